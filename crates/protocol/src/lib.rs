@@ -1,0 +1,23 @@
+//! The wire formats of queryscope.
+//!
+//! A process sends *batches* of *events* in the format `events@1`: JSON Lines, the `process` event first,
+//! every event with a `seq` that stays the same when it is sent again. A query's plan and counters travel in
+//! *profiles* of the format `profile@1`. This crate reads both without copying, writes both, and names every
+//! limit of the specification. It does no IO and knows no engine.
+
+mod batch;
+mod event;
+mod format;
+mod id;
+pub mod limits;
+mod summary;
+mod text;
+
+pub use batch::{Batch, BatchError, Events};
+pub use event::{Event, EventKind, Process};
+pub use format::{
+    EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,
+};
+pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
+pub use summary::ProfileSummary;
+pub use text::Text;
