@@ -1,0 +1,176 @@
+//! One batch on its way into a store: decoded, checked and packed.
+
+use queryscope_protocol::{ProfileSummary, QueryId, Seq, StreamId};
+
+/// What one request adds to one stream.
+#[derive(Debug, Clone)]
+pub struct StreamBatch {
+    /// The project of the token the batch came with.
+    pub project: String,
+    /// The process that sent it.
+    pub process: StreamProcess,
+    /// When it was received, in Unix milliseconds of the collector's clock.
+    pub received_unix_ms: i64,
+    /// Its events by query.
+    pub parts: Vec<QueryPart>,
+    /// Events that belong to no query, ascending: they are remembered as seen and not kept.
+    pub loose: Vec<Seq>,
+}
+
+/// The process event of a batch.
+#[derive(Debug, Clone)]
+pub struct StreamProcess {
+    /// Identity of the stream.
+    pub id: StreamId,
+    /// What the process is.
+    pub service: Option<String>,
+    /// Where it runs.
+    pub environment: Option<String>,
+    /// Name of its machine.
+    pub host: String,
+    /// The event as it was sent, without its line feed.
+    pub line: String,
+}
+
+/// The events of one query in one batch.
+#[derive(Debug, Clone)]
+pub struct QueryPart {
+    /// The query.
+    pub query_id: QueryId,
+    /// Numbers of its events, ascending, each once.
+    pub seqs: Vec<Seq>,
+    /// The events' lines in the order of `seqs`, as one gzip member.
+    pub gzip: Vec<u8>,
+    /// What the events say about the query.
+    pub report: Report,
+}
+
+/// What some events of a query say about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// The engine the events' format name carries.
+    pub engine: Option<String>,
+    /// When the query started as far as can be told without a profile, in Unix nanoseconds.
+    pub guessed_start_unix_ns: i64,
+    /// The `query.started` among them with the lowest seq.
+    pub started: Option<Facts>,
+    /// The `query.finished` among them with the lowest seq.
+    pub finished: Option<Facts>,
+}
+
+impl Report {
+    /// Takes out what events say that are not among `fresh` (ascending).
+    pub fn keep(&mut self, fresh: &[Seq]) {
+        for facts in [&mut self.started, &mut self.finished] {
+            if facts.as_ref().is_some_and(|facts| fresh.binary_search(&facts.seq).is_err()) {
+                *facts = None;
+            }
+        }
+    }
+}
+
+/// What a profile says about its query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// Number of the event the profile came in.
+    pub seq: Seq,
+    /// Name the program gave the query, cut to [`Facts::NAME_CHARS`].
+    pub label: Option<String>,
+    /// Hash of the plan, cut to [`Facts::NAME_CHARS`].
+    pub fingerprint: Option<String>,
+    /// When the query started, in Unix nanoseconds.
+    pub started_unix_ns: Option<i64>,
+    /// Time since the start, in milliseconds.
+    pub wall_ms: f64,
+    /// CPU time over all threads, in milliseconds.
+    pub cpu_ms: Option<f64>,
+    /// Rows of the result.
+    pub result_rows: Option<i64>,
+    /// The engine's error text when the query failed, cut to [`Facts::ERROR_CHARS`].
+    pub failed: Option<String>,
+    /// Findings that warn.
+    pub warnings: u32,
+    /// Rules of the findings that warn, each once, in alphabetical order.
+    pub rules: Vec<String>,
+}
+
+impl Facts {
+    /// Characters of a name (label, service, …) a summary keeps; the recording keeps all.
+    pub const NAME_CHARS: usize = 512;
+    /// Characters of an error text a summary keeps; the recording keeps all.
+    pub const ERROR_CHARS: usize = 4096;
+    /// Rules a summary keeps.
+    pub const RULES_MAX: usize = 64;
+
+    /// Takes from a profile what a summary shows.
+    pub fn of(seq: Seq, profile: &ProfileSummary<'_>) -> Self {
+        let mut rules: Vec<String> = profile.warnings().map(|rule| cut(rule, Self::NAME_CHARS)).collect();
+        let warnings = u32::try_from(rules.len()).unwrap_or(u32::MAX);
+        rules.sort_unstable();
+        rules.dedup();
+        rules.truncate(Self::RULES_MAX);
+        Self {
+            seq,
+            label: profile.label.as_deref().map(|label| cut(label, Self::NAME_CHARS)),
+            fingerprint: profile.fingerprint.as_deref().map(|hash| cut(hash, Self::NAME_CHARS)),
+            started_unix_ns: profile.started_unix_ns,
+            wall_ms: profile.wall_ms,
+            cpu_ms: profile.cpu_ms,
+            result_rows: profile.result_rows,
+            failed: profile.failed.as_deref().map(|text| cut(text, Self::ERROR_CHARS)),
+            warnings,
+            rules,
+        }
+    }
+}
+
+impl StreamProcess {
+    /// Takes the process event of a batch.
+    pub fn of(process: &queryscope_protocol::Process<'_>, line: &str) -> Self {
+        Self {
+            id: process.id,
+            service: process.service.as_deref().map(|name| cut(name, Facts::NAME_CHARS)),
+            environment: process.environment.as_deref().map(|name| cut(name, Facts::NAME_CHARS)),
+            host: cut(&process.host, Facts::NAME_CHARS),
+            line: line.to_owned(),
+        }
+    }
+}
+
+/// The text, or its first characters and a mark that it goes on.
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_with_a_mark() {
+        assert_eq!(cut("grün", 4), "grün");
+        assert_eq!(cut("grün", 3), "grü…");
+    }
+
+    #[test]
+    fn only_fresh_events_have_a_say() {
+        let facts = |seq| Facts {
+            seq: Seq::new(seq).expect("a seq"),
+            label: None,
+            fingerprint: None,
+            started_unix_ns: None,
+            wall_ms: 0.0,
+            cpu_ms: None,
+            result_rows: None,
+            failed: None,
+            warnings: 0,
+            rules: vec![],
+        };
+        let mut report = Report { started: Some(facts(2)), finished: Some(facts(5)), ..Report::default() };
+        report.keep(&[Seq::new(3).expect("a seq"), Seq::new(5).expect("a seq")]);
+        assert_eq!((report.started, report.finished), (None, Some(facts(5))));
+    }
+}

@@ -1,0 +1,71 @@
+//! What a reader asks of the list of queries.
+
+use crate::query::Status;
+
+/// A value a query must have.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Is {
+    /// This text.
+    Value(String),
+    /// None at all.
+    Absent,
+}
+
+/// Which queries; a field that is `None` keeps all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct QueryFilter {
+    /// With this project.
+    pub project: Option<String>,
+    /// With this label.
+    pub label: Option<Is>,
+    /// With this plan fingerprint.
+    pub fingerprint: Option<Is>,
+    /// From processes with this service.
+    pub service: Option<Is>,
+    /// From processes with this environment.
+    pub environment: Option<Is>,
+    /// From processes on this host.
+    pub host: Option<String>,
+    /// In this state.
+    pub status: Option<Status>,
+    /// Started at or after, in Unix nanoseconds.
+    pub since_unix_ns: Option<i64>,
+    /// Started at or before, in Unix nanoseconds.
+    pub until_unix_ns: Option<i64>,
+    /// Whose label or error text holds this text in any case, or whose id holds it.
+    pub search: Option<String>,
+}
+
+/// Order of a list by start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// The oldest first.
+    Oldest,
+}
+
+/// Place of a query in the order of starts; a page goes on after one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// When the query started, in Unix nanoseconds.
+    pub started_unix_ns: i64,
+    /// Tells queries of the same start apart; of the store's making.
+    pub tie: i64,
+}
+
+/// One page of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRequest {
+    /// Which queries.
+    pub filter: QueryFilter,
+    /// In which order.
+    pub order: Order,
+    /// Only those after this place in the order.
+    pub after: Option<Position>,
+    /// How many to skip.
+    pub offset: u64,
+    /// How many to give at most.
+    pub limit: usize,
+}

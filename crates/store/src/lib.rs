@@ -1,0 +1,29 @@
+//! What queryscope asks of a store.
+//!
+//! A store keeps, of everything senders post: the events as gzip chunks until they become a recording, one
+//! row a query, and which events of each stream it has seen. [`Store`] is its interface; the feature
+//! `testsuite` holds the tests every implementation passes. The rules all stores share (how a query's state
+//! follows from its events, how seen events are told from new ones, how chunks are packed) are pure
+//! functions here.
+
+mod batch;
+mod chunk;
+mod error;
+mod filter;
+mod query;
+mod recording;
+mod seen;
+mod store;
+#[cfg(feature = "testsuite")]
+pub mod testsuite;
+mod token;
+
+pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
+pub use chunk::{ChunkError, Packer, lines_of, unpack};
+pub use error::StoreError;
+pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
+pub use query::{Known, Query, Status, recording_path};
+pub use recording::{ChunkInfo, RecordingParts, Sealed};
+pub use seen::{Run, SeenChange, runs_of};
+pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+pub use token::{TokenHash, TokenRecord};

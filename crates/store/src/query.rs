@@ -1,0 +1,283 @@
+//! A query's row, and how it follows from the query's events.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, Datelike};
+use queryscope_protocol::{QueryId, StreamId};
+
+use crate::batch::{Facts, Report, StreamBatch};
+
+/// State of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It has been heard of and has not ended.
+    Running,
+    /// Its finished profile has no error.
+    Finished,
+    /// Its finished profile has an error.
+    Failed,
+    /// Nothing has been heard of it for too long; it may report again.
+    Unfinished,
+}
+
+impl Status {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Finished, Self::Failed, Self::Unfinished];
+
+    /// The name the read API uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Status {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|status| status.name() == name).ok_or(())
+    }
+}
+
+/// Where the best knowledge of a query comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Known {
+    /// No profile yet: only samples or events of unknown types.
+    Guess,
+    /// Its `query.started`.
+    Started,
+    /// Its `query.finished`.
+    Finished,
+}
+
+/// One query as a store keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// The query.
+    pub query_id: QueryId,
+    /// The stream that reported it.
+    pub stream_id: StreamId,
+    /// The project that stream belongs to.
+    pub project: String,
+    /// What the sending process is.
+    pub service: Option<String>,
+    /// Where it runs.
+    pub environment: Option<String>,
+    /// Its machine.
+    pub host: String,
+    /// The engine; `None` for the neutral format.
+    pub engine: Option<String>,
+    /// Name the program gave the query.
+    pub label: Option<String>,
+    /// Hash of the plan.
+    pub fingerprint: Option<String>,
+    /// Its state.
+    pub status: Status,
+    /// Where the fields come from.
+    pub known: Known,
+    /// When it started, in Unix nanoseconds.
+    pub started_unix_ns: i64,
+    /// Wall time in milliseconds, once it finished or failed.
+    pub wall_ms: Option<f64>,
+    /// CPU time in milliseconds, once it finished or failed.
+    pub cpu_ms: Option<f64>,
+    /// Rows of the result, once it finished.
+    pub result_rows: Option<i64>,
+    /// The engine's error text when it failed.
+    pub failed: Option<String>,
+    /// Findings that warn.
+    pub warnings: u32,
+    /// Rules of the findings that warn, each once, in alphabetical order.
+    pub rules: Vec<String>,
+}
+
+impl Query {
+    /// The row of a query of which nothing has been heard before.
+    pub fn first(batch: &StreamBatch, query_id: QueryId, report: &Report) -> Self {
+        let mut query = Self {
+            query_id,
+            stream_id: batch.process.id,
+            project: batch.project.clone(),
+            service: batch.process.service.clone(),
+            environment: batch.process.environment.clone(),
+            host: batch.process.host.clone(),
+            engine: report.engine.clone(),
+            label: None,
+            fingerprint: None,
+            status: Status::Running,
+            known: Known::Guess,
+            started_unix_ns: report.guessed_start_unix_ns,
+            wall_ms: None,
+            cpu_ms: None,
+            result_rows: None,
+            failed: None,
+            warnings: 0,
+            rules: Vec::new(),
+        };
+        query.hear(report);
+        query
+    }
+
+    /// Moves the row on by new events of the query.
+    ///
+    /// A query that ended with a profile stays as it is; any other runs (again) or ends. Of several
+    /// `query.finished` the first to arrive decides.
+    pub fn hear(&mut self, report: &Report) {
+        if self.known == Known::Finished {
+            return;
+        }
+        if let Some(facts) = &report.finished {
+            self.take(facts);
+            self.known = Known::Finished;
+            self.status = if facts.failed.is_some() { Status::Failed } else { Status::Finished };
+            self.wall_ms = Some(facts.wall_ms);
+            self.cpu_ms = facts.cpu_ms;
+            self.result_rows = facts.result_rows;
+            return;
+        }
+        self.status = Status::Running;
+        if let Some(facts) = report.started.as_ref().filter(|_| self.known == Known::Guess) {
+            self.take(facts);
+            self.known = Known::Started;
+        }
+    }
+
+    fn take(&mut self, facts: &Facts) {
+        self.label.clone_from(&facts.label);
+        self.fingerprint.clone_from(&facts.fingerprint);
+        self.started_unix_ns = facts.started_unix_ns.unwrap_or(self.started_unix_ns);
+        self.failed.clone_from(&facts.failed);
+        self.warnings = facts.warnings;
+        self.rules.clone_from(&facts.rules);
+    }
+
+    /// Path of the query's recording, relative to the recordings' root; `None` while it runs.
+    pub fn recording(&self) -> Option<String> {
+        (self.status != Status::Running).then(|| recording_path(self.query_id, self.started_unix_ns))
+    }
+}
+
+/// `YYYY/MM/DD/<query_id>.jsonl.gz`, by the UTC day of the start.
+pub fn recording_path(query_id: QueryId, started_unix_ns: i64) -> String {
+    let day = DateTime::from_timestamp_nanos(started_unix_ns).date_naive();
+    format!("{:04}/{:02}/{:02}/{query_id}.jsonl.gz", day.year(), day.month(), day.day())
+}
+
+#[cfg(test)]
+mod tests {
+    use queryscope_protocol::Seq;
+
+    use super::*;
+    use crate::batch::StreamProcess;
+
+    const ID: &str = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
+
+    fn facts(seq: u64, label: &str, failed: Option<&str>) -> Facts {
+        Facts {
+            seq: Seq::new(seq).expect("a seq"),
+            label: Some(label.into()),
+            fingerprint: None,
+            started_unix_ns: Some(1_000),
+            wall_ms: 5.0,
+            cpu_ms: None,
+            result_rows: None,
+            failed: failed.map(Into::into),
+            warnings: 0,
+            rules: vec![],
+        }
+    }
+
+    fn first(report: &Report) -> Query {
+        let batch = StreamBatch {
+            project: "default".into(),
+            process: StreamProcess {
+                id: ID.parse().expect("a UUID"),
+                service: None,
+                environment: None,
+                host: "h".into(),
+                line: String::new(),
+            },
+            received_unix_ms: 0,
+            parts: vec![],
+            loose: vec![],
+        };
+        Query::first(&batch, ID.parse().expect("a UUID"), report)
+    }
+
+    fn sample() -> Report {
+        Report { guessed_start_unix_ns: 77, ..Report::default() }
+    }
+
+    fn started() -> Report {
+        Report { started: Some(facts(2, "begun", None)), ..sample() }
+    }
+
+    fn finished(failed: Option<&str>) -> Report {
+        Report { finished: Some(facts(9, "done", failed)), ..sample() }
+    }
+
+    #[test]
+    fn a_sample_alone_makes_a_running_query() {
+        let query = first(&sample());
+        assert_eq!((query.status, query.known, query.started_unix_ns), (Status::Running, Known::Guess, 77));
+        assert_eq!((query.wall_ms, query.recording()), (None, None));
+    }
+
+    #[test]
+    fn running_ends_finished_or_failed() {
+        let mut query = first(&started());
+        assert_eq!(
+            (query.label.as_deref(), query.started_unix_ns, query.wall_ms),
+            (Some("begun"), 1_000, None)
+        );
+        query.hear(&finished(None));
+        assert_eq!(
+            (query.status, query.label.as_deref(), query.wall_ms),
+            (Status::Finished, Some("done"), Some(5.0))
+        );
+        assert_eq!(first(&finished(Some("boom"))).status, Status::Failed);
+    }
+
+    #[test]
+    fn unfinished_may_report_again() {
+        for (report, status) in [
+            (sample(), Status::Running),
+            (finished(None), Status::Finished),
+            (finished(Some("x")), Status::Failed),
+        ] {
+            let mut query = Query { status: Status::Unfinished, ..first(&started()) };
+            assert!(query.recording().is_some());
+            query.hear(&report);
+            assert_eq!(query.status, status);
+        }
+    }
+
+    #[test]
+    fn a_late_event_changes_nothing() {
+        let mut query = first(&finished(None));
+        let before = query.clone();
+        for late in [sample(), started(), finished(Some("late"))] {
+            query.hear(&late);
+            assert_eq!(query, before);
+        }
+    }
+
+    #[test]
+    fn a_recording_lies_under_the_day_of_the_start() {
+        let path = |ns| recording_path(ID.parse().expect("a UUID"), ns);
+        assert_eq!(path(1_795_206_683_609_778_763), format!("2026/11/20/{ID}.jsonl.gz"));
+        assert_eq!(path(0), format!("1970/01/01/{ID}.jsonl.gz"));
+        assert_eq!(path(-1), format!("1969/12/31/{ID}.jsonl.gz"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The interface of a store.
+
+use async_trait::async_trait;
+use queryscope_protocol::{QueryId, StreamId};
+
+use crate::batch::StreamBatch;
+use crate::error::StoreError;
+use crate::filter::{ListRequest, Position};
+use crate::query::Query;
+use crate::recording::{RecordingParts, Sealed};
+use crate::seen::Run;
+use crate::token::TokenRecord;
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Committed {
+    /// Events stored by it.
+    pub accepted: u64,
+    /// Events that had been stored before.
+    pub duplicates: u64,
+}
+
+/// A query and its place in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The query.
+    pub query: Query,
+    /// Where the list goes on after it.
+    pub position: Position,
+}
+
+/// A query that retention took out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deleted {
+    /// The query.
+    pub query_id: QueryId,
+    /// Its sealed recording, to be deleted.
+    pub sealed_path: Option<String>,
+}
+
+/// What has been seen of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamSeen {
+    /// The stream.
+    pub stream_id: StreamId,
+    /// The project it belongs to.
+    pub project: String,
+    /// Its seqs, ascending, disjoint.
+    pub seen: Vec<Run>,
+}
+
+/// Figures of a store for its operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoreStats {
+    /// Bytes on disk without recordings.
+    pub bytes: u64,
+    /// Of these, bytes of the write-ahead log.
+    pub log_bytes: u64,
+    /// Queries that run.
+    pub running: u64,
+    /// Work that waits to be written.
+    pub queued: u64,
+}
+
+/// Keeps events, queries and what has been seen, durably: a call that has returned `Ok` survives the loss of
+/// power.
+///
+/// Dropping a future of a write does not undo it: it may still happen.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Stores a batch, whole or not at all: each event that has not been seen yet, once.
+    ///
+    /// A stream belongs to the project that first sent it, a query to the stream that first reported it.
+    ///
+    /// # Errors
+    /// [`StoreError::ForeignStream`] and [`StoreError::ForeignQuery`] refuse the batch; any other error is
+    /// the store's.
+    async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError>;
+
+    /// Ends running queries of which nothing has been heard since `heard_before_unix_ms` as unfinished, and
+    /// gives back how many.
+    async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError>;
+
+    /// Notes that everything running was heard of at `now_unix_ms`: what a restart grants.
+    async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError>;
+
+    /// One query.
+    async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError>;
+
+    /// One page of the list.
+    async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError>;
+
+    /// Engines that events of the store carry, in alphabetical order.
+    async fn engines(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Where the events of a query are; `None` when there is no such query.
+    async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError>;
+
+    /// Reads chunks by id, in that order; `None` for one that has been sealed or deleted meanwhile.
+    async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// Up to `limit` queries that do not run and have chunks that are not sealed, those first that have
+    /// waited longest.
+    async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError>;
+
+    /// Points queries to recordings that have been written, and deletes the chunks these replace. Gives back
+    /// the paths nothing points to any more: of recordings that were replaced under another path, and of
+    /// queries that are gone.
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError>;
+
+    /// Deletes up to `limit` queries that do not run and started before; what has been seen of their streams
+    /// stays.
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError>;
+
+    /// Up to `limit` queries in the order they were first stored, after the place of the last one (`tie` of
+    /// its position).
+    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError>;
+
+    /// Up to `limit` streams after the last one, in an order of the store's own.
+    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError>;
+
+    /// All tokens, by name.
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
+
+    /// Adds a token; `false` when its name is taken.
+    async fn add_token(&self, token: TokenRecord) -> Result<bool, StoreError>;
+
+    /// Takes a token out; `false` when there is none of that name.
+    async fn revoke_token(&self, name: &str) -> Result<bool, StoreError>;
+
+    /// Figures for the operator.
+    async fn stats(&self) -> Result<StoreStats, StoreError>;
+
+    /// Finishes what has been accepted and releases the store; every later call is refused.
+    async fn close(&self) -> Result<(), StoreError>;
+}
