@@ -10,6 +10,7 @@ mod event;
 mod format;
 mod id;
 pub mod limits;
+mod seq;
 mod summary;
 mod text;
 
@@ -19,5 +20,6 @@ pub use format::{
     EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,
 };
 pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
+pub use seq::seq_of;
 pub use summary::ProfileSummary;
 pub use text::Text;
