@@ -1,0 +1,42 @@
+//! Moving the write-ahead log into the database, at moments of our own choosing.
+
+use rusqlite::Connection;
+
+/// Pages in the log at which it is moved: 16 MiB at 4 KiB a page.
+const PAGES: i64 = 4096;
+/// Transactions between two looks at the log.
+const LOOK_EVERY: u32 = 8;
+
+/// Decides when the writer moves the log.
+///
+/// The writer does it itself, between groups: nothing is appended meanwhile, so a pass moves the whole log
+/// unless a reader still needs a part of it, and the next group writes from the log's beginning again.
+#[derive(Debug, Default)]
+pub(crate) struct Checkpointer {
+    since_look: u32,
+}
+
+impl Checkpointer {
+    /// Moves the log if it has grown enough.
+    pub(crate) fn run(&mut self, db: &Connection) -> rusqlite::Result<()> {
+        self.since_look += 1;
+        if self.since_look < LOOK_EVERY {
+            return Ok(());
+        }
+        self.since_look = 0;
+        let (pages, moved): (i64, i64) = db
+            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
+            .query_row([], |row| Ok((row.get(1)?, row.get(2)?)))?;
+        if pages - moved >= PAGES {
+            db.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Moves what is left at the end; what can not be moved stays in the log and is found at the next start.
+    pub(crate) fn finish(&self, db: &Connection) {
+        if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the log stays for the next start");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! One batch, written in a transaction the caller began.
+
+use queryscope_protocol::Seq;
+use queryscope_store::{
+    Committed, Known, Packer, Query, QueryPart, Report, Run, Status, StoreError, StreamBatch, lines_of,
+    unpack,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::error::{damaged, store_error};
+use crate::row::{known_number, known_of, status_number, status_of};
+use crate::seen;
+use crate::terms::TermIds;
+
+/// What the writer keeps from batch to batch.
+#[derive(Debug)]
+pub(crate) struct Committer {
+    pub(crate) terms: TermIds,
+    packer: Packer,
+    next_chunk: i64,
+}
+
+/// What is stored of a query before a batch.
+struct Stored {
+    row: i64,
+    status: Status,
+    known: Known,
+}
+
+impl Committer {
+    /// Chunk ids go on after the largest in use; within a run of the process none is used twice.
+    pub(crate) fn new(db: &Connection) -> rusqlite::Result<Self> {
+        let last: Option<i64> = db.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
+        Ok(Self { terms: TermIds::default(), packer: Packer::new(), next_chunk: last.unwrap_or(0) + 1 })
+    }
+
+    /// Writes a batch. Refusals ([`StoreError::ForeignStream`], [`StoreError::ForeignQuery`]) come before
+    /// anything is written.
+    pub(crate) fn commit(&mut self, db: &Connection, batch: &StreamBatch) -> Result<Committed, StoreError> {
+        let project = self.terms.id(db, &batch.project).map_err(store_error)?;
+        let stream = find_stream(db, batch).map_err(store_error)?;
+        if stream.is_some_and(|(_, owner)| owner != project) {
+            return Err(StoreError::ForeignStream(batch.process.id));
+        }
+        let mut stored = Vec::with_capacity(batch.parts.len());
+        for part in &batch.parts {
+            let found = find_query(db, part).map_err(store_error)?;
+            if found.as_ref().is_some_and(|(owner, _)| stream.is_none_or(|(stream, _)| *owner != stream)) {
+                return Err(StoreError::ForeignQuery(part.query_id));
+            }
+            stored.push(found.map(|(_, stored)| stored));
+        }
+        self.write(db, batch, project, stream.map(|(row, _)| row), stored).map_err(store_error)
+    }
+
+    fn write(
+        &mut self,
+        db: &Connection,
+        batch: &StreamBatch,
+        project: i64,
+        stream: Option<i64>,
+        stored: Vec<Option<Stored>>,
+    ) -> rusqlite::Result<Committed> {
+        let stream = match stream {
+            Some(stream) => stream,
+            None => insert_stream(db, batch, project)?,
+        };
+        let mut seqs: Vec<Seq> =
+            batch.parts.iter().flat_map(|part| &part.seqs).chain(&batch.loose).copied().collect();
+        seqs.sort_unstable();
+        let fresh = seen::mark(db, stream, seqs.iter().copied())?;
+        let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
+        for (part, stored) in batch.parts.iter().zip(stored) {
+            let kept: Vec<Seq> = part.seqs.iter().copied().filter(|seq| holds(&fresh, *seq)).collect();
+            match kept.len() {
+                0 => {}
+                all if all == part.seqs.len() => {
+                    self.write_part(db, batch, stream, stored, part, &part.report, &part.seqs, &part.gzip)?;
+                }
+                _ => {
+                    let gzip = self.repack(part, &kept)?;
+                    let mut report = part.report.clone();
+                    report.keep(&kept);
+                    self.write_part(db, batch, stream, stored, part, &report, &kept, &gzip)?;
+                }
+            }
+        }
+        Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
+    }
+
+    /// Packs the lines of a part anew that are not stored yet.
+    fn repack(&mut self, part: &QueryPart, kept: &[Seq]) -> rusqlite::Result<Vec<u8>> {
+        let lines =
+            unpack(&part.gzip).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        let fresh = lines_of(&lines)
+            .zip(&part.seqs)
+            .filter(|(_, seq)| kept.binary_search(seq).is_ok())
+            .map(|(line, _)| line);
+        Ok(self.packer.pack(fresh))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what is stored, what came, and what of it is fresh")]
+    fn write_part(
+        &mut self,
+        db: &Connection,
+        batch: &StreamBatch,
+        stream: i64,
+        stored: Option<Stored>,
+        part: &QueryPart,
+        report: &Report,
+        seqs: &[Seq],
+        gzip: &[u8],
+    ) -> rusqlite::Result<()> {
+        let mut query = Query::first(batch, part.query_id, report);
+        let row = match stored {
+            None => self.insert_query(db, stream, &query)?,
+            Some(stored) => {
+                // Only what the new events say is at hand; what they do not move is not written.
+                let before = Query { status: stored.status, known: stored.known, ..query.clone() };
+                query = before.clone();
+                query.hear(report);
+                if query.known != before.known {
+                    self.update_facts(db, stored.row, report, &query)?;
+                } else if query.status != before.status {
+                    db.prepare_cached("UPDATE query SET status = ?2 WHERE id = ?1")?
+                        .execute(params![stored.row, status_number(query.status)])?;
+                }
+                stored.row
+            }
+        };
+        if query.status == Status::Running {
+            db.prepare_cached("INSERT OR REPLACE INTO running (query, heard_unix_ms) VALUES (?1, ?2)")?
+                .execute(params![row, batch.received_unix_ms])?;
+        } else {
+            db.prepare_cached("DELETE FROM running WHERE query = ?1")?.execute([row])?;
+        }
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(()) };
+        db.prepare_cached(
+            "INSERT INTO chunk (id, query, first_seq, last_seq, gzip) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            self.next_chunk,
+            row,
+            first.get().cast_signed(),
+            last.get().cast_signed(),
+            gzip
+        ])?;
+        self.next_chunk += 1;
+        Ok(())
+    }
+
+    fn insert_query(&mut self, db: &Connection, stream: i64, query: &Query) -> rusqlite::Result<i64> {
+        let terms = &mut self.terms;
+        let engine = terms.optional(db, query.engine.as_deref())?;
+        if let Some(engine) = engine {
+            db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
+        }
+        db.prepare_cached(
+            "INSERT INTO query (query_id, stream, project, service, environment, host, engine, label, fingerprint,
+                 status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        )?
+        .execute(params![
+            query.query_id.uuid().as_bytes(),
+            stream,
+            terms.id(db, &query.project)?,
+            terms.optional(db, query.service.as_deref())?,
+            terms.optional(db, query.environment.as_deref())?,
+            terms.id(db, &query.host)?,
+            engine,
+            terms.optional(db, query.label.as_deref())?,
+            terms.optional(db, query.fingerprint.as_deref())?,
+            status_number(query.status),
+            known_number(query.known),
+            query.started_unix_ns,
+            query.wall_ms,
+            query.cpu_ms,
+            query.result_rows,
+            query.failed,
+            query.warnings,
+            rules_id(terms, db, &query.rules)?,
+        ])?;
+        Ok(db.last_insert_rowid())
+    }
+
+    fn update_facts(
+        &mut self,
+        db: &Connection,
+        row: i64,
+        report: &Report,
+        query: &Query,
+    ) -> rusqlite::Result<()> {
+        let terms = &mut self.terms;
+        let started =
+            report.finished.as_ref().or(report.started.as_ref()).and_then(|facts| facts.started_unix_ns);
+        db.prepare_cached(
+            "UPDATE query SET label = ?2, fingerprint = ?3, status = ?4, known = ?5,
+                 started_unix_ns = coalesce(?6, started_unix_ns), wall_ms = ?7, cpu_ms = ?8, result_rows = ?9,
+                 failed = ?10, warnings = ?11, rules = ?12
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            row,
+            terms.optional(db, query.label.as_deref())?,
+            terms.optional(db, query.fingerprint.as_deref())?,
+            status_number(query.status),
+            known_number(query.known),
+            started,
+            query.wall_ms,
+            query.cpu_ms,
+            query.result_rows,
+            query.failed,
+            query.warnings,
+            rules_id(terms, db, &query.rules)?,
+        ])?;
+        Ok(())
+    }
+}
+
+fn rules_id(terms: &mut TermIds, db: &Connection, rules: &[String]) -> rusqlite::Result<Option<i64>> {
+    if rules.is_empty() {
+        return Ok(None);
+    }
+    let list = serde_json::to_string(rules)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    terms.id(db, &list).map(Some)
+}
+
+fn holds(runs: &[Run], seq: Seq) -> bool {
+    let at = runs.partition_point(|run| run.last < seq.get());
+    runs.get(at).is_some_and(|run| run.first <= seq.get())
+}
+
+/// Row and project of the batch's stream.
+fn find_stream(db: &Connection, batch: &StreamBatch) -> rusqlite::Result<Option<(i64, i64)>> {
+    db.prepare_cached("SELECT id, project FROM stream WHERE stream_id = ?1")?
+        .query_row([batch.process.id.uuid().as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite::Result<i64> {
+    db.prepare_cached("INSERT INTO stream (stream_id, project, process_line) VALUES (?1, ?2, ?3)")?
+        .execute(params![batch.process.id.uuid().as_bytes(), project, batch.process.line])?;
+    Ok(db.last_insert_rowid())
+}
+
+/// Stream of a part's query, and what is stored of it.
+fn find_query(db: &Connection, part: &QueryPart) -> rusqlite::Result<Option<(i64, Stored)>> {
+    db.prepare_cached("SELECT stream, id, status, known FROM query WHERE query_id = ?1")?
+        .query_row([part.query_id.uuid().as_bytes()], |row| {
+            let status = status_of(row.get(2)?).ok_or_else(|| damaged(2, "unknown status"))?;
+            let known = known_of(row.get(3)?).ok_or_else(|| damaged(3, "unknown origin of facts"))?;
+            Ok((row.get(0)?, Stored { row: row.get(1)?, status, known }))
+        })
+        .optional()
+}

@@ -1,0 +1,26 @@
+//! The embedded store: one SQLite database in WAL mode.
+//!
+//! One thread writes: it takes what has queued up while it wrote the last group and commits it in one
+//! transaction with `synchronous=FULL`, so a group costs one fsync and what is acknowledged survives the loss
+//! of power. Readers have connections of their own and never wait for it.
+
+mod checkpoint;
+mod commit;
+mod error;
+mod list;
+mod migrate;
+mod options;
+mod readers;
+mod recording;
+mod retention;
+mod row;
+mod search;
+mod seen;
+mod store;
+mod terms;
+mod token;
+mod writer;
+
+pub use error::OpenError;
+pub use options::{CommitGroup, SqliteOptions};
+pub use store::SqliteStore;

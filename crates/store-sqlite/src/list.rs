@@ -1,0 +1,133 @@
+//! Pages of the list of queries.
+
+use queryscope_store::{Is, ListRequest, Listed, Order, QueryFilter, Status};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::row::{COLUMNS, listed, status_number};
+use crate::search;
+use crate::terms::{TermTexts, find};
+
+/// Conditions on `query AS q`, the values they take, and the index that serves them best.
+#[derive(Debug, Clone)]
+pub(crate) struct Conditions {
+    clauses: Vec<String>,
+    values: Vec<Value>,
+    index: &'static str,
+}
+
+impl Conditions {
+    /// What a filter asks, its search left out; `None` when no query can match.
+    pub(crate) fn of(db: &Connection, filter: &QueryFilter) -> rusqlite::Result<Option<Self>> {
+        let mut conditions = Self { clauses: Vec::new(), values: Vec::new(), index: "query_by_start" };
+        let host = filter.host.clone().map(Is::Value);
+        let project = filter.project.clone().map(Is::Value);
+        // From the index that most often leaves most rows to the one that leaves least.
+        let columns = [
+            (&project, "q.project", "query_by_project"),
+            (&filter.environment, "q.environment", "query_by_environment"),
+            (&filter.service, "q.service", "query_by_service"),
+            (&host, "q.host", "query_by_host"),
+            (&filter.fingerprint, "q.fingerprint", "query_by_fingerprint"),
+            (&filter.label, "q.label", "query_by_label"),
+        ];
+        if let Some(status) = filter.status {
+            conditions.compare("q.status =", status_number(status));
+            if status != Status::Finished {
+                // In these words the partial index offers itself.
+                conditions.clauses.push("q.status <> 1".into());
+                conditions.index = "query_by_status";
+            }
+        }
+        for (is, column, index) in columns {
+            match is {
+                None => continue,
+                Some(Is::Absent) => conditions.clauses.push(format!("{column} IS NULL")),
+                Some(Is::Value(text)) => match find(db, text)? {
+                    Some(term) => conditions.compare(&format!("{column} ="), term),
+                    None => return Ok(None),
+                },
+            }
+            conditions.index = index;
+        }
+        if let Some(since) = filter.since_unix_ns {
+            conditions.compare("q.started_unix_ns >=", since);
+        }
+        if let Some(until) = filter.until_unix_ns {
+            conditions.compare("q.started_unix_ns <=", until);
+        }
+        Ok(Some(conditions))
+    }
+
+    /// Adds a comparison with a value.
+    pub(crate) fn compare(&mut self, left: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        self.clauses.push(format!("{left} ?{}", self.values.len()));
+    }
+
+    /// Adds a condition on one value, which stands where the text says `{}`.
+    pub(crate) fn and(&mut self, template: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        self.clauses.push(template.replace("{}", &format!("?{}", self.values.len())));
+    }
+
+    /// Goes on after a place in an order.
+    pub(crate) fn page(&mut self, request: &ListRequest) {
+        if let Some(after) = request.after {
+            let beyond = match request.order {
+                Order::Newest => "<",
+                Order::Oldest => ">",
+            };
+            self.values.extend([after.started_unix_ns.into(), after.tie.into()]);
+            let last = self.values.len();
+            self.clauses.push(format!("(q.started_unix_ns, q.id) {beyond} (?{}, ?{last})", last - 1));
+        }
+    }
+
+    /// Takes another index.
+    pub(crate) fn index(&mut self, index: &'static str) {
+        self.index = index;
+    }
+
+    /// `query AS q` by the index, with the conditions.
+    pub(crate) fn from_where(&self, joins: &str) -> String {
+        let wheres = if self.clauses.is_empty() { "TRUE".into() } else { self.clauses.join(" AND ") };
+        format!("FROM query AS q INDEXED BY {} {joins} WHERE {wheres}", self.index)
+    }
+
+    /// The values, in their order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter()
+    }
+}
+
+/// The order of a list.
+pub(crate) const fn order_by(order: Order) -> &'static str {
+    match order {
+        Order::Newest => "ORDER BY q.started_unix_ns DESC, q.id DESC",
+        Order::Oldest => "ORDER BY q.started_unix_ns, q.id",
+    }
+}
+
+/// Reads one page.
+pub(crate) fn page(
+    db: &Connection,
+    terms: &TermTexts,
+    request: &ListRequest,
+) -> rusqlite::Result<Vec<Listed>> {
+    let Some(mut conditions) = Conditions::of(db, &request.filter)? else { return Ok(Vec::new()) };
+    conditions.page(request);
+    if let Some(text) = &request.filter.search {
+        return search::page(db, terms, request, &conditions, text);
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} {} {} LIMIT {} OFFSET {}",
+        conditions.from_where("JOIN stream AS s ON s.id = q.stream"),
+        order_by(request.order),
+        request.limit,
+        request.offset
+    );
+    db.prepare_cached(&sql)?
+        .query_map(params_from_iter(conditions.values()), |row| listed(db, terms, row))?
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Opening connections and bringing a database up to the current format.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::OpenError;
+use crate::search;
+
+/// The formats so far, each as the step from the one before; `user_version` counts those taken.
+const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0001_initial.sql")];
+
+/// First SQLite without the WAL-reset bug.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+/// How long a connection waits for another process that holds a lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const WRITER_CACHE_KIB: i64 = 32 << 10;
+const READER_CACHE_KIB: i64 = 8 << 10;
+/// The log file is cut back to this once it has been emptied, in bytes.
+const LOG_BYTES_KEPT: i64 = 64 << 20;
+const STATEMENTS_CACHED: usize = 64;
+
+/// Opens the connection that writes, and brings the database up to date.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
+    if rusqlite::version_number() < SQLITE_VERSION_MIN {
+        return Err(OpenError::SqliteTooOld(rusqlite::version()));
+    }
+    let failed = |source| OpenError::Database { path: path.to_owned(), source };
+    let mut connection = Connection::open(path).map_err(failed)?;
+    prepare_writer(&connection).map_err(failed)?;
+    let found: usize =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+    if found > MIGRATIONS.len() {
+        return Err(OpenError::TooNew { path: path.to_owned(), found, known: MIGRATIONS.len() });
+    }
+    for (version, step) in MIGRATIONS.iter().enumerate().skip(found) {
+        take(&mut connection, step, version + 1).map_err(failed)?;
+    }
+    Ok(connection)
+}
+
+/// Opens a connection that only reads.
+pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    search::register(&connection)?;
+    Ok(connection)
+}
+
+fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    Ok(())
+}
+
+fn take(connection: &mut Connection, step: &str, version: usize) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(step)?;
+    transaction.pragma_update(None, "user_version", version)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_sqlite_is_new_enough() {
+        assert!(rusqlite::version_number() >= SQLITE_VERSION_MIN, "{}", rusqlite::version());
+    }
+
+    #[test]
+    fn a_database_of_a_later_version_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        let connection = open_writer(&path).expect("a new database");
+        connection.pragma_update(None, "user_version", 99).expect("set");
+        drop(connection);
+        let error = open_writer(&path).expect_err("too new");
+        assert!(matches!(error, OpenError::TooNew { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_database_is_left_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        std::fs::write(&path, "no database at all, but long enough to have a header").expect("written");
+        assert!(matches!(open_writer(&path), Err(OpenError::Database { .. })));
+        assert!(std::fs::read_to_string(&path).expect("kept").starts_with("no database"));
+    }
+
+    #[test]
+    fn the_writer_is_durable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let connection = open_writer(&folder.path().join("a.db")).expect("a new database");
+        let pragma = |name: &str| -> String {
+            connection
+                .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+                .map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
+        };
+        assert_eq!(pragma("journal_mode"), "Text(\"wal\")");
+        assert_eq!(pragma("synchronous"), "Integer(2)");
+    }
+}

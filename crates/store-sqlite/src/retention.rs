@@ -1,0 +1,33 @@
+//! Deleting old queries.
+
+use queryscope_protocol::QueryId;
+use queryscope_store::Deleted;
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use crate::row::sealed_path;
+
+/// Deletes up to `limit` queries that started before and do not run.
+///
+/// Streams and what has been seen of them stay, so that nothing resent is stored again.
+pub(crate) fn delete_before(
+    db: &Connection,
+    started_unix_ns: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Deleted>> {
+    let old: Vec<(i64, [u8; 16], Option<i64>)> = db
+        .prepare_cached(
+            "SELECT id, query_id, sealed_day FROM query INDEXED BY query_by_start
+             WHERE started_unix_ns < ?1 AND status <> 0 ORDER BY started_unix_ns LIMIT ?2",
+        )?
+        .query_map((started_unix_ns, limit), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut deleted = Vec::with_capacity(old.len());
+    for (row, query_id, sealed_day) in old {
+        db.prepare_cached("DELETE FROM chunk WHERE query = ?1")?.execute([row])?;
+        db.prepare_cached("DELETE FROM query WHERE id = ?1")?.execute([row])?;
+        let query_id = QueryId::new(Uuid::from_bytes(query_id));
+        deleted.push(Deleted { query_id, sealed_path: sealed_day.map(|day| sealed_path(query_id, day)) });
+    }
+    Ok(deleted)
+}

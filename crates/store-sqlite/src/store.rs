@@ -1,0 +1,194 @@
+//! [`SqliteStore`]: the interface of a store over the writer and the readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use async_trait::async_trait;
+use queryscope_protocol::{QueryId, StreamId};
+use queryscope_store::{
+    Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Store, StoreError, StoreStats,
+    StreamBatch, StreamSeen, TokenRecord,
+};
+use rusqlite::OptionalExtension;
+use uuid::Uuid;
+
+use crate::error::OpenError;
+use crate::options::SqliteOptions;
+use crate::readers::Readers;
+use crate::row::{COLUMNS, listed};
+use crate::writer::Writer;
+use crate::{list, recording, retention, seen, token};
+
+/// A store in one SQLite database.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    writer: Writer,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    readers: Readers,
+}
+
+impl SqliteStore {
+    /// Opens the database at a path, makes it when there is none, and brings it up to date.
+    ///
+    /// # Errors
+    /// When SQLite is too old, the database is of a later version, or can not be opened.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
+        let (writer, thread) = Writer::start(path, options.on_commit)?;
+        let readers = Readers::open(path, options.readers)?;
+        Ok(Self { path: path.to_owned(), writer, thread: Mutex::new(Some(thread)), readers })
+    }
+
+    /// Bytes of the database and of its log.
+    fn bytes(&self) -> (u64, u64) {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        (bytes(&self.path), bytes(Path::new(&log)))
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        self.writer.commit(batch).await
+    }
+
+    async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
+        self.writer
+            .write(move |db| {
+                db.prepare_cached(
+                    "UPDATE query SET status = 3
+                     WHERE id IN (SELECT query FROM running WHERE heard_unix_ms < ?1)",
+                )?
+                .execute([heard_before_unix_ms])?;
+                let ended = db
+                    .prepare_cached("DELETE FROM running WHERE heard_unix_ms < ?1")?
+                    .execute([heard_before_unix_ms])?;
+                Ok(ended as u64)
+            })
+            .await
+    }
+
+    async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError> {
+        self.writer
+            .write(move |db| db.execute("UPDATE running SET heard_unix_ms = ?1", [now_unix_ms]).map(|_| ()))
+            .await
+    }
+
+    async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = ?1"
+        );
+        self.readers
+            .read(move |db, terms| {
+                db.prepare_cached(&sql)?
+                    .query_row([id.uuid().as_bytes()], |row| {
+                        listed(db, terms, row).map(|listed| listed.query)
+                    })
+                    .optional()
+            })
+            .await
+    }
+
+    async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
+        self.readers.read(move |db, terms| list::page(db, terms, &request)).await
+    }
+
+    async fn engines(&self) -> Result<Vec<String>, StoreError> {
+        self.readers
+            .read(|db, _| {
+                db.prepare_cached(
+                    "SELECT text FROM term WHERE id IN (SELECT term FROM engine) ORDER BY text",
+                )?
+                .query_map([], |row| row.get(0))?
+                .collect()
+            })
+            .await
+    }
+
+    async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
+        self.readers.read(move |db, terms| recording::parts(db, terms, id)).await
+    }
+
+    async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.readers.read(move |db, _| recording::chunks(db, &ids)).await
+    }
+
+    async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError> {
+        self.readers.read(move |db, _| recording::unsealed(db, limit)).await
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {
+        self.writer.write(move |db| recording::seal(db, &sealed)).await
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+        self.writer.write(move |db| retention::delete_before(db, started_unix_ns, limit)).await
+    }
+
+    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id > ?1 ORDER BY q.id LIMIT ?2"
+        );
+        self.readers
+            .read(move |db, terms| {
+                db.prepare_cached(&sql)?
+                    .query_map((after.unwrap_or(i64::MIN), limit), |row| listed(db, terms, row))?
+                    .collect()
+            })
+            .await
+    }
+
+    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
+        self.readers
+            .read(move |db, terms| {
+                let after = after.map_or(Vec::new(), |id| id.uuid().as_bytes().to_vec());
+                let mut statement = db.prepare_cached(
+                    "SELECT id, stream_id, project FROM stream WHERE stream_id > ?1 ORDER BY stream_id LIMIT ?2",
+                )?;
+                let streams = statement.query_map((after, limit), |row| {
+                    Ok(StreamSeen {
+                        stream_id: StreamId::new(Uuid::from_bytes(row.get(1)?)),
+                        project: terms.text(db, row.get(2)?)?.to_string(),
+                        seen: seen::all(db, row.get(0)?)?,
+                    })
+                })?;
+                streams.collect()
+            })
+            .await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        self.readers.read(|db, _| token::all(db)).await
+    }
+
+    async fn add_token(&self, token: TokenRecord) -> Result<bool, StoreError> {
+        self.writer.write(move |db| token::add(db, &token)).await
+    }
+
+    async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.writer.write(move |db| token::revoke(db, &name)).await
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let running = self
+            .readers
+            .read(|db, _| db.prepare_cached("SELECT count(*) FROM running")?.query_row([], |row| row.get(0)))
+            .await?;
+        let (database, log) = self.bytes();
+        Ok(StoreStats { bytes: database + log, log_bytes: log, running, queued: self.writer.queued() as u64 })
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.readers.close();
+        self.writer.close().await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match thread.map(JoinHandle::join) {
+            Some(Err(_)) => Err(StoreError::unavailable("the writer's thread panicked")),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Texts that repeat, by number.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rusqlite::{Connection, OptionalExtension};
+
+/// Texts held in memory; beyond it the cache starts anew.
+const CACHED_MAX: usize = 100_000;
+
+/// The writer's side: gives every text a number.
+#[derive(Debug, Default)]
+pub(crate) struct TermIds(HashMap<String, i64>);
+
+impl TermIds {
+    /// The number of a text, which is stored when it is new.
+    pub(crate) fn id(&mut self, db: &Connection, text: &str) -> rusqlite::Result<i64> {
+        if let Some(id) = self.0.get(text) {
+            return Ok(*id);
+        }
+        let id = match find(db, text)? {
+            Some(id) => id,
+            None => {
+                db.prepare_cached("INSERT INTO term (text) VALUES (?1)")?.execute([text])?;
+                db.last_insert_rowid()
+            }
+        };
+        if self.0.len() >= CACHED_MAX {
+            self.0.clear();
+        }
+        self.0.insert(text.to_owned(), id);
+        Ok(id)
+    }
+
+    /// The number of a text that may be absent.
+    pub(crate) fn optional(&mut self, db: &Connection, text: Option<&str>) -> rusqlite::Result<Option<i64>> {
+        text.map(|text| self.id(db, text)).transpose()
+    }
+
+    /// Forgets what a transaction that was rolled back may have numbered.
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The number of a text, if it has one.
+pub(crate) fn find(db: &Connection, text: &str) -> rusqlite::Result<Option<i64>> {
+    db.prepare_cached("SELECT id FROM term WHERE text = ?1")?.query_row([text], |row| row.get(0)).optional()
+}
+
+/// The readers' side: the text of every number. Numbers are never used again, so it is never stale.
+#[derive(Debug, Default)]
+pub(crate) struct TermTexts(RwLock<HashMap<i64, Arc<str>>>);
+
+impl TermTexts {
+    /// The text of a number.
+    pub(crate) fn text(&self, db: &Connection, id: i64) -> rusqlite::Result<Arc<str>> {
+        if let Some(text) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(Arc::clone(text));
+        }
+        let text: Arc<str> = db
+            .prepare_cached("SELECT text FROM term WHERE id = ?1")?
+            .query_row([id], |row| row.get::<_, String>(0))?
+            .into();
+        let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if texts.len() >= CACHED_MAX {
+            texts.clear();
+        }
+        texts.insert(id, Arc::clone(&text));
+        Ok(text)
+    }
+
+    /// The text of a number that may be absent.
+    pub(crate) fn optional(&self, db: &Connection, id: Option<i64>) -> rusqlite::Result<Option<String>> {
+        id.map(|id| self.text(db, id).map(|text| text.to_string())).transpose()
+    }
+}

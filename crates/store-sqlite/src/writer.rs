@@ -1,0 +1,259 @@
+//! The writer's thread: group commit, and all other work that writes.
+
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use queryscope_store::{Committed, StoreError, StreamBatch};
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::checkpoint::Checkpointer;
+use crate::commit::Committer;
+use crate::error::{OpenError, store_error};
+use crate::migrate::open_writer;
+use crate::options::CommitGroup;
+
+/// Work that may wait for the writer; beyond it new work is refused at once.
+const QUEUE_MAX: usize = 4096;
+/// Requests in one group commit.
+const GROUP_REQUESTS_MAX: usize = 256;
+/// Packed bytes in one group commit: bounds how long a group takes.
+const GROUP_BYTES_MAX: usize = 16 << 20;
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+enum Job {
+    Commit(Box<StreamBatch>, Reply<Committed>),
+    Write(Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>),
+    Close(oneshot::Sender<()>),
+}
+
+/// A handle to the writer's thread.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Writer {
+    /// Opens the database and starts the thread.
+    pub(crate) fn start(
+        path: &Path,
+        on_commit: Box<dyn Fn(CommitGroup) + Send>,
+    ) -> Result<(Self, JoinHandle<()>), OpenError> {
+        let db = open_writer(path)?;
+        let committer =
+            Committer::new(&db).map_err(|source| OpenError::Database { path: path.to_owned(), source })?;
+        let (sender, jobs) = mpsc::channel(QUEUE_MAX);
+        let worker =
+            Worker { db, committer, checkpointer: Checkpointer::default(), on_commit, failed: false };
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || worker.run(jobs))
+            .map_err(OpenError::Thread)?;
+        Ok((Self { jobs: sender }, thread))
+    }
+
+    /// Commits a batch with others of its time.
+    pub(crate) async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Commit(Box::new(batch), reply))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Runs work in a transaction of its own.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Write(Box::new(move |db| {
+            let result = db.and_then(|db| {
+                let transaction =
+                    db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+                let done = work(&transaction).map_err(store_error)?;
+                transaction.commit().map_err(store_error)?;
+                Ok(done)
+            });
+            // Who asked may have gone; the work is done all the same.
+            let _ = reply.send(result);
+        })))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Finishes what waits and ends the thread.
+    pub(crate) async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.jobs.send(Job::Close(done)).await.is_ok() {
+            let _ = closed.await;
+        }
+    }
+
+    /// Work that waits.
+    pub(crate) fn queued(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
+    }
+
+    fn send(&self, job: Job) -> Result<(), StoreError> {
+        self.jobs.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => StoreError::unavailable("too much waits to be written"),
+            mpsc::error::TrySendError::Closed(_) => closed(),
+        })
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::unavailable("the store is closed")
+}
+
+struct Worker {
+    db: Connection,
+    committer: Committer,
+    checkpointer: Checkpointer,
+    on_commit: Box<dyn Fn(CommitGroup) + Send>,
+    /// Set by the first fatal error: from then on everything is refused.
+    failed: bool,
+}
+
+impl Worker {
+    fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut group = Vec::new();
+        let mut next = jobs.blocking_recv();
+        while let Some(job) = next.take() {
+            match job {
+                Job::Commit(batch, reply) => {
+                    group.push((batch, reply));
+                    next = fill(&mut group, &mut jobs);
+                    self.commit_group(&mut group);
+                }
+                Job::Write(work) => work(self.usable()),
+                Job::Close(done) => {
+                    jobs.close();
+                    while let Some(job) = jobs.blocking_recv() {
+                        match job {
+                            Job::Commit(batch, reply) => self.commit_group(&mut vec![(batch, reply)]),
+                            Job::Write(work) => work(self.usable()),
+                            Job::Close(_) => {}
+                        }
+                    }
+                    self.checkpointer.finish(&self.db);
+                    drop(self);
+                    let _ = done.send(());
+                    return;
+                }
+            }
+            self.checkpoint();
+            next = next.or_else(|| jobs.blocking_recv());
+        }
+    }
+
+    fn usable(&mut self) -> Result<&mut Connection, StoreError> {
+        if self.failed { Err(spent()) } else { Ok(&mut self.db) }
+    }
+
+    fn commit_group(&mut self, group: &mut Vec<(Box<StreamBatch>, Reply<Committed>)>) {
+        let begun = Instant::now();
+        let mut results = self.try_commit(group);
+        if results.is_err() && !self.failed && group.len() > 1 {
+            // One batch must not cost the others their answer.
+            for one in group.drain(..) {
+                self.commit_group(&mut vec![one]);
+            }
+            return;
+        }
+        let requests = group.len();
+        for (at, (_, reply)) in group.drain(..).enumerate() {
+            let result = match &mut results {
+                Ok(results) => std::mem::replace(&mut results[at], Err(spent())),
+                Err(error) => Err(self.explain(error)),
+            };
+            // Who asked may have gone; the batch is stored all the same.
+            let _ = reply.send(result);
+        }
+        if results.is_ok() {
+            (self.on_commit)(CommitGroup { requests, took: begun.elapsed() });
+        }
+    }
+
+    /// Commits all batches in one transaction: a result each, or the error that undid them all.
+    fn try_commit(
+        &mut self,
+        group: &[(Box<StreamBatch>, Reply<Committed>)],
+    ) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
+        if self.failed {
+            return Err(spent());
+        }
+        let result = commit_all(&mut self.db, &mut self.committer, group);
+        if let Err(error) = &result {
+            self.committer.terms.forget();
+            if matches!(error, StoreError::Fatal(_)) {
+                tracing::error!(error = error as &dyn std::error::Error, "the store can not go on");
+                self.failed = true;
+            }
+        }
+        result
+    }
+
+    /// An error for each of several who wait on the same work.
+    fn explain(&self, error: &StoreError) -> StoreError {
+        let cause = match error {
+            StoreError::Unavailable(cause) | StoreError::Fatal(cause) => cause.to_string(),
+            other => other.to_string(),
+        };
+        if self.failed { StoreError::Fatal(cause.into()) } else { StoreError::unavailable(cause) }
+    }
+
+    fn checkpoint(&mut self) {
+        if self.failed {
+            return;
+        }
+        if let Err(error) = self.checkpointer.run(&self.db).map_err(store_error) {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the log could not be moved into the database"
+            );
+            self.failed = matches!(error, StoreError::Fatal(_));
+        }
+    }
+}
+
+/// Takes the commits that wait into the group; gives back the first other job.
+fn fill(
+    group: &mut Vec<(Box<StreamBatch>, Reply<Committed>)>,
+    jobs: &mut mpsc::Receiver<Job>,
+) -> Option<Job> {
+    let bytes_of = |batch: &StreamBatch| -> usize { batch.parts.iter().map(|part| part.gzip.len()).sum() };
+    let mut bytes: usize = group.iter().map(|(batch, _)| bytes_of(batch)).sum();
+    while group.len() < GROUP_REQUESTS_MAX && bytes < GROUP_BYTES_MAX {
+        match jobs.try_recv() {
+            Ok(Job::Commit(batch, reply)) => {
+                bytes += bytes_of(&batch);
+                group.push((batch, reply));
+            }
+            Ok(other) => return Some(other),
+            Err(_) => break,
+        }
+    }
+    None
+}
+
+fn commit_all(
+    db: &mut Connection,
+    committer: &mut Committer,
+    group: &[(Box<StreamBatch>, Reply<Committed>)],
+) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+    let mut results = Vec::with_capacity(group.len());
+    for (batch, _) in group {
+        results.push(match committer.commit(&transaction, batch) {
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Fatal(_))) => return Err(error),
+            result => result,
+        });
+    }
+    transaction.commit().map_err(store_error)?;
+    Ok(results)
+}
+
+fn spent() -> StoreError {
+    StoreError::Fatal("an earlier error ended writing".into())
+}
