@@ -203,7 +203,7 @@ fn query_id(text: &str) -> Result<QueryId, String> {
     text.parse().map_err(|error| format!("query_id: {error}"))
 }
 
-fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| sentence(&error))
 }
 

@@ -12,7 +12,12 @@ pub const PROFILE_FORMAT: &str = "engine-telemetry/profile@1";
 
 const EVENTS_SUFFIX: &str = "-telemetry/events@1";
 const PROFILE_SUFFIX: &str = "-telemetry/profile@1";
-const NEUTRAL_ENGINE: &str = "engine";
+/// The brand of the neutral form.
+pub(crate) const NEUTRAL_ENGINE: &str = "engine";
+/// What follows the brand in the name of the member that holds the engine's version.
+pub(crate) const VERSION_SUFFIX: &str = "_version";
+/// What follows the brand in the name of the member that holds the version of its telemetry library.
+pub(crate) const TELEMETRY_VERSION_SUFFIX: &str = "_telemetry_version";
 
 /// A format name that is not one this crate reads.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -43,6 +48,25 @@ pub fn events_format(engine: Option<&str>) -> String {
     format!("{}{EVENTS_SUFFIX}", engine.unwrap_or(NEUTRAL_ENGINE))
 }
 
+/// The profile format name of an engine; the neutral one for `None`.
+pub fn profile_format(engine: Option<&str>) -> String {
+    format!("{}{PROFILE_SUFFIX}", engine.unwrap_or(NEUTRAL_ENGINE))
+}
+
+/// The brand that member names of an engine's documents carry.
+///
+/// # Errors
+/// When the engine is not of the form `[a-z][a-z0-9-]*`.
+pub(crate) fn brand(engine: Option<&str>) -> Result<&str, FormatError> {
+    let brand = engine.unwrap_or(NEUTRAL_ENGINE);
+    if is_brand(brand) {
+        Ok(brand)
+    } else {
+        let found = events_format(engine).chars().take(80).collect();
+        Err(FormatError { found, expected: EVENTS_SUFFIX })
+    }
+}
+
 fn engine<'a>(schema: &'a str, suffix: &'static str) -> Result<Option<&'a str>, FormatError> {
     schema
         .strip_suffix(suffix)
@@ -68,6 +92,8 @@ mod tests {
         assert_eq!(engine_of_events("data-fusion2-telemetry/events@1"), Ok(Some("data-fusion2")));
         assert_eq!(events_format(Some("polars")), "polars-telemetry/events@1");
         assert_eq!(events_format(None), EVENTS_FORMAT);
+        assert_eq!(profile_format(Some("polars")), "polars-telemetry/profile@1");
+        assert_eq!(profile_format(None), PROFILE_FORMAT);
     }
 
     #[test]

@@ -10,16 +10,27 @@ mod event;
 mod format;
 mod id;
 pub mod limits;
+mod number;
+mod profile;
+mod sample;
 mod seq;
 mod summary;
 mod text;
+mod writer;
 
 pub use batch::{Batch, BatchError, Events};
 pub use event::{Event, EventKind, Process};
 pub use format::{
     EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,
+    profile_format,
 };
 pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
+pub use profile::{
+    CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node,
+    Object, Plan, Profile, Role, SpanId, TraceId, TraceIdError,
+};
+pub use sample::Sample;
 pub use seq::seq_of;
 pub use summary::ProfileSummary;
 pub use text::Text;
+pub use writer::{BatchWriter, WriteError};

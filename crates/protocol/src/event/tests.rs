@@ -52,7 +52,7 @@ fn the_brand_is_kept() {
 #[test]
 fn refusals_name_the_cause() {
     for (text, cause) in [
-        ("".to_owned(), "EOF while parsing a value"),
+        (String::new(), "EOF while parsing a value"),
         ("[]".into(), "expected a JSON object"),
         ("{".into(), "EOF while parsing an object"),
         ("{}".into(), "missing field `type`"),

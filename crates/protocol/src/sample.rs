@@ -1,0 +1,143 @@
+//! Samples: the counters of the nodes that changed.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, EventKind, read};
+use crate::profile::{Counters, Profile};
+use crate::summary::millis;
+use crate::text::Text;
+
+/// What a `query.progress` event tells: counters since the query's start, of the nodes that changed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Sample<'a> {
+    /// Time since the query started, in milliseconds; at least 0.
+    #[serde(deserialize_with = "millis")]
+    pub elapsed_ms: f64,
+    /// Counters by the id of a physical node. A counter that is 0 may be left out.
+    #[serde(borrow, deserialize_with = "nodes")]
+    pub nodes: Vec<(u64, Counters<'a>)>,
+}
+
+impl<'a> Event<'a> {
+    /// Reads the complete profile of a `query.started` or `query.finished` event; `None` for any other.
+    ///
+    /// # Errors
+    /// A sentence that says what in the profile is not as the format wants it. [`Event::read`] checks only what
+    /// a summary needs.
+    pub fn profile(&self) -> Result<Option<Profile<'a>>, String> {
+        #[derive(Deserialize)]
+        struct Line<'a> {
+            #[serde(borrow)]
+            profile: Profile<'a>,
+        }
+
+        match self.kind {
+            EventKind::Started(..) | EventKind::Finished(..) => {
+                read(self.line).map(|line: Line<'a>| Some(line.profile))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads the counters of a `query.progress` event; `None` for any other.
+    ///
+    /// # Errors
+    /// A sentence that says what in the counters is not as the format wants it.
+    pub fn sample(&self) -> Result<Option<Sample<'a>>, String> {
+        match self.kind {
+            EventKind::Progress(..) => read(self.line).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn nodes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u64, Counters<'de>)>, D::Error> {
+    struct NodesVisitor;
+
+    impl<'de> Visitor<'de> for NodesVisitor {
+        type Value = Vec<(u64, Counters<'de>)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of node id to counters")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut nodes = Vec::new();
+            while let Some(id) = map.next_key::<Text<'de>>()? {
+                let id = id.parse().map_err(|_| {
+                    A::Error::custom(format_args!("node id {:?} is not a decimal number", &*id))
+                })?;
+                nodes.push((id, map.next_value()?));
+            }
+            Ok(nodes)
+        }
+    }
+
+    deserializer.deserialize_map(NodesVisitor)
+}
+
+/// The nodes of a sample, as the member that holds them is written.
+pub(crate) struct NodeMap<'s, 'a>(pub(crate) &'s [(u64, Counters<'a>)]);
+
+impl Serialize for NodeMap<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, counters)| (id.to_string(), counters)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUERY: &str = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
+
+    fn line(r#type: &str, rest: &str) -> String {
+        format!(
+            r#"{{"schema":"engine-telemetry/events@1","seq":3,"type":"{type}","query_id":"{QUERY}",{rest}}}"#
+        )
+    }
+
+    #[test]
+    fn counters_come_by_node() {
+        let text = line(
+            "query.progress",
+            r#""elapsed_ms":2.5,"nodes":{"4294967299":{"rows_sent":7},"1":{"done":true,"custom":[]}},"x":1"#,
+        );
+        let sample = Event::read(&text).expect("an event").sample().expect("a sample").expect("progress");
+        let [(first, counters), (second, done)] = &sample.nodes[..] else { panic!("{sample:?}") };
+        assert_eq!(Some(sample.elapsed_ms), Some(2.5));
+        assert_eq!((*first, counters.get("rows_sent"), counters.done), (4_294_967_299, Some(7), None));
+        assert_eq!((*second, done.done, done.metrics.iter().len()), (1, Some(true), 0));
+    }
+
+    #[test]
+    fn other_events_have_none() {
+        let text = line("query.note", r#""elapsed_ms":1,"nodes":{},"profile":{}"#);
+        let event = Event::read(&text).expect("an event");
+        assert_eq!((event.sample(), event.profile()), (Ok(None), Ok(None)));
+    }
+
+    #[test]
+    fn what_a_summary_passes_over_is_checked_here() {
+        for (r#type, rest, cause) in [
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"a":{}}"#, "node id \"a\" is not a decimal"),
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"-1":{}}"#, "node id \"-1\" is not a decimal"),
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":[]}"#, "an object of counters"),
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":{"rows_sent":0.5}}"#, "expected u64"),
+            (
+                "query.finished",
+                r#""profile":{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{"physical":[{}],"logical":[]}}"#,
+                "missing field `id`",
+            ),
+        ] {
+            let text = line(r#type, rest);
+            let event = Event::read(&text).expect(&text);
+            let error = event.sample().err().or_else(|| event.profile().err()).expect(&text);
+            assert!(error.contains(cause), "{text}: {error}");
+        }
+    }
+}
