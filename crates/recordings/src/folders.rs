@@ -1,0 +1,105 @@
+//! What keeping recordings in local folders takes beside an object store's calls.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::RecordingError;
+
+/// Date folders under a root.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    root: PathBuf,
+}
+
+impl Folders {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// Syncs the folders that name the date folders of recordings.
+    ///
+    /// `LocalFileSystem` syncs these when it makes a date folder, and only then: a second writer that finds
+    /// the folder made, or the same one after a crash, would trust it without knowing it to be durable.
+    pub(crate) async fn sync<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<(), RecordingError> {
+        let folders: BTreeSet<PathBuf> = paths
+            .flat_map(|path| Path::new(path).ancestors().skip(2))
+            .map(|folder| self.root.join(folder))
+            .collect();
+        blocking(move || folders.iter().try_for_each(|folder| sync_folder(folder))).await
+    }
+
+    /// Deletes, in date folders (`YYYY/MM/DD`), files of interrupted writes that were last written before
+    /// `before`, and the folders if they are empty.
+    pub(crate) async fn tidy(&self, days: Vec<String>, before: SystemTime) -> Result<(), RecordingError> {
+        let root = self.root.clone();
+        blocking(move || days.iter().try_for_each(|day| tidy_day(&root, day, before))).await
+    }
+}
+
+/// Makes the root and its name in the folder above durable.
+pub(crate) fn make_root(root: &Path) -> io::Result<()> {
+    fs::create_dir_all(root)?;
+    fs::canonicalize(root)?.parent().map_or(Ok(()), sync_folder)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, RecordingError> {
+    Ok(tokio::task::spawn_blocking(work).await.map_err(io::Error::from)??)
+}
+
+/// Makes the names in a folder durable; Windows has no such call and needs none.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn tidy_day(root: &Path, day: &str, before: SystemTime) -> io::Result<()> {
+    let folder = root.join(day);
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if is_staged(&entry.file_name()) && modified(&entry)? < before {
+            match fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    // Fails where something is left, which is as it should be.
+    let mut emptied = Some(folder.as_path());
+    while let Some(folder) = emptied.filter(|folder| *folder != root && fs::remove_dir(folder).is_ok()) {
+        emptied = folder.parent();
+    }
+    Ok(())
+}
+
+fn modified(entry: &DirEntry) -> io::Result<SystemTime> {
+    entry.metadata()?.modified()
+}
+
+/// Whether `LocalFileSystem` writes under this name before it renames: `<name>#<number>`.
+fn is_staged(name: &OsStr) -> bool {
+    name.to_str()
+        .and_then(|name| name.split_once(".jsonl.gz#"))
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_staged_recordings_are_staged() {
+        assert!(is_staged(OsStr::new("01a1faa8-1bd9-77b2-97ab-860dd7026506.jsonl.gz#12")));
+        for name in ["x.jsonl.gz", "x.jsonl.gz#", "x.jsonl.gz#1a", "x#1"] {
+            assert!(!is_staged(OsStr::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Recordings: the events of one query as gzip-compressed JSON Lines.
+//!
+//! While a query's events are chunks in the store, its recording is put together from them as it is read;
+//! sealing writes the same to a file of its own and gives the store's room back. Chunks are gzip members, so
+//! a recording is, wherever it can be, nothing but its chunks joined end to end. Recordings lie on any
+//! [`object_store::ObjectStore`]: a local folder or a bucket.
+
+mod assemble;
+mod error;
+mod folders;
+mod lines;
+mod merge;
+mod pages;
+mod recordings;
+mod seal;
+mod source;
+mod sweep;
+
+pub use error::RecordingError;
+pub use recordings::{Content, Recordings};
+pub use seal::SealRound;
+pub use sweep::Swept;

@@ -1,0 +1,176 @@
+//! Turns chunks into recordings of their own.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use object_store::path::Path;
+use object_store::{ObjectStoreExt, PutPayload, WriteMultipart};
+use queryscope_protocol::QueryId;
+use queryscope_store::{RecordingParts, Sealed, Store};
+
+use crate::assemble::process_member;
+use crate::error::{Interrupted, RecordingError};
+use crate::recordings::{Recordings, parse};
+use crate::source::Source;
+
+/// Recordings up to this many bytes are written at once, larger ones in parts of this size.
+const PART_BYTES: usize = 8 << 20;
+/// Parts of one recording that may be on their way.
+const PARTS_IN_FLIGHT: usize = 2;
+
+/// What one round of sealing did.
+#[derive(Debug, Default)]
+pub struct SealRound {
+    /// Recordings that took the place of chunks.
+    pub sealed: usize,
+    /// Whether the round was full, so that more may wait.
+    pub full: bool,
+    /// Queries that could not be sealed, and why; their chunks stay and are readable as far as they were.
+    pub failed: Vec<(QueryId, RecordingError)>,
+    /// Recordings nothing points to any more which could not be deleted; [`Recordings::sweep`] finds them.
+    pub left: Vec<(String, RecordingError)>,
+}
+
+impl Recordings {
+    /// Seals up to `limit` ended queries, of which `concurrency` are written at a time so that their syncs
+    /// overlap; queries in `skip` are passed over.
+    ///
+    /// Can be interrupted at any point: what was written and not made known to the store is written again.
+    ///
+    /// # Errors
+    /// When the store fails, or the written recordings can not be made durable; what concerns one query alone
+    /// is in [`SealRound::failed`].
+    pub async fn seal_round(
+        &self,
+        store: &Arc<dyn Store>,
+        limit: usize,
+        concurrency: usize,
+        skip: &HashSet<QueryId>,
+    ) -> Result<SealRound, RecordingError> {
+        let mut ids = store.unsealed(limit.saturating_add(skip.len())).await?;
+        ids.retain(|id| !skip.contains(id));
+        ids.truncate(limit);
+        let mut round = SealRound { full: ids.len() == limit, ..SealRound::default() };
+
+        let mut written = Vec::new();
+        let mut writes = stream::iter(ids)
+            .map(|id| async move { (id, self.write(store, id).await) })
+            .buffer_unordered(concurrency.max(1));
+        while let Some((id, outcome)) = writes.next().await {
+            match outcome {
+                Ok(sealed) => written.extend(sealed),
+                Err(error) => round.failed.push((id, error)),
+            }
+        }
+        if written.is_empty() {
+            return Ok(round);
+        }
+        self.sync(&written).await?;
+        round.sealed = written.len();
+        for path in store.seal(written).await? {
+            if let Err(error) = self.delete(&path).await {
+                round.left.push((path, error));
+            }
+        }
+        Ok(round)
+    }
+
+    /// Writes the recording of an ended query as it is now; `None` when there is nothing to write: it runs, is
+    /// gone, has no chunks, or another sealed it meanwhile.
+    ///
+    /// What is given back is for [`Store::seal`], after [`Recordings::sync`].
+    ///
+    /// # Errors
+    /// [`RecordingError::Damaged`] when the chunks can not be put in order.
+    pub async fn write(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Sealed>, RecordingError> {
+        let Some(parts) = store.recording(id).await?.filter(|parts| !parts.chunks.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(path) = parts.query.recording() else {
+            return Ok(None);
+        };
+        let sealed = Sealed {
+            query_id: id,
+            path: path.clone(),
+            chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
+        };
+        let sealed_path = parts.sealed_path.clone();
+        match self.write_parts(store, parts, &parse(&path)?).await {
+            Ok(()) => Ok(Some(sealed)),
+            Err(Interrupted::Failed(error)) => Err(error),
+            Err(Interrupted::Moved) => {
+                let now = store.recording(id).await?;
+                let unmoved = |now: &RecordingParts| {
+                    now.sealed_path == sealed_path
+                        && sealed.chunks.iter().all(|id| now.chunks.iter().any(|chunk| chunk.id == *id))
+                };
+                if now.as_ref().is_some_and(unmoved) {
+                    let reason = "its sealed recording or a chunk is missing".to_owned();
+                    return Err(RecordingError::Damaged { query_id: id, reason });
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Makes the folders of recordings that were written durable; the recordings themselves are already.
+    ///
+    /// # Errors
+    /// [`RecordingError::Unavailable`]; then [`Store::seal`] must not follow.
+    pub async fn sync(&self, written: &[Sealed]) -> Result<(), RecordingError> {
+        match &self.folders {
+            Some(folders) => folders.sync(written.iter().map(|sealed| sealed.path.as_str())).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write_parts(
+        &self,
+        store: &Arc<dyn Store>,
+        parts: RecordingParts,
+        path: &Path,
+    ) -> Result<(), Interrupted> {
+        let mut head = vec![process_member(&parts)];
+        let mut source = Source::open(self, Arc::clone(store), parts, None).await?;
+        let mut head_bytes = 0;
+        while head_bytes <= PART_BYTES {
+            let Some((members, _)) = source.next().await? else {
+                self.objects.put(path, head.into_iter().collect::<PutPayload>()).await?;
+                return Ok(());
+            };
+            head_bytes += members.len();
+            head.push(members);
+        }
+        let upload = self.objects.put_multipart(path).await?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        match upload_all(&mut upload, head, &mut source).await {
+            Ok(()) => {
+                upload.finish().await?;
+                Ok(())
+            }
+            Err(error) => {
+                // The first error is the one to tell; what is left of the upload is never seen by a reader.
+                let _ = upload.abort().await;
+                Err(error)
+            }
+        }
+    }
+}
+
+async fn upload_all(
+    upload: &mut WriteMultipart,
+    head: Vec<Bytes>,
+    source: &mut Source,
+) -> Result<(), Interrupted> {
+    for members in head {
+        upload.wait_for_capacity(PARTS_IN_FLIGHT).await?;
+        upload.put(members);
+    }
+    while let Some((members, _)) = source.next().await? {
+        upload.wait_for_capacity(PARTS_IN_FLIGHT).await?;
+        upload.put(members);
+    }
+    Ok(())
+}

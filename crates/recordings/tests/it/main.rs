@@ -1,0 +1,6 @@
+//! Recordings on the real file system, of queries in the suite's model of a store.
+
+mod read;
+mod seal;
+mod sweep;
+mod world;

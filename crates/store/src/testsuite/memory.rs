@@ -1,0 +1,174 @@
+//! A store that is plainly right: the model the suite compares others with.
+
+mod commit;
+mod disk;
+mod list;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use queryscope_protocol::{QueryId, StreamId};
+
+use crate::batch::StreamBatch;
+use crate::error::StoreError;
+use crate::filter::ListRequest;
+use crate::query::{Query, Status};
+use crate::recording::{RecordingParts, Sealed};
+use crate::seen::runs_of;
+use crate::store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+use crate::token::TokenRecord;
+use disk::Disk;
+
+/// A store in memory: sets, sorted lists and loops over all of them, nothing clever.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    disk: Arc<Mutex<Disk>>,
+    closed: AtomicBool,
+}
+
+impl MemoryStore {
+    /// Another store on the same data, as after a restart.
+    #[must_use]
+    pub fn reopen(&self) -> Self {
+        Self { disk: Arc::clone(&self.disk), closed: AtomicBool::new(false) }
+    }
+
+    fn disk(&self) -> Result<MutexGuard<'_, Disk>, StoreError> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(StoreError::unavailable("the store is closed"));
+        }
+        Ok(self.disk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        self.disk()?.commit(batch)
+    }
+
+    async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
+        let mut ended = 0;
+        for row in &mut self.disk()?.rows {
+            if row.query.status == Status::Running && row.heard_unix_ms < heard_before_unix_ms {
+                row.query.status = Status::Unfinished;
+                ended += 1;
+            }
+        }
+        Ok(ended)
+    }
+
+    async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError> {
+        for row in self.disk()?.rows.iter_mut().filter(|row| row.query.status == Status::Running) {
+            row.heard_unix_ms = now_unix_ms;
+        }
+        Ok(())
+    }
+
+    async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {
+        Ok(self.disk()?.row(id).map(|row| row.query.clone()))
+    }
+
+    async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
+        Ok(list::page(&self.disk()?.rows, &request))
+    }
+
+    async fn engines(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.disk()?.engines.iter().cloned().collect())
+    }
+
+    async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
+        let disk = self.disk()?;
+        Ok(disk.row(id).map(|row| RecordingParts {
+            query: row.query.clone(),
+            process_line: disk.streams[&row.query.stream_id].process_line.clone(),
+            sealed_path: row.sealed_path.clone(),
+            chunks: row.chunk_infos(),
+        }))
+    }
+
+    async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let disk = self.disk()?;
+        let find = |id| disk.rows.iter().flat_map(|row| &row.chunks).find(|chunk| chunk.info.id == id);
+        Ok(ids.into_iter().map(|id| find(id).map(|chunk| chunk.gzip.clone())).collect())
+    }
+
+    async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError> {
+        let disk = self.disk()?;
+        let mut waiting: Vec<_> = disk
+            .rows
+            .iter()
+            .filter(|row| row.query.status != Status::Running)
+            .filter_map(|row| Some((row.chunks.first()?.info.id, row.query.query_id)))
+            .collect();
+        waiting.sort_unstable();
+        Ok(waiting.into_iter().take(limit).map(|(_, id)| id).collect())
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {
+        let mut disk = self.disk()?;
+        Ok(sealed.into_iter().filter_map(|sealed| disk.seal(sealed)).collect())
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+        let mut disk = self.disk()?;
+        let mut deleted = Vec::new();
+        disk.rows.retain(|row| {
+            let old = row.query.status != Status::Running && row.query.started_unix_ns < started_unix_ns;
+            let delete = old && deleted.len() < limit;
+            if delete {
+                let sealed_path = row.sealed_path.clone();
+                deleted.push(Deleted { query_id: row.query.query_id, sealed_path });
+            }
+            !delete
+        });
+        Ok(deleted)
+    }
+
+    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
+        let disk = self.disk()?;
+        let ahead = disk.rows.iter().filter(|row| after.is_none_or(|after| row.place > after));
+        Ok(ahead.take(limit).map(disk::Row::listed).collect())
+    }
+
+    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
+        let disk = self.disk()?;
+        let ahead = disk.streams.iter().filter(|(id, _)| after.is_none_or(|after| **id > after));
+        Ok(ahead
+            .take(limit)
+            .map(|(id, stream)| StreamSeen {
+                stream_id: *id,
+                project: stream.project.clone(),
+                seen: runs_of(stream.seen.iter().copied()),
+            })
+            .collect())
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        Ok(self.disk()?.tokens.values().cloned().collect())
+    }
+
+    async fn add_token(&self, token: TokenRecord) -> Result<bool, StoreError> {
+        let mut disk = self.disk()?;
+        let new = !disk.tokens.contains_key(&token.name);
+        if new {
+            disk.tokens.insert(token.name.clone(), token);
+        }
+        Ok(new)
+    }
+
+    async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.disk()?.tokens.remove(name).is_some())
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let running = self.disk()?.rows.iter().filter(|row| row.query.status == Status::Running).count();
+        Ok(StoreStats { running: running as u64, ..StoreStats::default() })
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.closed.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+}

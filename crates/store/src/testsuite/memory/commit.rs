@@ -1,0 +1,83 @@
+//! How the model stores a batch.
+
+use queryscope_protocol::Seq;
+
+use super::disk::{ChunkRow, Disk, Row, StreamRow};
+use crate::batch::{QueryPart, StreamBatch};
+use crate::chunk::{Packer, lines_of, unpack};
+use crate::error::StoreError;
+use crate::query::Query;
+use crate::recording::ChunkInfo;
+use crate::store::Committed;
+
+impl Disk {
+    pub(super) fn commit(&mut self, mut batch: StreamBatch) -> Result<Committed, StoreError> {
+        let stream_id = batch.process.id;
+        if self.streams.get(&stream_id).is_some_and(|stream| stream.project != batch.project) {
+            return Err(StoreError::ForeignStream(stream_id));
+        }
+        for part in &batch.parts {
+            if self.row(part.query_id).is_some_and(|row| row.query.stream_id != stream_id) {
+                return Err(StoreError::ForeignQuery(part.query_id));
+            }
+        }
+        self.streams.entry(stream_id).or_insert_with(|| StreamRow {
+            project: batch.project.clone(),
+            process_line: batch.process.line.clone(),
+            seen: [].into(),
+        });
+        let mut committed = Committed::default();
+        for part in std::mem::take(&mut batch.parts) {
+            let fresh = self.see(&batch, &part.seqs, &mut committed);
+            if !fresh.is_empty() {
+                self.keep(&batch, part, &fresh);
+            }
+        }
+        let loose = std::mem::take(&mut batch.loose);
+        self.see(&batch, &loose, &mut committed);
+        Ok(committed)
+    }
+
+    /// Gives back which of the seqs are new.
+    fn see(&mut self, batch: &StreamBatch, seqs: &[Seq], committed: &mut Committed) -> Vec<Seq> {
+        let stream = self.streams.get_mut(&batch.process.id).expect("was made above");
+        let fresh: Vec<Seq> = seqs.iter().copied().filter(|seq| stream.seen.insert(*seq)).collect();
+        committed.accepted += fresh.len() as u64;
+        committed.duplicates += (seqs.len() - fresh.len()) as u64;
+        fresh
+    }
+
+    fn keep(&mut self, batch: &StreamBatch, mut part: QueryPart, fresh: &[Seq]) {
+        if fresh.len() < part.seqs.len() {
+            let lines = unpack(&part.gzip).expect("a sound chunk");
+            let kept = lines_of(&lines).zip(&part.seqs).filter(|(_, seq)| fresh.contains(seq));
+            part.gzip = Packer::new().pack(kept.map(|(line, _)| line));
+        }
+        part.report.keep(fresh);
+        self.engines.extend(part.report.engine.clone());
+        self.chunks_made += 1;
+        let chunk = ChunkRow {
+            info: ChunkInfo {
+                id: self.chunks_made,
+                first: fresh[0],
+                last: fresh[fresh.len() - 1],
+                bytes: part.gzip.len() as u64,
+            },
+            gzip: part.gzip,
+        };
+        if let Some(row) = self.rows.iter_mut().find(|row| row.query.query_id == part.query_id) {
+            row.query.hear(&part.report);
+            row.heard_unix_ms = batch.received_unix_ms;
+            row.chunks.push(chunk);
+        } else {
+            self.rows_made += 1;
+            self.rows.push(Row {
+                query: Query::first(batch, part.query_id, &part.report),
+                place: self.rows_made,
+                heard_unix_ms: batch.received_unix_ms,
+                sealed_path: None,
+                chunks: vec![chunk],
+            });
+        }
+    }
+}
