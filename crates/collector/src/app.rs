@@ -1,0 +1,38 @@
+//! What all handlers and jobs share.
+
+use std::sync::Arc;
+
+use queryscope_recordings::Recordings;
+use queryscope_store::{Store, StoreError};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::ingest::{Budget, Decoders};
+use crate::metrics::Metrics;
+use crate::settings::Settings;
+use crate::tokens::Tokens;
+
+pub(crate) struct App {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) recordings: Recordings,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) tokens: Tokens,
+    pub(crate) metrics: Metrics,
+    pub(crate) budget: Budget,
+    pub(crate) decoders: Arc<Decoders>,
+    /// Wakes the sealer when a query may have ended.
+    pub(crate) committed: Notify,
+    /// Cancelled by the first fatal error of the store: the service ends.
+    pub(crate) failed: CancellationToken,
+}
+
+impl App {
+    /// Ends the service if an error of the store is fatal.
+    pub(crate) fn watch(&self, error: &StoreError) {
+        if matches!(error, StoreError::Fatal(_)) {
+            self.failed.cancel();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! [`Collector`]: the service without its sockets.
+
+use std::sync::Arc;
+
+use axum::Router;
+use bytes::Bytes;
+use queryscope_recordings::Recordings;
+use queryscope_store::{Store, StoreError};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::clock::Clock;
+use crate::error::ApiError;
+use crate::ingest::{Budget, Coding, Decoders, accept};
+use crate::metrics::{CommitMetrics, Metrics};
+use crate::settings::Settings;
+use crate::tokens::Tokens;
+use crate::{jobs, router};
+
+/// What became of a batch that was given to [`Collector::ingest`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ingested {
+    /// Events stored by it.
+    pub accepted: u64,
+    /// Events that had been stored before.
+    pub duplicates: u64,
+}
+
+/// The service without its sockets: its routes, its jobs, and ingest without HTTP.
+#[derive(Clone)]
+pub struct Collector {
+    app: Arc<App>,
+}
+
+impl Collector {
+    /// Joins the parts, takes over the store's tokens, and gives queries that ran when the service stopped
+    /// another stretch of silence.
+    ///
+    /// # Errors
+    /// When the store can not be read or written.
+    pub async fn start(
+        store: Arc<dyn Store>,
+        recordings: Recordings,
+        clock: Arc<dyn Clock>,
+        commits: CommitMetrics,
+        settings: Settings,
+    ) -> Result<Self, StoreError> {
+        store.refresh_running(clock.unix_ms()).await?;
+        let tokens = Tokens::new(settings.tokens.clone());
+        tokens.replace(store.tokens().await?);
+        let parallel = std::thread::available_parallelism().map_or(2, usize::from);
+        let app = App {
+            store,
+            recordings,
+            clock,
+            tokens,
+            metrics: Metrics::new(commits),
+            budget: Budget::new(settings.body_budget_bytes),
+            decoders: Arc::new(Decoders::new(parallel)),
+            committed: Notify::new(),
+            failed: CancellationToken::new(),
+            settings,
+        };
+        Ok(Self { app: Arc::new(app) })
+    }
+
+    /// The routes for senders and readers.
+    pub fn router(&self) -> Router {
+        router::full(&self.app)
+    }
+
+    /// The routes for senders alone.
+    pub fn ingest_router(&self) -> Router {
+        router::ingest_only(&self.app)
+    }
+
+    /// Starts the jobs in the background; they end soon after `stop` is cancelled.
+    pub fn start_jobs(&self, stop: &CancellationToken) -> JoinSet<()> {
+        jobs::start(&self.app, stop)
+    }
+
+    /// Stores one plain batch as `POST /v1/events` does.
+    ///
+    /// # Errors
+    /// As the answers of `POST /v1/events`.
+    pub async fn ingest(&self, project: &str, batch: Vec<u8>) -> Result<Ingested, ApiError> {
+        let committed = accept(&self.app, project.to_owned(), Bytes::from(batch), Coding::Plain).await?;
+        Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
+    }
+
+    /// Is cancelled when the store can not go on: the process must end.
+    pub fn failed(&self) -> &CancellationToken {
+        &self.app.failed
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.app.settings
+    }
+
+    /// Finishes what has been accepted and closes the store.
+    ///
+    /// # Errors
+    /// When the store can not be closed properly; what was acknowledged is safe all the same.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.app.store.close().await
+    }
+}
+
+impl std::fmt::Debug for Collector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Collector").field("settings", &self.app.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! From a body to packed events, on threads of their own where it takes long.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use flate2::bufread::MultiGzDecoder;
+use queryscope_protocol::limits::MAX_BATCH_BYTES;
+use queryscope_store::Packer;
+use tokio::sync::Semaphore;
+
+use super::pack::{Packed, pack};
+use crate::error::ApiError;
+
+/// Bodies up to this size are decoded where they arrive if they inflate to no more than
+/// [`INLINE_BATCH_BYTES`]: that takes less time than handing them over.
+const INLINE_BODY_BYTES: usize = 16 << 10;
+const INLINE_BATCH_BYTES: usize = 256 << 10;
+/// A bench keeps its buffer from batch to batch up to this size.
+const BUFFER_BYTES_KEPT: usize = 4 << 20;
+
+/// How a body is coded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Plain,
+    Gzip,
+}
+
+/// Decodes bodies, few at a time: the memory of inflated batches is bounded by their number.
+#[derive(Debug)]
+pub(crate) struct Decoders {
+    permits: Semaphore,
+    benches: Mutex<Vec<Bench>>,
+}
+
+/// What decoding one batch needs and the next can use again.
+#[derive(Debug, Default)]
+struct Bench {
+    inflated: Vec<u8>,
+    packer: Packer,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Inflated {
+    Whole,
+    OverLimit,
+}
+
+impl Decoders {
+    pub(crate) fn new(parallel: usize) -> Self {
+        Self { permits: Semaphore::new(parallel), benches: Mutex::default() }
+    }
+
+    /// Decodes, checks and packs a body.
+    ///
+    /// # Errors
+    /// 400 when it is not gzip or not `events@1`, 413 when it inflates to more than [`MAX_BATCH_BYTES`].
+    pub(crate) async fn decode(
+        self: &Arc<Self>,
+        body: Bytes,
+        coding: Coding,
+        received_unix_ns: i64,
+    ) -> Result<Packed, ApiError> {
+        if body.len() <= INLINE_BODY_BYTES
+            && let Some(result) = self.decode_within(&body, coding, INLINE_BATCH_BYTES, received_unix_ns)
+        {
+            return result;
+        }
+        let _permit =
+            self.permits.acquire().await.map_err(|_| ApiError::unavailable("the service is stopping"))?;
+        let decoders = Arc::clone(self);
+        let decoded = tokio::task::spawn_blocking(move || {
+            decoders.decode_within(&body, coding, MAX_BATCH_BYTES, received_unix_ns).unwrap_or_else(|| {
+                let reason =
+                    format!("the batch is over {} MiB decompressed, split it", MAX_BATCH_BYTES >> 20);
+                Err(ApiError::too_large(reason))
+            })
+        });
+        decoded.await.map_err(|_| ApiError::unavailable("decoding was interrupted, try again"))?
+    }
+
+    /// Decodes a body unless it inflates to more than `limit`.
+    fn decode_within(
+        &self,
+        body: &[u8],
+        coding: Coding,
+        limit: usize,
+        received_unix_ns: i64,
+    ) -> Option<Result<Packed, ApiError>> {
+        let mut bench = self.benches.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let result = match coding {
+            Coding::Plain if body.len() > limit => None,
+            Coding::Plain => Some(pack(body, &mut bench.packer, received_unix_ns)),
+            Coding::Gzip => match inflate(body, limit, &mut bench.inflated) {
+                Ok(Inflated::Whole) => Some(pack(&bench.inflated, &mut bench.packer, received_unix_ns)),
+                Ok(Inflated::OverLimit) => None,
+                Err(error) => Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")))),
+            },
+        };
+        if bench.inflated.capacity() > BUFFER_BYTES_KEPT {
+            bench.inflated = Vec::new();
+        }
+        self.benches.lock().unwrap_or_else(PoisonError::into_inner).push(bench);
+        result
+    }
+}
+
+/// Inflates all members of a body; the sizes their footers claim are not believed.
+fn inflate(body: &[u8], limit: usize, inflated: &mut Vec<u8>) -> std::io::Result<Inflated> {
+    inflated.clear();
+    let mut members = MultiGzDecoder::new(body).take(limit as u64 + 1);
+    members.read_to_end(inflated)?;
+    Ok(if inflated.len() > limit { Inflated::OverLimit } else { Inflated::Whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(text: &str) -> Vec<u8> {
+        Packer::new().pack([text.as_bytes()])
+    }
+
+    fn inflated(body: &[u8], limit: usize) -> Option<String> {
+        let mut buffer = Vec::new();
+        match inflate(body, limit, &mut buffer) {
+            Ok(Inflated::Whole) => Some(String::from_utf8(buffer).expect("text")),
+            Ok(Inflated::OverLimit) => Some("over".into()),
+            Err(_) => None,
+        }
+    }
+
+    #[test]
+    fn members_are_joined() {
+        let body = [member("a"), member("b")].concat();
+        assert_eq!(inflated(&body, 100).as_deref(), Some("a\nb\n"));
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        let body = member("12345");
+        assert_eq!(inflated(&body, 6).as_deref(), Some("12345\n"));
+        assert_eq!(inflated(&body, 5).as_deref(), Some("over"));
+    }
+
+    #[test]
+    fn damage_and_garbage_are_refused() {
+        let body = member("some text that is long enough to be damaged");
+        assert_eq!(inflated(&body[..body.len() - 1], 1000), None);
+        assert_eq!(inflated(&[&body[..], b"garbage"].concat(), 1000), None);
+        assert_eq!(inflated(b"no gzip", 1000), None);
+        assert_eq!(inflated(b"", 1000), None);
+        let mut forged = body.clone();
+        let end = forged.len();
+        forged[end - 4..].fill(0xff);
+        assert_eq!(inflated(&forged, 1000), None);
+    }
+}

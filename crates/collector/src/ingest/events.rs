@@ -1,0 +1,104 @@
+//! The handler of `POST /v1/events`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use queryscope_store::{Committed, StreamBatch};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::body::{coding, drain, receive};
+use super::decode::Coding;
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+/// What became of a batch.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"accepted": 3, "duplicates": 0}))]
+pub(crate) struct EventsAnswer {
+    /// Events stored by this request.
+    accepted: u64,
+    /// Events that had been stored before.
+    duplicates: u64,
+}
+
+/// Receives a batch of events.
+///
+/// The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
+/// every event is stored durably; an event is identified by its stream and its seq, so sending again stores
+/// nothing twice.
+#[utoipa::path(
+    post,
+    path = "/v1/events",
+    tag = "ingest",
+    security(("token" = [])),
+    request_body(
+        content = String,
+        content_type = "application/x-ndjson",
+        description = "At most 8 MiB as sent and 64 MiB decompressed"
+    ),
+    responses(
+        (status = 202, description = "Every event is stored", body = EventsAnswer),
+        (status = 400, description = "Not valid gzip, or not events@1", body = ErrorBody),
+        (status = 401, description = "The token is missing or wrong", body = ErrorBody),
+        (status = 403, description = "The stream belongs to another project", body = ErrorBody),
+        (status = 408, description = "The body did not arrive in time", body = ErrorBody),
+        (status = 413, description = "Too large: split the batch", body = ErrorBody),
+        (status = 415, description = "A Content-Encoding other than gzip or identity", body = ErrorBody),
+        (status = 503, description = "Storing failed: send again after Retry-After", body = ErrorBody),
+    )
+)]
+pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (head, mut body) = request.into_parts();
+    match answer(&app, &head.headers, &mut body).await {
+        Ok(Committed { accepted, duplicates }) => {
+            (StatusCode::ACCEPTED, Json(EventsAnswer { accepted, duplicates })).into_response()
+        }
+        Err(error) => {
+            app.metrics.refused(error.status());
+            drain(&head.headers, body);
+            error.into_response()
+        }
+    }
+}
+
+async fn answer(app: &Arc<App>, headers: &HeaderMap, body: &mut Body) -> Result<Committed, ApiError> {
+    let project = app.tokens.project(headers)?;
+    let coding = coding(headers)?;
+    let received = receive(headers, body, &app.budget, app.settings.body_deadline).await?;
+    let committed = accept(app, project, received.bytes, coding).await;
+    drop(received.share);
+    committed
+}
+
+/// Decodes, checks and commits one batch.
+pub(crate) async fn accept(
+    app: &Arc<App>,
+    project: String,
+    body: Bytes,
+    coding: Coding,
+) -> Result<Committed, ApiError> {
+    let now_unix_ns = app.clock.unix_ns();
+    let packed = app.decoders.decode(body, coding, now_unix_ns).await?;
+    let committed = if packed.parts.is_empty() && packed.loose.is_empty() {
+        Committed::default()
+    } else {
+        let batch = StreamBatch {
+            project,
+            process: packed.process,
+            received_unix_ms: now_unix_ns / 1_000_000,
+            parts: packed.parts,
+            loose: packed.loose,
+        };
+        app.store.commit(batch).await.inspect_err(|error| app.watch(error))?
+    };
+    app.committed.notify_one();
+    let duplicates = committed.duplicates + packed.repeated;
+    app.metrics.stored(committed.accepted, duplicates);
+    Ok(Committed { duplicates, ..committed })
+}

@@ -1,0 +1,157 @@
+//! Checks a batch's events and packs them by query.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use queryscope_protocol::{Batch, BatchError, Event, EventKind, QueryId, Seq};
+use queryscope_store::{Facts, Packer, QueryPart, Report, StreamProcess};
+
+use crate::error::ApiError;
+
+/// A batch that has been checked and packed.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    pub(crate) process: StreamProcess,
+    pub(crate) parts: Vec<QueryPart>,
+    pub(crate) loose: Vec<Seq>,
+    /// Events whose seq stood in the batch before.
+    pub(crate) repeated: u64,
+}
+
+struct Group<'a> {
+    query_id: QueryId,
+    events: Vec<(Seq, &'a str)>,
+    report: Report,
+}
+
+/// Checks and packs the text of a batch.
+///
+/// # Errors
+/// 400 with the line to blame.
+pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> Result<Packed, ApiError> {
+    let batch = Batch::open(text).map_err(refused)?;
+    let process = StreamProcess::of(&batch.process, batch.process_line);
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut group_of: HashMap<QueryId, usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut loose = Vec::new();
+    let mut repeated = 0;
+    for event in batch.events {
+        let event = event.map_err(refused)?;
+        if !seen.insert(event.seq) {
+            repeated += 1;
+            continue;
+        }
+        let Some(query_id) = event.kind.query_id() else {
+            loose.push(event.seq);
+            continue;
+        };
+        let group = *group_of.entry(query_id).or_insert_with(|| {
+            groups.push(Group { query_id, events: Vec::new(), report: Report::default() });
+            groups.len() - 1
+        });
+        groups[group].add(event, received_unix_ns);
+    }
+    loose.sort_unstable();
+    let parts = groups.into_iter().map(|group| group.pack(packer)).collect();
+    Ok(Packed { process, parts, loose, repeated })
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, event: Event<'a>, received_unix_ns: i64) {
+        let made_unix_ns = self.query_id.made_unix_ns();
+        if self.events.is_empty() {
+            self.report.engine = event.engine.map(Cow::into_owned);
+            self.report.guessed_start_unix_ns = made_unix_ns.unwrap_or(received_unix_ns);
+        }
+        self.events.push((event.seq, event.line));
+        let seq = event.seq;
+        match event.kind {
+            EventKind::Started(_, profile) => {
+                lowest(&mut self.report.started, seq, || Facts::of(seq, &profile))
+            }
+            EventKind::Finished(_, profile) => {
+                lowest(&mut self.report.finished, seq, || Facts::of(seq, &profile))
+            }
+            EventKind::Progress(_, elapsed_ms) if made_unix_ns.is_none() => {
+                let start = received_unix_ns.saturating_sub((elapsed_ms * 1e6) as i64);
+                self.report.guessed_start_unix_ns = self.report.guessed_start_unix_ns.min(start);
+            }
+            EventKind::Progress(..) | EventKind::Process(_) | EventKind::Other(_) => {}
+        }
+    }
+
+    fn pack(mut self, packer: &mut Packer) -> QueryPart {
+        self.events.sort_by_key(|(seq, _)| *seq);
+        QueryPart {
+            query_id: self.query_id,
+            seqs: self.events.iter().map(|(seq, _)| *seq).collect(),
+            gzip: packer.pack(self.events.iter().map(|(_, line)| line.as_bytes())),
+            report: self.report,
+        }
+    }
+}
+
+/// Keeps the facts of the lowest seq.
+fn lowest(kept: &mut Option<Facts>, seq: Seq, facts: impl FnOnce() -> Facts) {
+    if kept.as_ref().is_none_or(|kept| seq < kept.seq) {
+        *kept = Some(facts());
+    }
+}
+
+fn refused(error: BatchError) -> ApiError {
+    ApiError::invalid(error.reason).at_line(error.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use queryscope_store::{lines_of, unpack};
+
+    const PROCESS: &str = r#"{"schema":"polars-telemetry/events@1","seq":1,"type":"process","id":"210de94c-dce3-44f0-9cd3-2604c74dbeea","host":"h"}"#;
+    const QUERY: &str = "4f0de94c-dce3-44f0-9cd3-2604c74dbeea";
+
+    fn progress(seq: u64, query: &str, elapsed_ms: f64) -> String {
+        format!(
+            r#"{{"schema":"polars-telemetry/events@1","seq":{seq},"type":"query.progress","query_id":"{query}","elapsed_ms":{elapsed_ms},"nodes":{{}}}}"#
+        )
+    }
+
+    fn packed(lines: &[String]) -> Packed {
+        let text = format!("{PROCESS}\n{}", lines.join("\n"));
+        pack(text.as_bytes(), &mut Packer::new(), 10_000_000_000).expect("a batch")
+    }
+
+    #[test]
+    fn events_are_packed_by_query_in_the_order_of_seqs() {
+        let other = QUERY.replace('4', "5");
+        let lines = [progress(9, QUERY, 1.0), progress(4, &other, 1.0), progress(3, QUERY, 1.0)];
+        let packed = packed(&lines);
+        let part = &packed.parts[0];
+        assert_eq!((packed.parts.len(), part.query_id.to_string().as_str()), (2, QUERY));
+        assert_eq!(part.seqs.iter().map(|seq| seq.get()).collect::<Vec<_>>(), [3, 9]);
+        let unpacked = unpack(&part.gzip).expect("sound");
+        assert_eq!(lines_of(&unpacked).collect::<Vec<_>>(), [lines[2].as_bytes(), lines[0].as_bytes()]);
+        assert_eq!(part.report.engine.as_deref(), Some("polars"));
+    }
+
+    #[test]
+    fn of_one_seq_the_first_event_is_taken() {
+        let packed = packed(&[progress(3, QUERY, 1.0), progress(3, QUERY, 2.0)]);
+        assert_eq!((packed.repeated, packed.parts[0].seqs.len()), (1, 1));
+    }
+
+    #[test]
+    fn events_of_no_query_are_remembered_alone() {
+        let loose = |seq| format!(r#"{{"schema":"polars-telemetry/events@1","seq":{seq},"type":"x"}}"#);
+        let packed = packed(&[loose(7), loose(5)]);
+        assert!(packed.parts.is_empty());
+        assert_eq!(packed.loose.iter().map(|seq| seq.get()).collect::<Vec<_>>(), [5, 7]);
+    }
+
+    #[test]
+    fn a_start_is_guessed_from_the_sample() {
+        let packed = packed(&[progress(3, QUERY, 4_000.0)]);
+        assert_eq!(packed.parts[0].report.guessed_start_unix_ns, 6_000_000_000);
+    }
+}

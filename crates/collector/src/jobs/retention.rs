@@ -1,0 +1,59 @@
+//! Deletes queries that are too old, with their recordings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use queryscope_recordings::RecordingError;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::pause;
+use crate::app::App;
+
+const LOOK_EVERY: Duration = Duration::from_mins(10);
+/// Queries deleted in one transaction; between two of them ingest goes on.
+const ROUND: usize = 256;
+/// Recordings nothing points to are looked for in days that ended so long before the oldest kept one: what
+/// was written then is no longer on its way into the store.
+const SWEEP_MARGIN: Duration = Duration::from_hours(24);
+
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<()>>) {
+    let Some(keep) = app.settings.keep else { return };
+    loop {
+        if let Err(error) = delete_old(&app, &stop, &turn, keep).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "old queries could not be deleted");
+        }
+        if !pause(LOOK_EVERY, &stop).await {
+            return;
+        }
+    }
+}
+
+async fn delete_old(
+    app: &App,
+    stop: &CancellationToken,
+    turn: &Mutex<()>,
+    keep: Duration,
+) -> Result<(), RecordingError> {
+    let age = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    let before = app.clock.unix_ns().saturating_sub(age(keep));
+    let mut total = 0;
+    while !stop.is_cancelled() {
+        let _turn = turn.lock().await;
+        let deleted = app.store.delete_before(before, ROUND).await.inspect_err(|error| app.watch(error))?;
+        for path in deleted.iter().filter_map(|query| query.sealed_path.as_deref()) {
+            app.recordings.delete(path).await?;
+        }
+        app.metrics.deleted.inc_by(deleted.len() as u64);
+        total += deleted.len();
+        if deleted.len() < ROUND {
+            break;
+        }
+    }
+    if total > 0 {
+        tracing::info!(total, "old queries deleted");
+    }
+    let _turn = turn.lock().await;
+    app.recordings.sweep(app.store.as_ref(), before.saturating_sub(age(SWEEP_MARGIN))).await?;
+    Ok(())
+}

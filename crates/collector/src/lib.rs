@@ -1,0 +1,29 @@
+//! The collector of queryscope as a library.
+//!
+//! [`Collector`] joins a [`Store`](queryscope_store::Store), the recordings and a clock into the service:
+//! senders post batches to `/v1/events`, readers ask `/api/...`, and jobs in the background end silent
+//! queries, seal recordings and delete what is too old. It names no concrete store.
+
+mod app;
+mod clock;
+mod collector;
+mod error;
+mod ingest;
+mod jobs;
+mod metrics;
+mod page;
+mod read;
+mod router;
+mod security;
+mod serve;
+mod settings;
+mod tokens;
+
+pub use clock::{Clock, SystemClock};
+pub use collector::{Collector, Ingested};
+pub use error::ApiError;
+pub use metrics::CommitMetrics;
+pub use router::openapi;
+pub use serve::{ServeError, serve};
+pub use settings::{Access, Settings};
+pub use tokens::hash_token;

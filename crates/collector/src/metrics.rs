@@ -1,0 +1,139 @@
+//! Figures for the operator, in Prometheus text.
+
+use std::fmt;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use queryscope_store::StoreStats;
+
+/// Content type of the figures.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answer {
+    path: String,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+/// What a store's commits are measured into; given to the store when it is opened.
+#[derive(Debug, Clone)]
+pub struct CommitMetrics {
+    seconds: Histogram,
+    requests: Histogram,
+}
+
+impl CommitMetrics {
+    /// Notes a commit of so many requests that took so long.
+    pub fn observe(&self, requests: usize, took: Duration) {
+        self.seconds.observe(took.as_secs_f64());
+        self.requests.observe(requests as f64);
+    }
+}
+
+impl Default for CommitMetrics {
+    fn default() -> Self {
+        Self {
+            seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 16)),
+            requests: Histogram::new(exponential_buckets(1.0, 2.0, 9)),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    answers: Family<Answer, Counter>,
+    accepted: Counter,
+    duplicate: Counter,
+    refused: Family<Reason, Counter>,
+    queued: Gauge,
+    body_bytes: Gauge,
+    subscribers: Gauge,
+    running: Gauge,
+    store_bytes: Gauge,
+    log_bytes: Gauge,
+    pub(crate) sealed: Counter,
+    pub(crate) deleted: Counter,
+}
+
+impl Metrics {
+    pub(crate) fn new(commits: CommitMetrics) -> Self {
+        let mut metrics = Self { registry: Registry::with_prefix("queryscope"), ..Self::default() };
+        let registry = &mut metrics.registry;
+        registry.register("http_requests", "Requests answered", metrics.answers.clone());
+        registry.register("events_accepted", "Events stored", metrics.accepted.clone());
+        registry.register(
+            "events_duplicate",
+            "Events that had been stored before",
+            metrics.duplicate.clone(),
+        );
+        registry.register("batches_refused", "Batches refused, by reason", metrics.refused.clone());
+        registry.register("commit_seconds", "Time of a group commit", commits.seconds);
+        registry.register("commit_requests", "Requests in a group commit", commits.requests);
+        registry.register("store_queue", "Work that waits to be written", metrics.queued.clone());
+        registry.register(
+            "body_bytes_in_flight",
+            "Budget taken by request bodies",
+            metrics.body_bytes.clone(),
+        );
+        registry.register("live_subscribers", "Readers of the live streams", metrics.subscribers.clone());
+        registry.register("queries_running", "Queries that run", metrics.running.clone());
+        registry.register(
+            "store_bytes",
+            "Bytes of the store without recordings",
+            metrics.store_bytes.clone(),
+        );
+        registry.register("store_log_bytes", "Of these, bytes of the log", metrics.log_bytes.clone());
+        registry.register("recordings_sealed", "Recordings written", metrics.sealed.clone());
+        registry.register("queries_deleted", "Queries retention deleted", metrics.deleted.clone());
+        metrics
+    }
+
+    pub(crate) fn answered(&self, path: &str, status: StatusCode) {
+        self.answers.get_or_create(&Answer { path: path.to_owned(), status: status.as_u16() }).inc();
+    }
+
+    pub(crate) fn stored(&self, accepted: u64, duplicates: u64) {
+        self.accepted.inc_by(accepted);
+        self.duplicate.inc_by(duplicates);
+    }
+
+    pub(crate) fn refused(&self, status: StatusCode) {
+        let reason = match status.as_u16() {
+            400 => "not_events",
+            401 => "token",
+            403 => "foreign_stream",
+            408 => "deadline",
+            413 => "too_large",
+            415 => "encoding",
+            503 => "unavailable",
+            _ => "other",
+        };
+        self.refused.get_or_create(&Reason { reason }).inc();
+    }
+
+    /// All figures; those of the store and the budget are of this moment.
+    pub(crate) fn text(&self, stats: StoreStats, body_bytes: usize) -> Result<String, fmt::Error> {
+        let set = |gauge: &Gauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+        set(&self.queued, stats.queued);
+        set(&self.running, stats.running);
+        set(&self.store_bytes, stats.bytes);
+        set(&self.log_bytes, stats.log_bytes);
+        set(&self.body_bytes, body_bytes as u64);
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}

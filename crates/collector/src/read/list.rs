@@ -1,0 +1,85 @@
+//! `GET /api/queries`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use queryscope_store::ListRequest;
+
+use super::cursor;
+use super::params::{CommonFilters, PageParams, Paging, Params, filter};
+use super::summary::QuerySummary;
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+/// Lists queries.
+///
+/// Every page that is not the last carries a `Link` header with `rel="next"`. Following it neither skips nor
+/// repeats a query while new ones arrive, and costs the same on every page.
+#[utoipa::path(
+    get,
+    path = "/api/queries",
+    tag = "read",
+    params(CommonFilters, PageParams),
+    responses(
+        (
+            status = 200,
+            description = "Queries in the order asked for",
+            body = Vec<QuerySummary>,
+            headers(("Link" = String, description = "Address of the next page, where there is one"))
+        ),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 503, description = "Reading failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let params = Params::of(query.as_deref());
+    let paging = Paging::of(&params)?;
+    let order = paging.order;
+    let mut filter = filter(&params)?;
+    filter.search = paging.search.map(Into::into);
+    let after = paging.cursor.map(|text| cursor::read(order, text)).transpose()?;
+    // One more than asked for tells whether another page follows.
+    let request = ListRequest { filter, order, after, offset: paging.offset, limit: paging.limit + 1 };
+    let mut listed = app.store.queries(request).await?;
+    let more = listed.len() > paging.limit;
+    listed.truncate(paging.limit);
+    let next = listed
+        .last()
+        .filter(|_| more)
+        .map(|last| next_page(query.as_deref(), &cursor::write(order, last.position)));
+    let page: Vec<QuerySummary> = listed.into_iter().map(|listed| listed.query.into()).collect();
+    let link = next.map(|address| [(header::LINK, format!("<{address}>; rel=\"next\""))]);
+    Ok((link, Json(page)).into_response())
+}
+
+/// The address of the same list, from a cursor on.
+fn next_page(query: Option<&str>, cursor: &str) -> String {
+    let mut next = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if name != "cursor" && name != "offset" {
+            next.append_pair(&name, &value);
+        }
+    }
+    next.append_pair("cursor", cursor);
+    format!("/api/queries?{}", next.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_page_keeps_what_was_asked() {
+        assert_eq!(next_page(None, "C"), "/api/queries?cursor=C");
+        assert_eq!(
+            next_page(Some("label=a%20b%3E&offset=5&cursor=old&limit=2"), "C"),
+            "/api/queries?label=a+b%3E&limit=2&cursor=C"
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! Parameters of the read API.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
+use queryscope_store::{Is, Order, QueryFilter, Status};
+use utoipa::IntoParams;
+
+use crate::error::ApiError;
+
+/// The parameters of one request; those nobody asks for are ignored.
+pub(crate) struct Params<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
+
+impl<'q> Params<'q> {
+    pub(crate) fn of(query: Option<&'q str>) -> Self {
+        Self(form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect())
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Errors
+    /// 400 when it is given twice.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_ref());
+        let value = values.next();
+        if values.next().is_some() {
+            return Err(ApiError::invalid(format!("{name}: given twice, once is allowed")));
+        }
+        Ok(value)
+    }
+
+    /// The value of a parameter that `read` understands.
+    ///
+    /// # Errors
+    /// 400 that names the parameter, its value and what it takes.
+    pub(crate) fn value<T>(
+        &self,
+        name: &str,
+        takes: impl Display,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, ApiError> {
+        self.text(name)?
+            .map(|text| {
+                read(text).ok_or_else(|| {
+                    let shown: String = text.chars().take(80).collect();
+                    ApiError::invalid(format!("{name}: {shown:?} is not {takes}"))
+                })
+            })
+            .transpose()
+    }
+
+    fn number<T: FromStr>(&self, name: &str, takes: &str) -> Result<Option<T>, ApiError> {
+        self.value(name, takes, |text| text.parse().ok())
+    }
+
+    /// A filter on a field that may be absent: an empty value keeps queries without the field.
+    fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
+        Ok(self.text(name)?.map(|text| match text {
+            "" => Is::Absent,
+            text => Is::Value(text.to_owned()),
+        }))
+    }
+}
+
+/// The filters every list takes.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `filter` reads")]
+pub(crate) struct CommonFilters {
+    /// Keeps queries of this project.
+    project: Option<String>,
+    /// Keeps queries with this label; empty keeps those without one.
+    label: Option<String>,
+    /// Keeps queries with this plan fingerprint; empty keeps those without one.
+    fingerprint: Option<String>,
+    /// Keeps queries from processes with this service; empty keeps those without one.
+    service: Option<String>,
+    /// Keeps queries from processes with this environment; empty keeps those without one.
+    environment: Option<String>,
+    /// Keeps queries from processes on this host.
+    host: Option<String>,
+    /// Keeps queries in this state.
+    #[param(inline)]
+    status: Option<super::summary::StatusName>,
+    /// Keeps queries that started at or after this, in Unix nanoseconds.
+    since: Option<i64>,
+    /// Keeps queries that started at or before this, in Unix nanoseconds.
+    until: Option<i64>,
+}
+
+const UNIX_NS: &str = "a time in Unix nanoseconds";
+
+/// Reads the common filters.
+pub(crate) fn filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
+    Ok(QueryFilter {
+        project: params.text("project")?.map(Into::into),
+        label: params.is("label")?,
+        fingerprint: params.is("fingerprint")?,
+        service: params.is("service")?,
+        environment: params.is("environment")?,
+        host: params.text("host")?.map(Into::into),
+        status: params
+            .value("status", "running, finished, failed or unfinished", |text| text.parse::<Status>().ok())?,
+        since_unix_ns: params.number("since", UNIX_NS)?,
+        until_unix_ns: params.number("until", UNIX_NS)?,
+        search: None,
+    })
+}
+
+/// The project a request for one query is limited to.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `text(\"project\")` reads")]
+pub(crate) struct ProjectFilter {
+    /// Answers as if there were only this project's queries.
+    project: Option<String>,
+}
+
+/// How a list is ordered and cut into pages.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `Paging` reads")]
+pub(crate) struct PageParams {
+    /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+    q: Option<String>,
+    /// `newest` first, or `oldest` first.
+    #[param(inline, default = "newest")]
+    order: Option<super::summary::OrderName>,
+    /// Queries on the page.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<u64>,
+    /// Queries to skip; not together with `cursor`.
+    offset: Option<u64>,
+    /// Goes on where a page ended: taken from the `Link` header of that page.
+    cursor: Option<String>,
+}
+
+/// How a list is ordered and cut into pages.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Paging<'p> {
+    pub(crate) search: Option<&'p str>,
+    pub(crate) order: Order,
+    pub(crate) limit: usize,
+    pub(crate) offset: u64,
+    pub(crate) cursor: Option<&'p str>,
+}
+
+impl<'p> Paging<'p> {
+    pub(crate) fn of(params: &'p Params<'_>) -> Result<Self, ApiError> {
+        let order = params.value("order", "newest or oldest", |text| match text {
+            "newest" => Some(Order::Newest),
+            "oldest" => Some(Order::Oldest),
+            _ => None,
+        })?;
+        let takes = format!("a whole number from 1 to {PAGE_MAX}");
+        let limit = params
+            .value("limit", takes, |text| text.parse().ok().filter(|limit| (1..=PAGE_MAX).contains(limit)))?;
+        let takes = "a whole number from 0 to 9223372036854775807";
+        let offset =
+            params.value("offset", takes, |text| text.parse().ok().filter(|n| i64::try_from(*n).is_ok()))?;
+        let cursor = params.text("cursor")?;
+        if offset.is_some() && cursor.is_some() {
+            return Err(ApiError::invalid("offset: not allowed together with cursor"));
+        }
+        Ok(Self {
+            search: params.text("q")?.filter(|text| !text.is_empty()),
+            order: order.unwrap_or_default(),
+            limit: limit.unwrap_or(PAGE_DEFAULT),
+            offset: offset.unwrap_or(0),
+            cursor,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paging(query: &str) -> Result<(Order, usize, u64), String> {
+        let params = Params::of(Some(query));
+        Paging::of(&params)
+            .map(|paging| (paging.order, paging.limit, paging.offset))
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults_and_limits() {
+        assert_eq!(paging(""), Ok((Order::Newest, 100, 0)));
+        assert_eq!(
+            paging("order=oldest&limit=1000&offset=7&what=ever&what=twice"),
+            Ok((Order::Oldest, 1000, 7))
+        );
+    }
+
+    #[test]
+    fn refusals_name_the_parameter_and_what_it_takes() {
+        for (query, reason) in [
+            ("limit=0", "limit: \"0\" is not a whole number from 1 to 1000"),
+            ("limit=1001", "limit: \"1001\" is not a whole number from 1 to 1000"),
+            ("limit=x", "limit: \"x\" is not a whole number from 1 to 1000"),
+            ("limit=", "limit: \"\" is not a whole number from 1 to 1000"),
+            ("offset=-1", "offset: \"-1\" is not a whole number from 0 to 9223372036854775807"),
+            ("order=up", "order: \"up\" is not newest or oldest"),
+            ("limit=1&limit=2", "limit: given twice, once is allowed"),
+            ("offset=1&cursor=x", "offset: not allowed together with cursor"),
+        ] {
+            assert_eq!(paging(query), Err(reason.into()));
+        }
+    }
+
+    #[test]
+    fn filters_are_read() {
+        let params =
+            Params::of(Some("label=a%2Fb&service=&status=failed&since=-5&until=1795206683609778763"));
+        let filter = filter(&params).expect("valid");
+        assert_eq!(filter.label, Some(Is::Value("a/b".into())));
+        assert_eq!((filter.service, filter.environment), (Some(Is::Absent), None));
+        assert_eq!((filter.status, filter.since_unix_ns), (Some(Status::Failed), Some(-5)));
+        assert_eq!(filter.until_unix_ns, Some(1_795_206_683_609_778_763));
+    }
+
+    #[test]
+    fn wrong_filters_are_refused() {
+        for query in [
+            "status=done",
+            "status=",
+            "since=now",
+            "until=1.5",
+            "until=99999999999999999999",
+            "host=a&host=a",
+        ] {
+            assert!(filter(&Params::of(Some(query))).is_err(), "{query}");
+        }
+    }
+}

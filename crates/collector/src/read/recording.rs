@@ -1,0 +1,70 @@
+//! `GET /api/queries/{id}/recording`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use queryscope_recordings::RecordingError;
+use queryscope_store::Status;
+
+use super::params::{Params, ProjectFilter};
+use super::query::{parse, unknown};
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+/// Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
+/// first, each once, in the order of their seqs.
+#[utoipa::path(
+    get,
+    path = "/api/queries/{id}/recording",
+    tag = "read",
+    params(("id" = String, Path, description = "Id of the query"), ProjectFilter),
+    responses(
+        (
+            status = 200,
+            description = "JSON Lines in the format events@1, always with Content-Encoding: gzip",
+            body = String,
+            content_type = "application/x-ndjson"
+        ),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 404, description = "There is no such query, or it still runs", body = ErrorBody),
+        (status = 503, description = "Reading failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn recording(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let params = Params::of(query.as_deref());
+    let project = params.text("project")?;
+    let parts = app.store.recording(parse(&id)?).await?;
+    let parts = parts
+        .filter(|parts| project.is_none_or(|project| project == parts.query.project))
+        .ok_or_else(|| unknown(&id))?;
+    if parts.query.status == Status::Running {
+        return Err(ApiError::not_found(format!(
+            "query {id} still runs, it has a recording once it has ended"
+        )));
+    }
+    let content = app.recordings.read(&app.store, parts).await.map_err(|error| match error {
+        RecordingError::Gone => unknown(&id),
+        RecordingError::Store(error) => error.into(),
+        other => {
+            tracing::warn!(
+                query_id = id,
+                error = &other as &dyn std::error::Error,
+                "a recording can not be read"
+            );
+            ApiError::unavailable("reading the recording failed, try again")
+        }
+    })?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
+        (header::CONTENT_ENCODING, "gzip".to_owned()),
+    ];
+    let size = content.size.map(|size| [(header::CONTENT_LENGTH, size.to_string())]);
+    Ok((headers, size, Body::from_stream(content.bytes)).into_response())
+}

@@ -1,0 +1,102 @@
+//! Which path is answered by what.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::{ingest, page, read, security};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "queryscope",
+        description = "Collects the telemetry of running queries and answers what they do and did.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    tags(
+        (name = "ingest", description = "What senders use; needs a token"),
+        (name = "read", description = "What readers use; can change until version 1.0")
+    )
+)]
+struct Document;
+
+fn ingest_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(ingest::events)).routes(routes!(ingest::health))
+}
+
+fn read_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(read::list))
+        .routes(routes!(read::query))
+        .routes(routes!(read::recording))
+}
+
+/// The OpenAPI 3.1 document, made from the handlers.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let routes = OpenApiRouter::with_openapi(Document::openapi()).merge(ingest_routes()).merge(read_routes());
+    let mut document = routes.into_openapi();
+    let token =
+        HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of a project")).build();
+    document.components.get_or_insert_default().add_security_scheme("token", SecurityScheme::Http(token));
+    document
+}
+
+/// Everything: what senders and what readers use.
+pub(crate) fn full(app: &Arc<App>) -> Router {
+    let (read, _) = read_routes().split_for_parts();
+    let document = openapi();
+    let read = read
+        .route("/api/openapi.json", get(|| async move { Json(document) }))
+        .route("/metrics", get(read::metrics))
+        .route("/", get(page::index))
+        .route("/page.css", get(page::style))
+        .route("/page.js", get(page::script))
+        .layer(from_fn_with_state(Arc::clone(app), security::check_host));
+    let (ingest, _) = ingest_routes().split_for_parts();
+    finish(ingest.merge(read), app)
+}
+
+/// What senders use, alone.
+pub(crate) fn ingest_only(app: &Arc<App>) -> Router {
+    let (ingest, _) = ingest_routes().split_for_parts();
+    finish(ingest, app)
+}
+
+fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Router {
+    routes
+        .route_layer(from_fn_with_state(Arc::clone(app), count))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(from_fn(security::add_headers))
+        .with_state(Arc::clone(app))
+}
+
+async fn count(State(app): State<Arc<App>>, path: MatchedPath, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    app.metrics.answered(path.as_str(), response.status());
+    response
+}
+
+async fn no_such_path(request: Request) -> ApiError {
+    let shown: String = request.uri().path().chars().take(200).collect();
+    ApiError::not_found(format!("there is nothing at {shown}"))
+}
+
+async fn no_such_method(request: Request) -> Response {
+    let reason = format!("{} is not allowed here", request.method());
+    let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
+    let allowed = if request.uri().path() == "/v1/events" { "POST" } else { "GET, HEAD" };
+    response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
+    response
+}

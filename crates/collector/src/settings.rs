@@ -1,0 +1,53 @@
+//! Settings of the collector: plain data.
+
+use std::time::Duration;
+
+use queryscope_store::TokenHash;
+
+/// How the collector behaves; [`Settings::default`] is the documented default of each.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// A running query of which nothing has been heard for so long is unfinished.
+    pub silent_after: Duration,
+    /// Queries that started longer ago are deleted; `None` keeps all.
+    pub keep: Option<Duration>,
+    /// Tokens beside those in the store.
+    pub tokens: Vec<Access>,
+    /// Names the read side answers to beside `localhost` and addresses.
+    pub allowed_hosts: Vec<String>,
+    /// Engines whose format names `/v1/health` lists beside those the store has seen.
+    pub engines: Vec<String>,
+    /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
+    pub body_budget_bytes: usize,
+    /// How long a sender may take for a request's body.
+    pub body_deadline: Duration,
+    /// How long a connection may take for a request's head, and stay idle between requests.
+    pub head_deadline: Duration,
+    /// How long requests in flight may take to end once the service stops.
+    pub stop_deadline: Duration,
+}
+
+/// A token's hash and the project its batches belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// SHA-256 of the token.
+    pub hash: TokenHash,
+    /// The project.
+    pub project: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            silent_after: Duration::from_mins(1),
+            keep: None,
+            tokens: Vec::new(),
+            allowed_hosts: Vec::new(),
+            engines: Vec::new(),
+            body_budget_bytes: 128 << 20,
+            body_deadline: Duration::from_secs(30),
+            head_deadline: Duration::from_secs(30),
+            stop_deadline: Duration::from_secs(10),
+        }
+    }
+}
