@@ -1,0 +1,115 @@
+//! One workload against a running service.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::body::{PoolPlan, pool};
+use crate::clock;
+use crate::http::Target;
+use crate::load::{Account, Fleet, Pace, single_threaded};
+use crate::process::{cpu_seconds, memory_peak_mb};
+use crate::workload::{Shapes, Workload};
+
+/// Requests made ready on top of what a rate needs.
+const POOL_SPARE: usize = 4;
+
+/// How to run a workload.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// What the requests hold.
+    pub(crate) workload: Workload,
+    /// How long to send.
+    pub(crate) duration: Duration,
+    /// Connections to send over.
+    pub(crate) connections: usize,
+    /// When to send.
+    pub(crate) pace: Pace,
+    /// Requests made ready for each second of a closed-loop run.
+    pub(crate) pool_rate: f64,
+    /// Source of ids: another one for each run, or everything is a duplicate.
+    pub(crate) seed: u64,
+    /// Process of the collector, when its use of CPU and memory is wanted.
+    pub(crate) pid: Option<u32>,
+}
+
+/// What a run showed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Measured {
+    /// What was run.
+    pub(crate) workload: Workload,
+    /// Connections it was sent over.
+    pub(crate) connections: usize,
+    /// Requests a second asked for; none in a closed loop.
+    pub(crate) rate: Option<f64>,
+    /// Answers and latencies.
+    pub(crate) account: Account,
+    /// Queries the collector holds of it, those of the warm-up included.
+    pub(crate) queries_sent: u64,
+    /// Requests answered a second.
+    pub(crate) requests_per_s: f64,
+    /// Decoded MB (10^6 bytes) a second.
+    pub(crate) mb_per_s: f64,
+    /// CPU seconds the collector used meanwhile.
+    pub(crate) collector_cpu_s: Option<f64>,
+    /// Decoded MB per CPU second of the collector.
+    pub(crate) mb_per_cpu_s: Option<f64>,
+    /// CPU microseconds of the collector for each request.
+    pub(crate) cpu_us_per_request: Option<f64>,
+    /// The most memory the collector ever held, in MB.
+    pub(crate) memory_peak_mb: Option<f64>,
+    /// Cores the generator itself took.
+    pub(crate) generator_cores: f64,
+}
+
+/// Makes the requests ready, sends them, and reads what it cost.
+///
+/// # Errors
+/// When the service takes no events, or the process to watch is gone.
+pub(crate) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measured> {
+    let (rate, spare) = match plan.pace {
+        Pace::Closed => (plan.pool_rate, 0),
+        Pace::Open(rate) => (rate, POOL_SPARE),
+    };
+    let connections = plan.connections.max(1);
+    let requests = (rate * plan.duration.as_secs_f64() / connections as f64).ceil() as usize;
+    let ready = PoolPlan {
+        workload: plan.workload,
+        lanes: connections,
+        per_lane: requests.max(1) + spare,
+        seed: plan.seed,
+        now_unix_ns: clock::unix_ns(),
+    };
+    let requests = pool(shapes, target, ready)?;
+    let collector_cpu = || plan.pid.map(cpu_seconds).transpose();
+    let own_pid = std::process::id();
+    let (account, warm_up_queries, collector_cpu_s, generator_cpu_s) =
+        single_threaded()?.block_on(async {
+            let fleet = Fleet::open(target, requests).await?;
+            let warm_up_queries = fleet.warm_up_queries();
+            let (collector, own) = (collector_cpu()?, cpu_seconds(own_pid)?);
+            let account = fleet.run(plan.duration, plan.pace).await;
+            let used = collector_cpu().context("the collector ended during the run")?;
+            let collector_cpu_s = used.zip(collector).map(|(after, before)| after - before);
+            anyhow::Ok((account, warm_up_queries, collector_cpu_s, cpu_seconds(own_pid)? - own))
+        })?;
+    if account.used_up {
+        eprintln!("the prepared requests were used up after {:.2} s", account.seconds);
+    }
+    let mb = account.decoded_bytes as f64 / 1e6;
+    Ok(Measured {
+        workload: plan.workload,
+        connections,
+        rate: if let Pace::Open(rate) = plan.pace { Some(rate) } else { None },
+        queries_sent: warm_up_queries + account.queries,
+        requests_per_s: account.requests as f64 / account.seconds,
+        mb_per_s: mb / account.seconds,
+        mb_per_cpu_s: collector_cpu_s.filter(|cpu_s| *cpu_s > 0.0).map(|cpu_s| mb / cpu_s),
+        cpu_us_per_request: collector_cpu_s.map(|cpu_s| cpu_s * 1e6 / account.requests.max(1) as f64),
+        collector_cpu_s,
+        memory_peak_mb: plan.pid.map(memory_peak_mb).transpose()?,
+        generator_cores: generator_cpu_s / account.seconds,
+        account,
+    })
+}

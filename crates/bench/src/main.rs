@@ -1,0 +1,244 @@
+//! `queryscope-bench`: loads a collector on this machine and reports what it took.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use clap::{Args, Parser, Subcommand};
+
+use http::Target;
+use load::Pace;
+use report::{Row, table};
+use workload::{Shapes, Workload};
+
+mod body;
+mod captures;
+mod client;
+mod clock;
+mod fill;
+mod floor;
+mod http;
+mod ids;
+mod ingest;
+mod latency;
+mod load;
+mod million;
+mod past;
+mod population;
+mod process;
+mod reads;
+mod report;
+mod rows;
+mod server;
+#[cfg(test)]
+mod stub;
+mod suite;
+mod template;
+mod workload;
+
+/// Longest run of a workload, in seconds.
+const SECONDS_MAX: u64 = 600;
+
+/// Loads a queryscope collector on this machine and reports what it took.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    /// Folder of captured requests the bodies are made from.
+    #[arg(long, global = true, default_value = "testdata/captures")]
+    captures: PathBuf,
+    /// Source of ids and numbers; the clock when left out. The same seed twice sends the same ids.
+    #[arg(long, global = true)]
+    seed: Option<u64>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Send one workload to a running collector.
+    Ingest {
+        #[command(flatten)]
+        service: Service,
+        /// What the requests hold.
+        #[arg(long)]
+        workload: Workload,
+        /// How long to send.
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+        /// Connections; 64 for W3, 8 for the others when left out.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        connections: Option<u64>,
+        /// Requests a second, whatever the answers do (open loop). Without it each connection sends as soon as
+        /// it has been answered.
+        #[arg(long)]
+        rate: Option<f64>,
+        /// Requests made ready for each second of a closed loop; the run ends early when they are used up.
+        #[arg(long)]
+        pool_rate: Option<f64>,
+    },
+    /// Measure what the work itself costs on this machine.
+    Floor {
+        /// Folder on the disk to measure.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// How long to measure each part.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+    },
+    /// Measure the next batch of a stream that has sent many events, against a new stream.
+    Million {
+        #[command(flatten)]
+        service: Service,
+        /// Events the long stream sends before.
+        #[arg(long, default_value_t = 1_000_000)]
+        events: u64,
+        /// Batches of one event to measure of each stream.
+        #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
+        batches: u64,
+        /// Distance of two seqs: 2 leaves out every other one, as a sender that dropped events.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        step: u64,
+    },
+    /// Measure the read API of a collector with a filled store.
+    Reads {
+        #[command(flatten)]
+        service: Service,
+        /// Requests of each kind.
+        #[arg(long, default_value_t = 200)]
+        count: usize,
+    },
+    /// Fill a collector with the population for reads: 90 days of 2,000 labels.
+    Fill {
+        #[command(flatten)]
+        service: Service,
+        /// Queries in all.
+        #[arg(long, default_value_t = 1_000_000)]
+        count: u64,
+        /// When the 90 days end, in Unix seconds; now when left out.
+        #[arg(long)]
+        end_unix_s: Option<i64>,
+    },
+    /// Run everything against collectors of its own, beside the floor: `make bench`.
+    Suite {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the runs, on the disk to measure; each run removes what it made.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// File for the results.
+        #[arg(long, default_value = "target/bench/results.json")]
+        results: PathBuf,
+        /// Queries to store before reads are measured; 0 leaves reads out.
+        #[arg(long, default_value_t = 0)]
+        reads: u64,
+        /// About a second for each part: proves that the bench works, measures nothing worth keeping.
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Service {
+    /// Where the collector listens, on this machine.
+    #[arg(long, default_value = "http://127.0.0.1:7766")]
+    url: String,
+    /// A token it knows.
+    #[arg(long, env = "TELEMETRY_TOKEN", hide_env_values = true, default_value = "")]
+    token: String,
+    /// Its process, when the CPU and memory it uses are wanted.
+    #[arg(long)]
+    pid: Option<u32>,
+}
+
+impl Service {
+    fn target(&self) -> Result<Target> {
+        Target::parse(&self.url, &self.token)
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(faults) if faults.is_empty() => ExitCode::SUCCESS,
+        Ok(faults) => {
+            for fault in faults {
+                eprintln!("FAULT: {fault}");
+            }
+            eprintln!("these figures are worth nothing");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command, prints its table and returns what makes its figures worthless.
+fn run(cli: &Cli) -> Result<Vec<String>> {
+    let seed = cli.seed.unwrap_or_else(|| clock::unix_ns() as u64);
+    let shapes = || Shapes::of(captures::read_folder(&cli.captures)?);
+    match &cli.command {
+        Command::Ingest { service, workload, seconds, connections, rate, pool_rate } => {
+            ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
+            let plan = ingest::Plan {
+                workload: *workload,
+                duration: Duration::from_secs(*seconds),
+                connections: connections.map_or(workload.connections(), |connections| connections as usize),
+                pace: rate.map_or(Pace::Closed, Pace::Open),
+                pool_rate: pool_rate.unwrap_or(workload.pool_rate()),
+                seed,
+                pid: service.pid,
+            };
+            let measured = ingest::run(&shapes()?, &service.target()?, &plan)?;
+            print(&rows::of_workload(workload.name(), &measured, None));
+            println!("statuses: {:?}", measured.account.statuses);
+            Ok(measured.account.faults())
+        }
+        Command::Floor { folder, seconds } => {
+            std::fs::create_dir_all(folder)?;
+            let floor = floor::measure(&shapes()?, folder, seed, Duration::from_secs(*seconds))?;
+            print(&rows::of_floor(&floor));
+            Ok(Vec::new())
+        }
+        Command::Million { service, events, batches, step } => {
+            let plan =
+                million::Plan { events: *events, batches: *batches, step: *step, seed, pid: service.pid };
+            print(&rows::of_million(&million::run(&service.target()?, plan)?));
+            Ok(Vec::new())
+        }
+        Command::Reads { service, count } => {
+            let reads = reads::run(&service.target()?, *count, seed)?;
+            print(&reads.iter().flat_map(rows::of_read).collect::<Vec<_>>());
+            Ok(reads.iter().flat_map(reads::Measured::faults).collect())
+        }
+        Command::Fill { service, count, end_unix_s } => {
+            let end_unix_ns = end_unix_s.map_or_else(clock::unix_ns, |s| s.saturating_mul(1_000_000_000));
+            let filled = fill::run(&service.target()?, fill::Plan { count: *count, seed, end_unix_ns })?;
+            print(&rows::of_fill(&filled));
+            Ok(filled.faults())
+        }
+        Command::Suite { binary, folder, results: file, reads, quick } => {
+            let plan = suite::Plan {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                reads: *reads,
+                quick: *quick,
+                seed,
+            };
+            let results = suite::run(&shapes()?, &plan)?;
+            print(&results.rows);
+            suite::write(&results, file)?;
+            if *quick {
+                println!("a quick run: these figures prove that the bench works and measure nothing");
+            }
+            println!("all of it: {}", file.display());
+            Ok(results.faults)
+        }
+    }
+}
+
+fn print(rows: &[Row]) {
+    print!("{}", table(rows));
+}

@@ -1,0 +1,148 @@
+//! What a process has used, as the kernel counts it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustix::param::clock_ticks_per_second;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Pause between two looks at a process that is not idle yet.
+const IDLE_LOOK: Duration = Duration::from_millis(500);
+/// A process that uses less than this of one core is idle.
+const IDLE_CORES: f64 = 0.05;
+/// So many idle looks in a row mean that background work has ended.
+const IDLE_LOOKS: u32 = 3;
+
+/// CPU seconds of a process, all threads, user and system; steps of 10 ms.
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))
+        .with_context(|| format!("cannot read what process {pid} has used"))?;
+    let ticks = cpu_ticks(&stat).with_context(|| format!("/proc/{pid}/stat has another form"))?;
+    Ok(ticks as f64 / clock_ticks_per_second() as f64)
+}
+
+/// The sum of utime and stime: fields 14 and 15, counted behind the name, which may hold anything.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut field = || fields.next()?.parse::<u64>().ok();
+    Some(field()? + field()?)
+}
+
+/// CPU seconds of the calling thread, in steps of nanoseconds.
+pub(crate) fn thread_cpu_seconds() -> f64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
+/// The most memory a process has held, in MB (10^6 bytes).
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn memory_peak_mb(pid: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))
+        .with_context(|| format!("cannot read what process {pid} holds"))?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: u64 = kib
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .context("no VmHWM")?
+        .trim()
+        .parse()
+        .context("VmHWM is no number")?;
+    Ok(kib as f64 * 1024.0 / 1e6)
+}
+
+/// What a process did after its load had stopped.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub(crate) struct Aftermath {
+    /// CPU seconds until it was idle.
+    pub(crate) cpu_s: f64,
+    /// Seconds until it was idle.
+    pub(crate) seconds: f64,
+    /// Whether it became idle within the time given.
+    pub(crate) idle: bool,
+}
+
+/// Waits until a process is idle: under 5 % of a core for 1.5 s, or until `at_most` has passed.
+///
+/// # Errors
+/// When the process ends.
+pub(crate) fn wait_until_idle(pid: u32, at_most: Duration) -> Result<Aftermath> {
+    let begin = Instant::now();
+    let first = cpu_seconds(pid)?;
+    let (mut last, mut idle_looks) = (first, 0);
+    let mut aftermath = Aftermath { cpu_s: 0.0, seconds: 0.0, idle: false };
+    while begin.elapsed() < at_most && !aftermath.idle {
+        std::thread::sleep(IDLE_LOOK);
+        let now = cpu_seconds(pid)?;
+        if (now - last) / IDLE_LOOK.as_secs_f64() < IDLE_CORES {
+            idle_looks += 1;
+        } else {
+            idle_looks = 0;
+            aftermath.seconds = begin.elapsed().as_secs_f64();
+        }
+        last = now;
+        aftermath.cpu_s = now - first;
+        aftermath.idle = idle_looks == IDLE_LOOKS;
+    }
+    Ok(aftermath)
+}
+
+/// Bytes a folder takes on its disk, in whole blocks, as `du` counts them.
+///
+/// # Errors
+/// When the folder cannot be listed. A file that goes meanwhile counts nothing.
+pub(crate) fn disk_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    for entry in entries {
+        let Ok(entry) = entry else { continue };
+        let Ok(metadata) = entry.metadata() else { continue };
+        bytes += metadata.blocks() * 512;
+        if metadata.is_dir() {
+            bytes += disk_bytes(&entry.path()).unwrap_or_default();
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_stand_behind_any_name() {
+        let stat = "17 (a) b (c)) S 1 17 17 0 -1 4194560 1 2 3 4 250 50 7 8 20 0 1 0 1";
+        assert_eq!(cpu_ticks(stat), Some(300));
+        assert_eq!(cpu_ticks("17 (a) S 1"), None);
+    }
+
+    #[test]
+    fn this_process_uses_cpu_and_memory() {
+        let (cpu, begin) = (thread_cpu_seconds(), Instant::now());
+        while begin.elapsed() < Duration::from_millis(60) {
+            std::hint::spin_loop();
+        }
+        let used = thread_cpu_seconds() - cpu;
+        assert!(used > 0.0 && used < 0.5, "{used}");
+        assert!(cpu_seconds(std::process::id()).expect("this process") > 0.0);
+        assert!(memory_peak_mb(std::process::id()).expect("this process") > 1.0);
+        assert!(cpu_seconds(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn files_count_in_blocks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let empty = disk_bytes(folder.path()).expect("a folder");
+        fs::create_dir(folder.path().join("a")).expect("a folder");
+        fs::write(folder.path().join("a/b"), vec![7; 10_000]).expect("a file");
+        fs::File::open(folder.path().join("a/b")).and_then(|file| file.sync_all()).expect("on disk");
+        let full = disk_bytes(folder.path()).expect("a folder");
+        assert!(full - empty >= 10_000, "{full} - {empty}");
+    }
+}

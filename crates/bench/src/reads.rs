@@ -1,0 +1,251 @@
+//! How fast a filled service answers its readers.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use rand::RngExt;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::client::Connection;
+use crate::http::Target;
+use crate::ids::{self, Random};
+use crate::latency::{Latencies, Percentiles};
+use crate::load::single_threaded;
+
+/// A request to measure. `{field}` stands for that field of a stored query picked at random; `{since}` and
+/// `{until}` for half an hour before and after its start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Read {
+    /// What it asks for.
+    pub(crate) name: &'static str,
+    /// Its path and query.
+    pub(crate) path: &'static str,
+    /// 95 of 100 are to be answered within this many milliseconds at 1,000,000 stored queries.
+    pub(crate) goal_p95_ms: Option<f64>,
+}
+
+const fn list(name: &'static str, path: &'static str) -> Read {
+    Read { name, path, goal_p95_ms: Some(10.0) }
+}
+
+/// What is measured.
+pub(crate) const READS: [Read; 19] = [
+    list("list", "/api/queries"),
+    list("list, oldest first", "/api/queries?order=oldest"),
+    list("list by label", "/api/queries?label={label}"),
+    list("list by fingerprint", "/api/queries?fingerprint={fingerprint}"),
+    list("list by service", "/api/queries?service={service}"),
+    list("list by environment", "/api/queries?environment={environment}"),
+    list("list by host", "/api/queries?host={host}"),
+    list("list by status finished", "/api/queries?status=finished"),
+    list("list by status failed", "/api/queries?status=failed"),
+    list("list by status unfinished", "/api/queries?status=unfinished"),
+    list("list by status running", "/api/queries?status=running"),
+    list("list by time", "/api/queries?since={since}&until={until}"),
+    list("list by label and status", "/api/queries?label={label}&status=failed"),
+    list("list by service and environment", "/api/queries?service={service}&environment={environment}"),
+    list("list by host and time", "/api/queries?host={host}&since={since}&until={until}"),
+    list("list searched", "/api/queries?q={label}"),
+    list("one query", "/api/queries/{query_id}"),
+    Read { name: "list of 1,000", path: "/api/queries?limit=1000", goal_p95_ms: None },
+    Read { name: "recording", path: "/api/queries/{query_id}/recording", goal_p95_ms: None },
+];
+
+/// Requests of each kind before those that count.
+const WARM_UP: usize = 3;
+/// How long one kind of request is measured at most.
+const EACH_AT_MOST: Duration = Duration::from_secs(10);
+/// Pages the samples come from, spread over the time.
+const SAMPLE_PAGES: usize = 20;
+/// Queries of each of those pages.
+const SAMPLE_PAGE: usize = 50;
+const HALF_HOUR_NS: i64 = 1_800 * 1_000_000_000;
+
+/// What one kind of request showed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Measured {
+    /// What was asked for.
+    pub(crate) name: &'static str,
+    /// Path and query, with placeholders.
+    pub(crate) path: &'static str,
+    /// Requests that count.
+    pub(crate) requests: usize,
+    /// Bytes of an answer's body on average.
+    pub(crate) body_bytes: usize,
+    /// Answers other than 200.
+    pub(crate) refused: usize,
+    /// The first answer other than 200.
+    pub(crate) problem: Option<String>,
+    /// Time to the whole answer.
+    pub(crate) latency: Percentiles,
+    /// 95 of 100 are to be answered within this many milliseconds.
+    pub(crate) goal_p95_ms: Option<f64>,
+}
+
+impl Measured {
+    /// What makes the figures of this kind worthless; empty when nothing does.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        self.problem.iter().map(|problem| format!("{} refused, first {problem}", self.refused)).collect()
+    }
+}
+
+/// Sends each kind of request so many times, one after the other on one connection.
+///
+/// # Errors
+/// When the service holds no ended queries, or does not answer.
+pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measured>> {
+    single_threaded()?.block_on(async {
+        let mut reader = Reader { target, connection: Connection::to(target.address) };
+        let mut random = ids::random(seed, 2);
+        let samples = reader.samples(&mut random).await?;
+        let mut all = Vec::new();
+        for read in &READS {
+            all.push(reader.measure(read, &samples, count, &mut random).await?);
+        }
+        Ok(all)
+    })
+}
+
+struct Reader<'a> {
+    target: &'a Target,
+    connection: Connection,
+}
+
+impl Reader<'_> {
+    async fn list(&mut self, parameters: &str) -> Result<Vec<Value>> {
+        let path = format!("/api/queries?{parameters}");
+        let answer = self.connection.send(&self.target.get(&path)).await?;
+        ensure!(answer.status == 200, "{path} was answered {}", answer.status);
+        serde_json::from_slice(&answer.body).with_context(|| format!("{path} gave no list"))
+    }
+
+    /// Ended queries from all over the stored time.
+    async fn samples(&mut self, random: &mut Random) -> Result<Vec<Value>> {
+        let mut bounds = Vec::new();
+        for newest_then_oldest in ["limit=1", "limit=1&order=oldest"] {
+            let page = self.list(newest_then_oldest).await?;
+            bounds.extend(page.first().and_then(started_unix_ns));
+        }
+        let [newest, oldest] = bounds[..] else { anyhow::bail!("the service holds no queries") };
+        let mut samples = Vec::new();
+        for _ in 0..SAMPLE_PAGES {
+            let until = random.random_range(oldest..=newest);
+            samples.extend(self.list(&format!("limit={SAMPLE_PAGE}&until={until}")).await?);
+        }
+        samples.retain(|query| query["status"] == "finished" || query["status"] == "failed");
+        ensure!(!samples.is_empty(), "the service holds no ended queries");
+        Ok(samples)
+    }
+
+    async fn measure(
+        &mut self,
+        read: &Read,
+        samples: &[Value],
+        count: usize,
+        random: &mut Random,
+    ) -> Result<Measured> {
+        let mut measured = Measured {
+            name: read.name,
+            path: read.path,
+            requests: 0,
+            body_bytes: 0,
+            refused: 0,
+            problem: None,
+            latency: Percentiles::default(),
+            goal_p95_ms: read.goal_p95_ms,
+        };
+        let fitting: Vec<_> = samples.iter().filter(|query| fill_in(read.path, query).is_some()).collect();
+        ensure!(!fitting.is_empty(), "no stored query fits {}", read.path);
+        let mut latencies = Latencies::default();
+        let begin = Instant::now();
+        for number in 0..WARM_UP + count {
+            if begin.elapsed() > EACH_AT_MOST {
+                break;
+            }
+            let query = fitting[random.random_range(0..fitting.len())];
+            let path = fill_in(read.path, query).context("a query that fits no longer does")?;
+            let request = self.target.get(&path);
+            let sent = Instant::now();
+            let answer = self.connection.send(&request).await.with_context(|| format!("GET {path}"))?;
+            let latency = sent.elapsed();
+            if answer.status != 200 {
+                measured.refused += 1;
+                let body = String::from_utf8_lossy(&answer.body[..answer.body.len().min(200)]);
+                measured.problem.get_or_insert_with(|| format!("GET {path}: {} {body}", answer.status));
+            }
+            if number >= WARM_UP {
+                measured.requests += 1;
+                measured.body_bytes += answer.body.len();
+                latencies.push(latency);
+            }
+        }
+        measured.body_bytes /= measured.requests.max(1);
+        measured.latency = latencies.percentiles();
+        Ok(measured)
+    }
+}
+
+/// The path for a query; `None` when the query lacks a field the path asks for.
+fn fill_in(path: &str, query: &Value) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = path;
+    while let Some((before, (field, after))) =
+        rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    {
+        filled.push_str(before);
+        match field {
+            "since" => filled.push_str(&(started_unix_ns(query)? - HALF_HOUR_NS).to_string()),
+            "until" => filled.push_str(&(started_unix_ns(query)? + HALF_HOUR_NS).to_string()),
+            _ => filled.extend(utf8_percent_encode(query.get(field)?.as_str()?, NON_ALPHANUMERIC)),
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
+fn started_unix_ns(query: &Value) -> Option<i64> {
+    query.get("started_unix_ns")?.as_i64()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::stub::{Stub, answer};
+
+    #[test]
+    fn a_path_is_filled_in_or_does_not_fit() {
+        let query = json!({"label": "a/b c", "host": null, "started_unix_ns": 1_800_000_000_005_i64});
+        let check = |path, expected: Option<&str>| assert_eq!(fill_in(path, &query).as_deref(), expected);
+        check("/api/queries", Some("/api/queries"));
+        check("/x?label={label}&status=y", Some("/x?label=a%2Fb%20c&status=y"));
+        check("/x?since={since}&until={until}", Some("/x?since=5&until=3600000000005"));
+        check("/x?host={host}", None);
+        check("/x?service={service}", None);
+    }
+
+    #[test]
+    fn every_kind_is_measured_and_refusals_are_told() {
+        const QUERY: &str = r#"[{"query_id":"q","label":"l","fingerprint":"f","service":"s","environment":"e",
+            "host":"h","status":"finished","started_unix_ns":1795206683560726422}]"#;
+        let stub = Stub::start(|number| {
+            Some(if number == 30 { answer("500 Oh", "{}") } else { answer("200 OK", QUERY) })
+        });
+        let measured = run(&stub.target, 5, 1).expect("answers");
+        assert_eq!(measured.len(), READS.len());
+        assert!(measured.iter().all(|read| read.requests == 5 && read.latency.p50_ms > 0.0));
+        assert_eq!(measured.iter().map(|read| read.refused).sum::<usize>(), 1);
+        let problems: Vec<_> = measured.iter().filter_map(|read| read.problem.as_deref()).collect();
+        assert!(problems.len() == 1 && problems[0].contains("500"), "{problems:?}");
+    }
+
+    #[test]
+    fn an_empty_service_is_an_error() {
+        let stub = Stub::start(|_| Some(answer("200 OK", "[]")));
+        assert!(run(&stub.target, 5, 1).expect_err("no queries").to_string().contains("no queries"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Which figures of a measurement become rows, beside which floor and goal.
+
+use crate::fill::Filled;
+use crate::floor::Floor;
+use crate::ingest::Measured;
+use crate::million::{Cost, Million};
+use crate::process::Aftermath;
+use crate::reads;
+use crate::report::{Goal, Row};
+use crate::workload::Workload;
+
+/// The floor itself.
+pub(crate) fn of_floor(floor: &Floor) -> Vec<Row> {
+    vec![
+        Row::new("floor: inflate, read, pack W1", floor.w1_mb_per_cpu_s, "MB/CPU s"),
+        Row::new("floor: inflate", floor.inflate_ms_per_mb, "ms/MB"),
+        Row::new("floor: read", floor.read_ms_per_mb, "ms/MB"),
+        Row::new("floor: pack", floor.pack_ms_per_mb, "ms/MB"),
+        Row::new("floor: SQLite commits of one row", floor.commits_per_s, "/s"),
+        Row::new("floor: fdatasync of 4 KB", floor.syncs_per_s, "/s"),
+    ]
+}
+
+/// A workload, beside the floor where that is known; its pace decides what is asked of it.
+pub(crate) fn of_workload(name: &str, measured: &Measured, floor: Option<&Floor>) -> Vec<Row> {
+    let row = |what: &str, value, unit| Row::new(format!("{name}: {what}"), value, unit);
+    let latency = &measured.account.latency;
+    let mut rows = Vec::new();
+    let requests = row("requests", measured.requests_per_s, "/s");
+    let open = measured.rate.is_some();
+    rows.push(match measured.workload {
+        Workload::W2 => requests.goal(Goal::AtLeast(7_000.0)),
+        Workload::W3 if !open => {
+            beside(requests, floor.map(|floor| floor.commits_per_s)).goal(Goal::AtLeast(15_000.0))
+        }
+        _ => requests,
+    });
+    rows.push(row("decoded", measured.mb_per_s, "MB/s"));
+    if let Some(mb) = measured.mb_per_cpu_s {
+        let row = row("decoded", mb, "MB/CPU s");
+        rows.push(match measured.workload {
+            Workload::W1 => beside(row, floor.map(|floor| floor.w1_mb_per_cpu_s)).goal(Goal::AtLeast(200.0)),
+            _ => row,
+        });
+    }
+    rows.extend(measured.cpu_us_per_request.map(|us| row("CPU of the collector", us, "us a request")));
+    let (p50, p99) = (row("p50", latency.p50_ms, "ms"), row("p99", latency.p99_ms, "ms"));
+    let asked = open && measured.workload == Workload::W3;
+    rows.push(if asked { p50.goal(Goal::AtMost(5.0)) } else { p50 });
+    rows.push(row("p90", latency.p90_ms, "ms"));
+    rows.push(if asked { p99.goal(Goal::AtMost(25.0)) } else { p99 });
+    rows.push(row("slowest", latency.max_ms, "ms"));
+    if open {
+        rows.push(row("sent late by, p99", measured.account.lateness.p99_ms, "ms"));
+    }
+    rows.extend(measured.memory_peak_mb.map(|mb| {
+        let row = row("memory", mb, "MB");
+        if measured.workload == Workload::W1 { row.goal(Goal::AtMost(150.0)) } else { row }
+    }));
+    rows.push(row("generator", measured.generator_cores, "cores"));
+    rows
+}
+
+fn beside(row: Row, floor: Option<f64>) -> Row {
+    match floor {
+        Some(floor) => row.floor(floor),
+        None => row,
+    }
+}
+
+/// What went on after the load had stopped, so that no cost is hidden.
+pub(crate) fn of_aftermath(name: &str, measured: &Measured, aftermath: Aftermath) -> Vec<Row> {
+    let mut rows = vec![
+        Row::new(format!("{name}: background work after it"), aftermath.cpu_s, "CPU s"),
+        Row::new(
+            format!(
+                "{name}: background work after it, {}",
+                if aftermath.idle { "until idle" } else { "CUT OFF" }
+            ),
+            aftermath.seconds,
+            "s",
+        ),
+    ];
+    if let Some(cpu_s) =
+        measured.collector_cpu_s.map(|cpu_s| cpu_s + aftermath.cpu_s).filter(|cpu| *cpu > 0.0)
+    {
+        let mb = measured.account.decoded_bytes as f64 / 1e6;
+        rows.push(Row::new(format!("{name}: decoded, background included"), mb / cpu_s, "MB/CPU s"));
+    }
+    rows
+}
+
+/// The long stream beside a new one.
+pub(crate) fn of_million(million: &Million) -> Vec<Row> {
+    let cost = |name: &str, cost: &Cost| {
+        [
+            cost.cpu_ms.map(|ms| Row::new(format!("{name}: CPU"), ms, "ms")),
+            Some(Row::new(format!("{name}: p50"), cost.latency.p50_ms, "ms")),
+            Some(Row::new(format!("{name}: p99"), cost.latency.p99_ms, "ms")),
+        ]
+    };
+    let mut rows = vec![Row::new("a long stream: sent at", million.events_per_s, "events/s")];
+    rows.extend(cost("next batch of a new stream", &million.new).into_iter().flatten());
+    let name = format!("next batch of a stream of {} events", million.events);
+    let mut long: Vec<_> = cost(&name, &million.long).into_iter().flatten().collect();
+    if million.long.cpu_ms.is_some() {
+        long[0] = long[0].clone().goal(Goal::AtMost(0.1));
+    }
+    rows.extend(long);
+    if let (Some(new), Some(long)) = (million.new.cpu_ms, million.long.cpu_ms)
+        && new > 0.0
+    {
+        rows.push(
+            Row::new(format!("{name}: CPU, of a new one's"), long / new, "times").goal(Goal::AtMost(1.2)),
+        );
+    }
+    rows
+}
+
+/// How fast the population went in.
+pub(crate) fn of_fill(filled: &Filled) -> Vec<Row> {
+    vec![
+        Row::new("fill: queries", filled.queries as f64, ""),
+        Row::new("fill: queries a second", filled.queries as f64 / filled.seconds, "/s"),
+        Row::new("fill: the generator alone", filled.queries as f64 / filled.making_cpu_s, "/s"),
+    ]
+}
+
+/// One kind of read.
+pub(crate) fn of_read(read: &reads::Measured) -> Vec<Row> {
+    let p95 = Row::new(format!("{}: p95", read.name), read.latency.p95_ms, "ms");
+    vec![
+        Row::new(format!("{}: p50", read.name), read.latency.p50_ms, "ms"),
+        match read.goal_p95_ms {
+            Some(goal_ms) => p95.goal(Goal::AtMost(goal_ms)),
+            None => p95,
+        },
+    ]
+}

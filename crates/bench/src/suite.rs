@@ -1,0 +1,231 @@
+//! `make bench`: every workload against a collector of its own, beside the floor of this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::fill::{self, Filled};
+use crate::floor::{self, Floor};
+use crate::ingest::{self, Measured};
+use crate::load::Pace;
+use crate::million::{self, Million};
+use crate::process::{Aftermath, disk_bytes, wait_until_idle};
+use crate::report::{Goal, Row};
+use crate::rows;
+use crate::server::Server;
+use crate::workload::{Shapes, Workload};
+use crate::{clock, reads};
+
+/// How long the floor's parts and a workload are measured.
+const EACH: Duration = Duration::from_secs(10);
+const FLOOR_EACH: Duration = Duration::from_secs(3);
+const QUICK_EACH: Duration = Duration::from_secs(1);
+/// Events of the long stream, and of a quick run's.
+const MILLION: u64 = 1_000_000;
+const QUICK_MILLION: u64 = 50_000;
+/// Batches of one event measured of each stream.
+const SINGLE_BATCHES: u64 = 2_000;
+const QUICK_SINGLE_BATCHES: u64 = 100;
+/// Requests of each kind of read.
+const READS_EACH: usize = 200;
+/// How long background work may go on after a load.
+const IDLE_AT_MOST: Duration = Duration::from_mins(2);
+const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
+
+/// What to run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The collector.
+    pub(crate) binary: PathBuf,
+    /// Folder for the data of the runs, on the disk to measure.
+    pub(crate) folder: PathBuf,
+    /// Queries to store before reads are measured; 0 leaves them out.
+    pub(crate) reads: u64,
+    /// About a second for each part: proves that the bench works and measures nothing worth keeping.
+    pub(crate) quick: bool,
+    /// Source of all ids.
+    pub(crate) seed: u64,
+}
+
+/// Everything a suite found out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Results {
+    /// When it began, in Unix nanoseconds.
+    pub(crate) started_unix_ns: i64,
+    /// Whether it was a quick one.
+    pub(crate) quick: bool,
+    /// Cores of this machine, shared by the collector and the generator.
+    pub(crate) cores: usize,
+    /// The table.
+    pub(crate) rows: Vec<Row>,
+    /// What makes figures worthless; empty after a good run.
+    pub(crate) faults: Vec<String>,
+    /// The floor.
+    pub(crate) floor: Floor,
+    /// The workloads in full.
+    pub(crate) workloads: Vec<Measured>,
+    /// What the collector did after each workload's load had stopped.
+    pub(crate) aftermaths: Vec<Aftermath>,
+    /// The long stream.
+    pub(crate) million: Million,
+    /// How the store was filled for reads.
+    pub(crate) filled: Option<Filled>,
+    /// The reads in full.
+    pub(crate) reads: Vec<reads::Measured>,
+}
+
+/// Runs everything. Says on standard error what it is at.
+///
+/// # Errors
+/// When a collector does not start, does not stop, or does not answer.
+pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
+    fs::create_dir_all(&plan.folder).with_context(|| format!("cannot make {}", plan.folder.display()))?;
+    eprintln!("the floor of this machine ...");
+    let floor_each = if plan.quick { QUICK_EACH / 2 } else { FLOOR_EACH };
+    let floor = floor::measure(shapes, &plan.folder, plan.seed, floor_each)?;
+    let mut suite = Suite {
+        shapes,
+        plan,
+        runs: 0,
+        results: Results {
+            started_unix_ns: clock::unix_ns(),
+            quick: plan.quick,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            rows: rows::of_floor(&floor),
+            faults: Vec::new(),
+            floor,
+            workloads: Vec::new(),
+            aftermaths: Vec::new(),
+            million: Million::default(),
+            filled: None,
+            reads: Vec::new(),
+        },
+    };
+    suite.workload(Workload::W1, Pace::Closed)?;
+    suite.workload(Workload::W2, Pace::Closed)?;
+    let full = suite.workload(Workload::W3, Pace::Closed)?;
+    suite.workload(Workload::W3, Pace::Open((full / 2.0).max(1.0)))?;
+    suite.workload(Workload::W4, Pace::Closed)?;
+    suite.million()?;
+    if plan.reads > 0 {
+        suite.reads()?;
+    }
+    Ok(suite.results)
+}
+
+/// Writes the results as JSON.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(crate) fn write(results: &Results, file: &Path) -> Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let json = serde_json::to_string_pretty(results)?;
+    fs::write(file, json + "\n").with_context(|| format!("cannot write {}", file.display()))
+}
+
+struct Suite<'a> {
+    shapes: &'a Shapes,
+    plan: &'a Plan,
+    /// Collectors started so far: each run has its own seed and its own folder.
+    runs: u64,
+    results: Results,
+}
+
+impl Suite<'_> {
+    fn start(&mut self, what: &str) -> Result<Server> {
+        eprintln!("{what} ...");
+        self.runs += 1;
+        Server::start(&self.plan.binary, &self.plan.folder, self.seed())
+    }
+
+    fn seed(&self) -> u64 {
+        self.plan.seed.wrapping_add(self.runs)
+    }
+
+    fn idle_at_most(&self) -> Duration {
+        if self.plan.quick { QUICK_IDLE_AT_MOST } else { IDLE_AT_MOST }
+    }
+
+    /// Runs a workload and returns its requests a second.
+    fn workload(&mut self, workload: Workload, pace: Pace) -> Result<f64> {
+        let name = match pace {
+            Pace::Closed => workload.name().to_owned(),
+            Pace::Open(rate) => format!("{} at {rate:.0}/s", workload.name()),
+        };
+        let server = self.start(&name)?;
+        let plan = ingest::Plan {
+            workload,
+            duration: if self.plan.quick { QUICK_EACH } else { EACH },
+            connections: workload.connections(),
+            pace,
+            pool_rate: workload.pool_rate() / if self.plan.quick { 4.0 } else { 1.0 },
+            seed: self.seed(),
+            pid: Some(server.pid()),
+        };
+        let measured = ingest::run(self.shapes, &server.target, &plan).with_context(|| name.clone())?;
+        let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
+        self.fault(&name, measured.account.faults());
+        let rows = &mut self.results.rows;
+        rows.extend(rows::of_workload(&name, &measured, Some(&self.results.floor)));
+        rows.extend(rows::of_aftermath(&name, &measured, aftermath));
+        if workload == Workload::W1 {
+            let bytes = disk_bytes(&server.data())? as f64;
+            let row = Row::new("W1: disk", bytes / measured.queries_sent as f64 / 1e3, "KB a query");
+            rows.push(row.goal(Goal::AtMost(7.0)));
+            rows.push(Row::new("start with an empty folder", server.start_s, "s"));
+        }
+        let requests_per_s = measured.requests_per_s;
+        self.results.workloads.push(measured);
+        self.results.aftermaths.push(aftermath);
+        server.stop()?;
+        Ok(requests_per_s)
+    }
+
+    fn million(&mut self) -> Result<()> {
+        let server = self.start("a stream of many events")?;
+        let quick = self.plan.quick;
+        let plan = million::Plan {
+            events: if quick { QUICK_MILLION } else { MILLION },
+            batches: if quick { QUICK_SINGLE_BATCHES } else { SINGLE_BATCHES },
+            step: 1,
+            seed: self.seed(),
+            pid: Some(server.pid()),
+        };
+        let million = million::run(&server.target, plan)?;
+        self.results.rows.extend(rows::of_million(&million));
+        self.results.million = million;
+        server.stop()
+    }
+
+    fn reads(&mut self) -> Result<()> {
+        let server = self.start(&format!("reads from {} queries", self.plan.reads))?;
+        let plan = fill::Plan { count: self.plan.reads, seed: self.seed(), end_unix_ns: clock::unix_ns() };
+        let filled = fill::run(&server.target, plan)?;
+        self.fault("fill", filled.faults());
+        let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
+        let reads = reads::run(&server.target, READS_EACH, self.seed())?;
+        let memory_mb = crate::process::memory_peak_mb(server.pid())?;
+        let disk_bytes = disk_bytes(&server.data())? as f64;
+        let rows = &mut self.results.rows;
+        rows.extend(rows::of_fill(&filled));
+        rows.push(Row::new("fill: background work after it", aftermath.cpu_s, "CPU s"));
+        rows.push(Row::new("fill: disk", disk_bytes / filled.queries.max(1) as f64, "bytes a query"));
+        rows.push(Row::new("fill and reads: memory", memory_mb, "MB").goal(Goal::AtMost(400.0)));
+        rows.extend(reads.iter().flat_map(rows::of_read));
+        for read in &reads {
+            self.fault(read.name, read.faults());
+        }
+        self.results.filled = Some(filled);
+        self.results.reads = reads;
+        server.stop()
+    }
+
+    fn fault(&mut self, of: &str, faults: Vec<String>) {
+        self.results.faults.extend(faults.into_iter().map(|fault| format!("{of}: {fault}")));
+    }
+}
