@@ -82,6 +82,19 @@ pub enum EvidenceValue<'a> {
     Null,
 }
 
+impl From<u64> for EvidenceValue<'_> {
+    fn from(number: u64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+/// A number JSON cannot hold is nothing known.
+impl From<f64> for EvidenceValue<'_> {
+    fn from(number: f64) -> Self {
+        Number::from_f64(number).map_or(Self::Null, Self::Number)
+    }
+}
+
 impl Serialize for EvidenceValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -87,10 +87,9 @@ fn every_member_is_read() {
     assert_eq!((first.node_id, first.node_kind.as_deref()), (Some(4_294_967_298), Some("Hash")));
     assert_eq!((first.cpu_share, first.blocked_share, &first.fix), (Some(0.75), Some(0.5), &None));
     let values: Vec<_> = first.evidence.iter().map(|evidence| &evidence.value).collect();
-    let number = Number::from_f64(1.5).expect("finite");
     assert_eq!(
         values,
-        [&EvidenceValue::Number(number), &EvidenceValue::Text("text".into()), &EvidenceValue::Null]
+        [&EvidenceValue::from(1.5), &EvidenceValue::Text("text".into()), &EvidenceValue::Null]
     );
     assert_eq!((second.node_id, &second.evidence[..]), (None, &[][..]));
 }
@@ -165,6 +164,13 @@ fn refusals_name_the_cause() {
         let error = read(&changed).expect_err(&changed);
         assert!(error.contains(cause), "{from} -> {to}: {error}");
     }
+}
+
+#[test]
+fn evidence_is_a_number_json_can_hold() {
+    assert_eq!(EvidenceValue::from(f64::NAN), EvidenceValue::Null);
+    let written = serde_json::to_string(&[EvidenceValue::from(u64::MAX), EvidenceValue::from(0.5)]);
+    assert_eq!(written.expect("JSON"), "[18446744073709551615,0.5]");
 }
 
 #[test]
