@@ -1,0 +1,137 @@
+//! A run as a profile: its plan with the counters it would have had.
+
+use std::collections::BTreeMap;
+
+use queryscope_protocol::{
+    CallSite, Counters, Evidence, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node, Object, Plan, Profile,
+    Role,
+};
+
+use super::Run;
+use super::plans::{NodeSpec, PlanSpec, Warning};
+
+const ENGINE_VERSION: &str = "4.2.0";
+/// Threads of every machine.
+const THREADS: u64 = 8;
+/// Engines number the nodes of physical plans from beyond 32 bits on.
+const FIRST_PHYSICAL_ID: u64 = (1 << 32) + 1;
+/// Rows of a batch between two nodes.
+const MORSEL_ROWS: u64 = 65_536;
+/// What a node reads in nanoseconds a byte: 400 MB/s.
+const NS_PER_BYTE: f64 = 2.5;
+
+/// The complete profile of a run.
+pub(super) fn of(run: &Run) -> anyhow::Result<Profile<'static>> {
+    let label = run.label;
+    let cpu_ms = run.wall_ms * label.threads;
+    let plan = Plan { physical: physical(run, cpu_ms)?, logical: logical(run.plan)? };
+    let (filepath, lineno, function) = label.call_site;
+    let finished = run.failed.is_none();
+    Ok(Profile {
+        engine_version: Some(ENGINE_VERSION.into()),
+        engine_telemetry_version: Some(env!("CARGO_PKG_VERSION").into()),
+        label: Some(label.name.into()),
+        fingerprint: Some(run.plan.fingerprint.into()),
+        started_unix_ns: Some(run.started_unix_ns),
+        planning_ms: Some(0.4 * run.plan.nodes.len() as f64),
+        cpu_ms: Some(cpu_ms),
+        query_metrics: Some(Metrics::from_iter([("num_threads", THREADS)])),
+        result_rows: finished.then(|| rows_in(run, run.plan.nodes.len() - 1) as i64),
+        call_site: Some(CallSite { filepath: filepath.into(), lineno, function: function.into() }),
+        failed: run.failed.map(Into::into),
+        diagnostics: Some(Object::of(&BTreeMap::from([("cpu_count", THREADS)]))?),
+        insights: Some(Insights {
+            schema: INSIGHTS_FORMAT.into(),
+            findings: run
+                .plan
+                .warning
+                .iter()
+                .filter(|_| finished)
+                .map(|warning| finding(run, warning))
+                .collect(),
+        }),
+        ..Profile::new(run.query_id.to_string(), run.wall_ms, plan)
+    })
+}
+
+fn physical(run: &Run, cpu_ms: f64) -> anyhow::Result<Vec<Node<'static>>> {
+    let nodes = run.plan.nodes.iter().enumerate().rev();
+    nodes
+        .map(|(position, spec)| {
+            let mut node = node(spec, FIRST_PHYSICAL_ID, position)?;
+            node.metrics = Some(counters(run, position, cpu_ms));
+            Ok(node)
+        })
+        .collect()
+}
+
+/// The plan as the program wrote it: where files are written or handed over is the engine's matter.
+fn logical(plan: &PlanSpec) -> anyhow::Result<Vec<Node<'static>>> {
+    let nodes = plan.nodes.iter().enumerate().rev();
+    nodes
+        .filter(|(_, spec)| spec.role != Role::Sink)
+        .map(|(position, spec)| node(spec, 0, position))
+        .collect()
+}
+
+fn node(spec: &'static NodeSpec, first_id: u64, position: usize) -> anyhow::Result<Node<'static>> {
+    let (name, value) = spec.property;
+    Ok(Node {
+        id: first_id + position as u64,
+        kind: spec.kind.into(),
+        role: spec.role,
+        inputs: spec.inputs.iter().map(|input| first_id + *input as u64).collect(),
+        properties: Some(Object::of(&BTreeMap::from([(name, value)]))?),
+        metrics: None,
+    })
+}
+
+fn counters(run: &Run, position: usize, cpu_ms: f64) -> Counters<'static> {
+    let spec = &run.plan.nodes[position];
+    let (received, sent) = (rows_in(run, position), rows(run, spec.rows));
+    let busy_ns = (cpu_ms * spec.share * 1e6) as u64;
+    let mut metrics = Metrics::from_iter([
+        ("total_time_ns", busy_ns),
+        ("rows_received", received),
+        ("rows_sent", sent),
+        ("morsels_received", received.div_ceil(MORSEL_ROWS)),
+        ("morsels_sent", sent.div_ceil(MORSEL_ROWS)),
+    ]);
+    if spec.bytes > 0 {
+        let bytes = rows(run, spec.bytes);
+        metrics.push("io_total_active_ns", (bytes as f64 * NS_PER_BYTE) as u64);
+        metrics.push("io_total_bytes_received", bytes);
+    }
+    Counters { done: Some(run.failed.is_none()), custom: Vec::new(), metrics }
+}
+
+/// What the run counted where there are usually so many.
+fn rows(run: &Run, usual: u64) -> u64 {
+    (usual as f64 * run.volume * run.done) as u64
+}
+
+fn rows_in(run: &Run, position: usize) -> u64 {
+    run.plan.nodes[position].inputs.iter().map(|input| rows(run, run.plan.nodes[*input].rows)).sum()
+}
+
+fn finding(run: &Run, warning: &Warning) -> Finding<'static> {
+    let spec = &run.plan.nodes[warning.node];
+    let (received, sent) = (rows_in(run, warning.node), rows(run, spec.rows));
+    let evidence = |name: &'static str, rows: u64| Evidence {
+        name: name.into(),
+        value: rows.into(),
+        unit: Some("rows".into()),
+    };
+    Finding {
+        rule: warning.rule.into(),
+        kind: "problem".into(),
+        level: "warn".into(),
+        node_id: Some((FIRST_PHYSICAL_ID + warning.node as u64) as i64),
+        node_kind: Some(spec.kind.into()),
+        cpu_share: Some(spec.share),
+        blocked_share: Some(spec.share / 2.0),
+        title: warning.title.into(),
+        fix: Some(warning.fix.into()),
+        evidence: vec![evidence("rows_in", received), evidence("rows_out", sent)],
+    }
+}
