@@ -68,6 +68,16 @@ impl ApiError {
     pub fn status(&self) -> StatusCode {
         self.status
     }
+
+    /// What is wrong, and what is allowed.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The line to blame, counted from 1.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
 }
 
 impl From<StoreError> for ApiError {

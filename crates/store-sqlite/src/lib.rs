@@ -19,6 +19,7 @@ mod seen;
 mod store;
 mod terms;
 mod token;
+mod verify;
 mod writer;
 
 pub use error::OpenError;

@@ -18,7 +18,7 @@ use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
 use crate::writer::Writer;
-use crate::{list, recording, retention, seen, token};
+use crate::{list, recording, retention, seen, token, verify};
 
 /// A store in one SQLite database.
 #[derive(Debug)]
@@ -171,6 +171,10 @@ impl Store for SqliteStore {
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         self.writer.write(move |db| token::revoke(db, &name)).await
+    }
+
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        self.readers.read(|db, _| verify::problems(db)).await
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

@@ -99,8 +99,8 @@ pub trait Store: Send + Sync + 'static {
     /// Reads chunks by id, in that order; `None` for one that has been sealed or deleted meanwhile.
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
-    /// Up to `limit` queries that do not run and have chunks that are not sealed, those first that have
-    /// waited longest.
+    /// Up to `limit` queries that do not run and have chunks that are not sealed, in the order they were first
+    /// stored.
     async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError>;
 
     /// Points queries to recordings that have been written, and deletes the chunks these replace. Gives back
@@ -127,6 +127,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Takes a token out; `false` when there is none of that name.
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError>;
+
+    /// Judges the store's own structure: a sentence for each thing that is not as it should be.
+    async fn verify(&self) -> Result<Vec<String>, StoreError>;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

@@ -1,0 +1,179 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+/// See what queries do: what is running, what got slower, since when, and why.
+///
+/// Without a command it serves.
+#[derive(Debug, Parser)]
+#[command(name = "queryscope", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) serve: ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Receive events and serve the dashboard and the read API (the default)
+    Serve(ServeArgs),
+    /// Store events files, whether the service runs or not; what is stored already is left as it is
+    Import(ImportArgs),
+    /// Manage the tokens senders authenticate with
+    Token(TokenArgs),
+    /// Judge a data folder: everything stored once, whole, and in agreement
+    Check(CheckArgs),
+    /// Fill the running service with two weeks of history and a minute of live queries
+    Demo(DemoArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArg {
+    /// Folder that holds everything the service keeps
+    #[arg(long, value_name = "DIR", env = "QUERYSCOPE_DATA", default_value = "queryscope-data")]
+    pub(crate) data: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address of the dashboard, the read API and ingest
+    #[arg(long, value_name = "ADDR", env = "QUERYSCOPE_BIND", default_value = "127.0.0.1:7766")]
+    pub(crate) bind: SocketAddr,
+    /// One more address, for senders alone
+    #[arg(long, value_name = "ADDR", env = "QUERYSCOPE_INGEST_BIND")]
+    pub(crate) ingest_bind: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) data: DataArg,
+    /// Token of the project `default`, instead of one made at the first start
+    #[arg(long, value_name = "TOKEN", env = "QUERYSCOPE_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Host name readers may use beside localhost and addresses; may be given several times
+    #[arg(long, value_name = "NAME", env = "QUERYSCOPE_ALLOWED_HOST", value_delimiter = ',')]
+    pub(crate) allowed_host: Vec<String>,
+    /// A running query that is silent for so long is unfinished: seconds, or like 90s or 5m
+    #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
+    pub(crate) silent_after: Duration,
+    /// Delete queries that started more days ago [default: keep all]
+    #[arg(long, value_name = "DAYS", env = "QUERYSCOPE_KEEP_DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub(crate) keep_days: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Events files (events@1 as JSON Lines), plain or gzip
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataArg,
+    /// Project the queries belong to
+    #[arg(long, default_value = "default")]
+    pub(crate) project: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token and print it, this once
+    Add {
+        /// Name of the token
+        name: String,
+        /// Project its batches belong to
+        #[arg(long, default_value = "default")]
+        project: String,
+        #[command(flatten)]
+        data: DataArg,
+    },
+    /// List tokens by name
+    List {
+        #[command(flatten)]
+        data: DataArg,
+    },
+    /// Make a token useless
+    Revoke {
+        /// Name of the token
+        name: String,
+        #[command(flatten)]
+        data: DataArg,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArg,
+    /// Events files of what was acknowledged: each event must be stored, byte for byte
+    #[arg(long, value_name = "FILE")]
+    pub(crate) acknowledged: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArg,
+    /// Address of a service elsewhere; needs --token
+    #[arg(long, requires = "token")]
+    pub(crate) url: Option<String>,
+    /// Token to send with [default: one for the project `demo`, made for the time of the demo]
+    #[arg(long, env = "TELEMETRY_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Send the history alone, no live queries
+    #[arg(long)]
+    pub(crate) history_only: bool,
+}
+
+/// Seconds, or a time with a unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let time = match text.parse::<u64>() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => humantime::parse_duration(text).ok(),
+    };
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected seconds above 0, or a time like 90s or 5m".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn serving_is_the_default() {
+        let cli =
+            Cli::try_parse_from(["queryscope", "--silent-after", "2m", "--keep-days", "30"]).expect("valid");
+        assert!(cli.command.is_none());
+        assert_eq!(cli.serve.silent_after, Duration::from_mins(2));
+        assert_eq!((cli.serve.keep_days, cli.serve.bind.port()), (Some(30), 7766));
+    }
+
+    #[test]
+    fn times_are_seconds_or_have_units() {
+        assert_eq!(time("60"), Ok(Duration::from_mins(1)));
+        assert_eq!(time("1500ms"), Ok(Duration::from_millis(1500)));
+        for wrong in ["0", "-1", "soon", ""] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

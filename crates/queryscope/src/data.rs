@@ -1,0 +1,172 @@
+//! The data folder: what lies where, and who may use it.
+//!
+//! ```text
+//! queryscope-data/
+//!   queryscope.db   the embedded store (with -wal and -shm beside it while it is open)
+//!   recordings/     YYYY/MM/DD/<query_id>.jsonl.gz
+//!   token           the token made at the first start; readable only by its owner
+//!   lock            locked by the service, or by an import while none runs
+//!   address         where the service answers, while it runs
+//! ```
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// The project of the token made at the first start.
+pub(crate) const DEFAULT_PROJECT: &str = "default";
+
+#[derive(Debug, Clone)]
+pub(crate) struct DataFolder(PathBuf);
+
+/// Says that nobody else writes to the folder; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl DataFolder {
+    /// Opens a folder, which is made if there is none.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("the data folder {} can not be made", path.display()))?;
+        let path = path.canonicalize().with_context(|| format!("{} can not be opened", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Opens a folder a service has used.
+    pub(crate) fn existing(path: &Path) -> Result<Self> {
+        let folder = Self(path.to_owned());
+        if !folder.database().is_file() {
+            bail!(
+                "{} is no data folder of queryscope: start the service once, or name another with --data",
+                path.display()
+            );
+        }
+        Ok(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.0.join("queryscope.db")
+    }
+
+    pub(crate) fn recordings(&self) -> PathBuf {
+        self.0.join("recordings")
+    }
+
+    pub(crate) fn token_file(&self) -> PathBuf {
+        self.0.join("token")
+    }
+
+    fn address_file(&self) -> PathBuf {
+        self.0.join("address")
+    }
+
+    /// Takes the folder for this process; `None` while another has it.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        let path = self.0.join("lock");
+        let file = File::create(&path).with_context(|| format!("{} can not be opened", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => {
+                Err(error).context(format!("{} can not be locked", path.display()))
+            }
+        }
+    }
+
+    /// The token of the default project, and whether it was made just now.
+    pub(crate) fn token(&self) -> Result<(String, bool)> {
+        let path = self.token_file();
+        match std::fs::read_to_string(&path) {
+            Ok(text) if !text.trim().is_empty() => Ok((text.trim().to_owned(), false)),
+            Ok(_) => bail!("{} is empty: delete it to have a new token made", path.display()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let token = new_token();
+                write_private(&path, &token)
+                    .with_context(|| format!("{} can not be written", path.display()))?;
+                Ok((token, true))
+            }
+            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+        }
+    }
+
+    /// Says where the service answers.
+    pub(crate) fn write_address(&self, url: &str) -> Result<()> {
+        std::fs::write(self.address_file(), url).context("the address can not be noted in the data folder")
+    }
+
+    /// Where the service that has the folder answers.
+    pub(crate) fn address(&self) -> Result<String> {
+        std::fs::read_to_string(self.address_file())
+            .context("the data folder is in use, but not by a service that runs")
+    }
+
+    /// Takes the note of the address away.
+    pub(crate) fn remove_address(&self) {
+        // Without a service the folder is not locked, and nobody reads it.
+        let _ = std::fs::remove_file(self.address_file());
+    }
+}
+
+/// A token nobody can guess: 24 random bytes.
+pub(crate) fn new_token() -> String {
+    format!("qs_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>()))
+}
+
+/// Writes a file whole or not at all, readable only by its owner.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension("part");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    std::fs::rename(&part, path)?;
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_for_its_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::create(&folder.path().join("a/b")).expect("made");
+        let (token, made) = data.token().expect("a token");
+        assert!(made && token.starts_with("qs_") && token.len() == 35, "{token}");
+        assert_eq!(data.token().expect("the same"), (token, false));
+        let mode = std::fs::metadata(data.token_file()).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn one_process_has_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::create(folder.path()).expect("made");
+        let lock = data.lock().expect("possible").expect("free");
+        assert!(data.lock().expect("possible").is_none());
+        drop(lock);
+        assert!(data.lock().expect("possible").is_some());
+    }
+
+    #[test]
+    fn what_is_no_data_folder_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = DataFolder::existing(folder.path()).expect_err("empty");
+        assert!(error.to_string().contains("--data"), "{error}");
+    }
+}

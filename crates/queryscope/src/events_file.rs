@@ -1,0 +1,212 @@
+//! Events files: any number of batches one after the other, plain or gzip.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use flate2::bufread::MultiGzDecoder;
+use queryscope_protocol::limits::MAX_BODY_BYTES;
+use queryscope_protocol::{Event, EventKind};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// A batch is handed on once it has this many bytes.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// A part of a file that is a batch of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FileBatch {
+    /// The process event, then events.
+    pub(crate) text: Vec<u8>,
+    /// Line of the file of each line of the text, counted from 1.
+    pub(crate) lines: Vec<u64>,
+}
+
+/// Reads a file batch by batch.
+pub(crate) struct EventsFile {
+    input: Box<dyn BufRead + Send>,
+    line: u64,
+    process: Option<(String, u64)>,
+    /// Whether the file ended in the middle of a line that can not be read.
+    cut: bool,
+}
+
+impl EventsFile {
+    /// Opens a file; whether it is gzip shows in its first bytes.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let mut file = BufReader::new(
+            File::open(path).with_context(|| format!("{} can not be opened", path.display()))?,
+        );
+        let gzip = file
+            .fill_buf()
+            .with_context(|| format!("{} can not be read", path.display()))?
+            .starts_with(&GZIP_MAGIC);
+        let input: Box<dyn BufRead + Send> =
+            if gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
+        Ok(Self { input, line: 0, process: None, cut: false })
+    }
+
+    /// Whether the file ended in the middle of a line, which was left out.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The next batch.
+    ///
+    /// # Errors
+    /// When the file can not be read, a line is too long for any batch, or there is no process event before
+    /// the first event.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<FileBatch>> {
+        let mut batch: Option<FileBatch> = None;
+        while let Some(line) = self.next_line()? {
+            if let Some(id) = process_of(&line) {
+                let goes_on = self.process.as_ref().and_then(|(known, _)| process_of(known)) == Some(id);
+                if goes_on {
+                    continue;
+                }
+                self.process = Some((line, self.line));
+                if batch.is_some() {
+                    return Ok(batch);
+                }
+                continue;
+            }
+            let Some((process, process_line)) = &self.process else {
+                bail!("line {}: expected a process event before the first event", self.line);
+            };
+            let batch_now = batch.get_or_insert_with(|| FileBatch {
+                text: format!("{process}\n").into_bytes(),
+                lines: vec![*process_line],
+            });
+            batch_now.text.extend_from_slice(line.as_bytes());
+            batch_now.text.push(b'\n');
+            batch_now.lines.push(self.line);
+            if batch_now.text.len() >= BATCH_BYTES {
+                return Ok(batch);
+            }
+        }
+        Ok(batch)
+    }
+
+    fn next_line(&mut self) -> Result<Option<String>> {
+        let mut bytes = Vec::new();
+        let limit = MAX_BODY_BYTES as u64;
+        match self.input.by_ref().take(limit).read_until(b'\n', &mut bytes) {
+            Ok(0) => return Ok(None),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
+            Err(error) => return Err(error).with_context(|| format!("line {}", self.line + 1)),
+        }
+        self.line += 1;
+        let whole = bytes.last() == Some(&b'\n');
+        if whole {
+            bytes.pop();
+        } else if bytes.len() as u64 >= limit {
+            bail!("line {} is over {} MiB", self.line, limit >> 20);
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) if whole || Event::read(&text).is_ok() => Ok(Some(text)),
+            Ok(_) => {
+                self.cut = true;
+                Ok(None)
+            }
+            Err(_) if !whole => {
+                self.cut = true;
+                Ok(None)
+            }
+            Err(_) => bail!("line {} is not UTF-8", self.line),
+        }
+    }
+}
+
+/// The stream of a process event; `None` for any other line.
+fn process_of(line: &str) -> Option<queryscope_protocol::StreamId> {
+    if !line.contains("process") {
+        return None;
+    }
+    match Event::read(line).ok()?.kind {
+        EventKind::Process(process) => Some(process.id),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use libdeflater::{CompressionLvl, Compressor};
+
+    use super::*;
+
+    const STREAMS: [&str; 2] =
+        ["210de94c-dce3-44f0-9cd3-2604c74dbeea", "c618f894-96d2-4c5f-aeaf-4c96e2e905b4"];
+
+    fn process(stream: usize) -> String {
+        format!(
+            r#"{{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"{}","host":"h"}}"#,
+            STREAMS[stream]
+        )
+    }
+
+    fn event(seq: u64) -> String {
+        format!(r#"{{"schema":"engine-telemetry/events@1","seq":{seq},"type":"note"}}"#)
+    }
+
+    /// The batches of a file with this content, as their texts' lines and where these stood; whether it was cut.
+    fn read(content: &[u8]) -> Result<(Vec<(Vec<String>, Vec<u64>)>, bool)> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("events");
+        std::fs::write(&path, content)?;
+        let mut file = EventsFile::open(&path)?;
+        let mut batches = Vec::new();
+        while let Some(batch) = file.next_batch()? {
+            let text = String::from_utf8(batch.text)?;
+            batches.push((text.lines().map(Into::into).collect(), batch.lines));
+        }
+        Ok((batches, file.is_cut()))
+    }
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut compressor = Compressor::new(CompressionLvl::default());
+        let mut member = vec![0; compressor.gzip_compress_bound(text.len())];
+        let bytes = compressor.gzip_compress(text.as_bytes(), &mut member).expect("large enough");
+        member.truncate(bytes);
+        member
+    }
+
+    #[test]
+    fn a_batch_a_stream() {
+        let lines = [process(0), event(2), process(0), event(3), process(1), event(2)];
+        let (batches, cut) = read(lines.join("\n").as_bytes()).expect("readable");
+        assert_eq!(
+            batches,
+            [(vec![process(0), event(2), event(3)], vec![1, 2, 4]), (vec![process(1), event(2)], vec![5, 6])]
+        );
+        assert!(!cut);
+    }
+
+    #[test]
+    fn gzip_members_are_one_file() {
+        let members =
+            [gzip(&(process(0) + "\n")), gzip(&(event(2) + "\n")), gzip(&(event(3) + "\n"))].concat();
+        let (batches, cut) = read(&members).expect("readable");
+        assert_eq!(batches, [(vec![process(0), event(2), event(3)], vec![1, 2, 3])]);
+        assert!(!cut);
+        let (batches, cut) = read(&members[..members.len() - 3]).expect("readable as far as it goes");
+        assert_eq!(batches[0].0[..2], [process(0), event(2)]);
+        assert!(cut || batches[0].0.len() == 3);
+    }
+
+    #[test]
+    fn a_cut_last_line_is_left_out() {
+        let text = [process(0), event(2), event(3)].join("\n");
+        let (batches, cut) = read(&text.as_bytes()[..text.len() - 4]).expect("readable");
+        assert_eq!(batches, [(vec![process(0), event(2)], vec![1, 2])]);
+        assert!(cut);
+    }
+
+    #[test]
+    fn what_can_not_be_a_batch_is_named() {
+        let error = read(event(2).as_bytes()).expect_err("no process event");
+        assert!(error.to_string().starts_with("line 1: expected a process event"), "{error}");
+        let error = read(b"\xff\xfe\n").expect_err("no text");
+        assert!(error.to_string().contains("not UTF-8"), "{error}");
+    }
+}

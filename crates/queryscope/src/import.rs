@@ -1,0 +1,116 @@
+//! `queryscope import`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use queryscope_collector::{ApiError, Collector, Settings, SystemClock};
+
+use crate::cli::ImportArgs;
+use crate::data::{DataFolder, Lock};
+use crate::events_file::{EventsFile, FileBatch};
+use crate::post::{Answer, Poster, Refused};
+use crate::progress::Progress;
+use crate::store;
+use crate::token::TemporaryToken;
+
+pub(crate) async fn run(args: ImportArgs) -> Result<()> {
+    let data = DataFolder::create(&args.data.data)?;
+    let target = Target::open(&data, &args.project).await?;
+    let mut progress = Progress::new("events", None);
+    let mut total = Answer { accepted: 0, duplicates: 0 };
+    let mut result = Ok(());
+    for path in &args.files {
+        result = import(path, &target, &mut progress, &mut total)
+            .await
+            .with_context(|| format!("{} (what comes before it is stored)", path.display()));
+        if result.is_err() {
+            break;
+        }
+    }
+    progress.finish();
+    target.close().await?;
+    println!("{} events stored, {} had been stored before", total.accepted, total.duplicates);
+    result
+}
+
+async fn import(path: &Path, target: &Target, progress: &mut Progress, total: &mut Answer) -> Result<()> {
+    let mut file = EventsFile::open(path)?;
+    while let Some(batch) = file.next_batch()? {
+        let answer = target.store(batch).await?;
+        progress.add(answer.accepted + answer.duplicates);
+        total.accepted += answer.accepted;
+        total.duplicates += answer.duplicates;
+    }
+    if file.is_cut() {
+        eprintln!("{}: the last line is cut off and was left out", path.display());
+    }
+    Ok(())
+}
+
+/// Where batches go: into the folder, or to the service that has it.
+enum Target {
+    Folder { collector: Collector, project: String, _lock: Lock },
+    Service { poster: Poster, token: TemporaryToken },
+}
+
+impl Target {
+    async fn open(data: &DataFolder, project: &str) -> Result<Self> {
+        match data.lock()? {
+            Some(lock) => {
+                let opened = store::open(data)?;
+                let clock = Arc::new(SystemClock::new());
+                let collector = Collector::start(
+                    opened.store,
+                    opened.recordings,
+                    clock,
+                    opened.commits,
+                    Settings::default(),
+                )
+                .await?;
+                Ok(Self::Folder { collector, project: project.to_owned(), _lock: lock })
+            }
+            None => {
+                let token = TemporaryToken::make(data, "import", project).await?;
+                Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
+            }
+        }
+    }
+
+    async fn store(&self, batch: FileBatch) -> Result<Answer> {
+        let FileBatch { text, lines } = batch;
+        let stored = match self {
+            Self::Folder { collector, project, .. } => collector
+                .ingest(project, text)
+                .await
+                .map(|stored| Answer { accepted: stored.accepted, duplicates: stored.duplicates })
+                .map_err(anyhow::Error::from),
+            Self::Service { poster, .. } => poster.post_async(text).await,
+        };
+        stored.map_err(|error| {
+            let line = error
+                .downcast_ref::<ApiError>()
+                .and_then(ApiError::line)
+                .or_else(|| error.downcast_ref::<Refused>().and_then(|refused| refused.line));
+            match line.and_then(|line| lines.get(line.checked_sub(1)?)) {
+                Some(line) => anyhow!("line {line}: {}", reason(&error)),
+                None => error,
+            }
+        })
+    }
+
+    async fn close(self) -> Result<()> {
+        match self {
+            Self::Folder { collector, .. } => Ok(collector.close().await?),
+            Self::Service { token, .. } => token.revoke().await,
+        }
+    }
+}
+
+/// What is wrong, without the line of the batch.
+fn reason(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<ApiError>() {
+        Some(refused) => refused.reason().to_owned(),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,59 @@
+//! `queryscope`: the service and the commands around it.
+
+mod check;
+mod cli;
+mod data;
+//DEMO mod demo;
+mod events_file;
+mod import;
+mod post;
+mod progress;
+mod serve;
+mod snippet;
+mod store;
+mod token;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser};
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    init_log();
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match cli.command {
+        None => runtime.block_on(serve::run(cli.serve))?,
+        Some(Command::Serve(args)) => runtime.block_on(serve::run(args))?,
+        Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
+        Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
+        Some(Command::Check(args)) => return runtime.block_on(check::run(args)),
+        //DEMO Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,
+        Some(Command::Demo(_)) => {}
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "queryscope", &mut std::io::stdout());
+        }
+        Some(Command::Man) => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Logs to standard error; `QUERYSCOPE_LOG` says what, as `RUST_LOG` does elsewhere.
+fn init_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("QUERYSCOPE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
+}

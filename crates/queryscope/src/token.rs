@@ -1,0 +1,91 @@
+//! `queryscope token`.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use queryscope_collector::{Clock, SystemClock, hash_token};
+use queryscope_store::{Store, TokenRecord};
+
+use crate::cli::{TokenArgs, TokenCommand};
+use crate::data::{DataFolder, new_token};
+use crate::store;
+
+pub(crate) async fn run(args: TokenArgs) -> Result<()> {
+    match args.command {
+        TokenCommand::Add { name, project, data } => {
+            let store = store::open(&DataFolder::create(&data.data)?)?.store;
+            let token = add(&store, &name, &project).await?;
+            println!("{token}");
+            eprintln!("shown this once; senders of project {project} use it within a second");
+            store.close().await?;
+        }
+        TokenCommand::List { data } => {
+            let store = store::open(&DataFolder::existing(&data.data)?)?.store;
+            for token in store.tokens().await? {
+                println!("{}\t{}\t{}", token.name, token.project, made(token.created_unix_ms));
+            }
+            store.close().await?;
+        }
+        TokenCommand::Revoke { name, data } => {
+            let store = store::open(&DataFolder::existing(&data.data)?)?.store;
+            if !store.revoke_token(&name).await? {
+                bail!("there is no token {name:?}: queryscope token list shows all");
+            }
+            store.close().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a token; its text is not kept anywhere.
+pub(crate) async fn add(store: &Arc<dyn Store>, name: &str, project: &str) -> Result<String> {
+    for (what, value) in [("name", name), ("project", project)] {
+        if value.trim().is_empty() || value.chars().any(char::is_control) {
+            bail!("the {what} of a token must be a text");
+        }
+    }
+    let token = new_token();
+    let record = TokenRecord {
+        name: name.to_owned(),
+        project: project.to_owned(),
+        hash: hash_token(&token),
+        created_unix_ms: SystemClock::new().unix_ms(),
+    };
+    if !store.add_token(record).await.context("the token can not be stored")? {
+        bail!("there is a token {name:?} already: revoke it first, or choose another name");
+    }
+    Ok(token)
+}
+
+/// A token for the time of one command, in the store of a service that runs.
+pub(crate) struct TemporaryToken {
+    store: Arc<dyn Store>,
+    name: String,
+    text: String,
+}
+
+impl TemporaryToken {
+    /// Makes a token of a project; the service takes it within a second.
+    pub(crate) async fn make(data: &DataFolder, purpose: &str, project: &str) -> Result<Self> {
+        let store = store::open(data)?.store;
+        let name = format!("{purpose} {}", uuid::Uuid::now_v7());
+        let text = add(&store, &name, project).await?;
+        Ok(Self { store, name, text })
+    }
+
+    /// The token itself.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Makes it useless.
+    pub(crate) async fn revoke(self) -> Result<()> {
+        self.store.revoke_token(&self.name).await?;
+        Ok(self.store.close().await?)
+    }
+}
+
+fn made(unix_ms: i64) -> String {
+    let seconds = std::time::Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0));
+    humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + seconds).to_string()
+}
