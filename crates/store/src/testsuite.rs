@@ -1,21 +1,190 @@
-//! The conformance suite every store passes, and what tests of stores and their users share.
+//! The conformance suite every store passes, and what tests of stores and of their users share.
 //!
-//! A store's crate names the suite once, in a test of its own:
+//! A store's crate says how it is opened and names the suite once, in a test of its own:
 //!
 //! ```ignore
 //! #[derive(Default)]
-//! struct Folder(tempfile::TempDir);
+//! struct OnDisk { folder: TempFolder }
 //!
 //! #[async_trait]
-//! impl Harness for Folder {
+//! impl Harness for OnDisk {
 //!     async fn open(&self) -> Arc<dyn Store> { … }
 //! }
 //!
-//! queryscope_store::conformance_tests!(Folder);
+//! queryscope_store::conformance_tests!(OnDisk);
 //! ```
 
 mod batch;
+mod counts;
+mod fields;
+mod history;
+mod list;
 mod memory;
+mod paging;
+mod population;
+mod recordings;
+mod refusals;
+mod reopen;
+mod says;
+mod sealing;
+mod snapshot;
+mod states;
+mod subject;
+mod tables;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::store::Store;
 
 pub use batch::{BatchBuilder, batch, facts, line, query_id, seq, seqs, stream_id};
 pub use memory::MemoryStore;
+pub use snapshot::Snapshot;
+
+/// Opens stores to test; its default is one whose store is empty.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    /// Opens the store: the same data each time. The one opened before has been closed.
+    ///
+    /// # Panics
+    /// When it can not be opened.
+    async fn open(&self) -> Arc<dyn Store>;
+}
+
+/// Lists the cases: makes a function of each that runs it on a harness, and the macro that makes tests of
+/// them. A case that is not listed is dead code, which the compiler reports.
+macro_rules! suite {
+    ($dollar:tt $($module:ident { $($case:ident)* })*) => {
+        /// The cases of the suite, for [`conformance_tests!`](crate::conformance_tests).
+        #[doc(hidden)]
+        pub mod cases {
+            $(
+                pub mod $module {
+                    use crate::testsuite::{$module, Harness, subject};
+                    $(
+                        pub fn $case<H: Harness + Default + 'static>() {
+                            subject::run($module::$case, || Box::new(H::default()));
+                        }
+                    )*
+                }
+            )*
+        }
+
+        /// Makes a test of each case of the conformance suite, for stores that a harness opens: a type that
+        /// implements [`Harness`](crate::testsuite::Harness) and `Default`.
+        #[macro_export]
+        macro_rules! conformance_tests {
+            ($dollar harness:ty) => {
+                $(
+                    mod $module {
+                        #[allow(unused_imports, reason = "where the harness is")]
+                        use super::*;
+                        $(
+                            #[test]
+                            fn $case() {
+                                $crate::testsuite::cases::$module::$case::<$dollar harness>();
+                            }
+                        )*
+                    }
+                )*
+            };
+        }
+    };
+}
+
+suite! { $
+    counts {
+        all_new_then_all_duplicate
+        only_the_fresh_lines_of_a_part_are_stored
+        batches_may_come_in_any_order
+        the_largest_seq
+        events_of_no_query_are_remembered
+        a_process_event_alone
+        two_streams_with_the_same_seqs
+        the_first_bytes_of_an_event_stay
+        the_same_batch_a_hundred_times_at_once
+        overlapping_batches_at_once
+    }
+    says {
+        a_duplicate_does_not_change_the_row
+        a_duplicate_among_new_events_says_nothing
+        duplicates_do_not_wake_an_unfinished_query
+    }
+    refusals {
+        a_stream_of_another_project
+        a_query_of_another_stream
+        a_query_of_another_known_stream
+        refusals_among_others_at_once
+    }
+    states {
+        a_query_begins_running
+        a_query_ends_with_its_profile
+        silence_ends_strictly_after
+        every_new_event_breaks_the_silence
+        a_restart_grants_a_fresh_silence
+        an_unfinished_query_may_report_again
+        a_late_event_changes_nothing
+        the_first_end_decides
+        silence_is_counted_across_a_restart
+    }
+    fields {
+        nothing_known
+        everything_known
+        extreme_numbers
+        odd_texts
+        a_profile_replaces_a_guess
+        the_first_batch_says_where_a_query_runs
+    }
+    recordings {
+        the_process_line_is_the_first_ever_sent
+        chunks_are_listed_by_first_seq
+        chunks_are_read_in_the_order_asked
+        an_unknown_query_has_no_recording
+        bytes_are_kept
+    }
+    sealing {
+        only_ended_queries_with_chunks_wait
+        those_first_stored_come_first
+        only_the_named_chunks_go
+        a_path_that_is_replaced_is_given_back
+        a_query_that_is_gone_gives_its_path_back
+        many_are_sealed_in_one_call
+        an_id_of_a_chunk_is_used_once
+    }
+    list {
+        the_newest_come_first
+        ties_have_one_order
+        each_filter_alone
+        filters_add_up
+        absent_is_a_value
+        the_bounds_of_time_are_included
+        a_search_takes_label_error_and_id
+        a_search_takes_signs_as_they_are
+        any_filter_of_any_population
+    }
+    paging {
+        pages_join_to_the_whole
+        pages_join_through_ties
+        new_queries_are_neither_skipped_nor_repeated
+        pages_of_a_search
+    }
+    tables {
+        a_scan_goes_through_all_in_the_order_they_came
+        streams_are_given_once_with_all_they_sent
+        only_old_queries_that_ended_are_deleted
+        a_deletion_is_limited
+        what_was_deleted_stays_seen
+        tokens_have_a_name_each
+        engines_are_known_by_name
+        running_queries_are_counted
+    }
+    reopen {
+        everything_is_kept
+        a_closed_store_refuses
+        what_was_acknowledged_before_a_close_is_there
+    }
+    history {
+        any_history
+    }
+}

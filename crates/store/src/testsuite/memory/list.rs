@@ -44,5 +44,7 @@ fn holds(query: &Query, text: &str) -> bool {
     let in_any_case = |found: &Option<String>| {
         found.as_ref().is_some_and(|found| found.to_lowercase().contains(&text.to_lowercase()))
     };
-    in_any_case(&query.label) || in_any_case(&query.failed) || query.query_id.to_string().contains(text)
+    in_any_case(&query.label)
+        || in_any_case(&query.failed)
+        || query.query_id.to_string().contains(&text.to_lowercase())
 }
