@@ -20,13 +20,11 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 /// rebinding) and read everything through the browser of someone who may.
 pub(crate) async fn check_host(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    match host.filter(|host| is_allowed(host, &app.settings.allowed_hosts)) {
-        Some(_) => next.run(request).await,
-        None => {
-            let reason = "this host name is not served, allow it with --allowed-host";
-            ApiError::new(StatusCode::FORBIDDEN, reason).into_response()
-        }
+    if host.is_some_and(|host| is_allowed(host, &app.settings.allowed_hosts)) {
+        return next.run(request).await;
     }
+    let reason = "this host name is not served, allow it with --allowed-host";
+    ApiError::new(StatusCode::FORBIDDEN, reason).into_response()
 }
 
 /// Adds the headers that keep a browser from anything the service does not need.

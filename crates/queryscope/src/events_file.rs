@@ -149,8 +149,11 @@ mod tests {
         format!(r#"{{"schema":"engine-telemetry/events@1","seq":{seq},"type":"note"}}"#)
     }
 
+    /// The lines of a batch, and where they stood in the file.
+    type Lines = (Vec<String>, Vec<u64>);
+
     /// The batches of a file with this content, as their texts' lines and where these stood; whether it was cut.
-    fn read(content: &[u8]) -> Result<(Vec<(Vec<String>, Vec<u64>)>, bool)> {
+    fn read(content: &[u8]) -> Result<(Vec<Lines>, bool)> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("events");
         std::fs::write(&path, content)?;

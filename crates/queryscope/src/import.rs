@@ -56,24 +56,16 @@ enum Target {
 
 impl Target {
     async fn open(data: &DataFolder, project: &str) -> Result<Self> {
-        match data.lock()? {
-            Some(lock) => {
-                let opened = store::open(data)?;
-                let clock = Arc::new(SystemClock::new());
-                let collector = Collector::start(
-                    opened.store,
-                    opened.recordings,
-                    clock,
-                    opened.commits,
-                    Settings::default(),
-                )
-                .await?;
-                Ok(Self::Folder { collector, project: project.to_owned(), _lock: lock })
-            }
-            None => {
-                let token = TemporaryToken::make(data, "import", project).await?;
-                Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
-            }
+        if let Some(lock) = data.lock()? {
+            let opened = store::open(data)?;
+            let clock = Arc::new(SystemClock::new());
+            let collector =
+                Collector::start(opened.store, opened.recordings, clock, opened.commits, Settings::default())
+                    .await?;
+            Ok(Self::Folder { collector, project: project.to_owned(), _lock: lock })
+        } else {
+            let token = TemporaryToken::make(data, "import", project).await?;
+            Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
         }
     }
 

@@ -3,7 +3,7 @@
 mod check;
 mod cli;
 mod data;
-//DEMO mod demo;
+mod demo;
 mod events_file;
 mod import;
 mod post;
@@ -40,8 +40,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::Check(args)) => return runtime.block_on(check::run(args)),
-        //DEMO Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,
-        Some(Command::Demo(_)) => {}
+        Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "queryscope", &mut std::io::stdout());
         }

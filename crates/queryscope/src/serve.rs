@@ -48,7 +48,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
 
     let url = url(listener.local_addr()?);
     data.write_address(&url)?;
-    greet(&data, &url, &ingest, &args, made.then_some(token.as_str()))?;
+    let senders = ingest.as_ref().map(TcpListener::local_addr).transpose()?;
+    greet(&data, &url, senders, &args, made.then_some(token.as_str()));
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
     data.remove_address();
@@ -79,14 +80,14 @@ fn url(address: SocketAddr) -> String {
 fn greet(
     data: &DataFolder,
     url: &str,
-    ingest: &Option<TcpListener>,
+    ingest: Option<SocketAddr>,
     args: &ServeArgs,
     new_token: Option<&str>,
-) -> Result<()> {
+) {
     println!("queryscope {}", env!("CARGO_PKG_VERSION"));
     println!("  dashboard  {url}");
     if let Some(ingest) = ingest {
-        println!("  ingest     http://{}", ingest.local_addr()?);
+        println!("  ingest     http://{ingest}");
     }
     println!("  data       {}", data.path().display());
     match (new_token, &args.token) {
@@ -99,7 +100,6 @@ fn greet(
         (None, Some(_)) => println!("  token      as given"),
         (None, None) => println!("  token      kept in {}", data.token_file().display()),
     }
-    Ok(())
 }
 
 fn indent(text: &str) -> String {

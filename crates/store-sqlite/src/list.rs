@@ -90,7 +90,7 @@ impl Conditions {
     }
 
     /// `query AS q` by the index, with the conditions.
-    pub(crate) fn from_where(&self, joins: &str) -> String {
+    pub(crate) fn source(&self, joins: &str) -> String {
         let wheres = if self.clauses.is_empty() { "TRUE".into() } else { self.clauses.join(" AND ") };
         format!("FROM query AS q INDEXED BY {} {joins} WHERE {wheres}", self.index)
     }
@@ -122,7 +122,7 @@ pub(crate) fn page(
     }
     let sql = format!(
         "SELECT {COLUMNS} {} {} LIMIT {} OFFSET {}",
-        conditions.from_where("JOIN stream AS s ON s.id = q.stream"),
+        conditions.source("JOIN stream AS s ON s.id = q.stream"),
         order_by(request.order),
         request.limit,
         request.offset

@@ -3,7 +3,7 @@
 //! Three sources each give their first matches in the order of the list; the page is cut from them together.
 //! So a rare text is found without reading every query, and a frequent one without collecting every match.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use queryscope_protocol::QueryId;
 use queryscope_store::{ListRequest, Listed, Order, Position};
@@ -42,20 +42,23 @@ pub(crate) fn page(
 ) -> rusqlite::Result<Vec<Listed>> {
     let needle = text.to_lowercase();
     let end = usize::try_from(request.offset).unwrap_or(usize::MAX).saturating_add(request.limit);
-    let mut found = BTreeMap::new();
-    for source in
-        [by_label(db, conditions, &needle)?, by_error(conditions, &needle), by_id(db, conditions, &needle)?]
-            .into_iter()
-            .flatten()
+    let mut found = BTreeSet::new();
+    for source in [
+        by_label(db, conditions, &needle)?,
+        Some(by_error(conditions, &needle)),
+        by_id(db, conditions, &needle)?,
+    ]
+    .into_iter()
+    .flatten()
     {
         for position in first(db, &source, request.order, end)? {
-            found.insert(position, ());
+            found.insert(position);
         }
     }
     let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
     let places: Vec<Position> = match request.order {
-        Order::Oldest => found.into_keys().skip(skip).take(request.limit).collect(),
-        Order::Newest => found.into_keys().rev().skip(skip).take(request.limit).collect(),
+        Order::Oldest => found.into_iter().skip(skip).take(request.limit).collect(),
+        Order::Newest => found.into_iter().rev().skip(skip).take(request.limit).collect(),
     };
     let sql = format!("SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id = ?1");
     let mut statement = db.prepare_cached(&sql)?;
@@ -70,7 +73,7 @@ fn first(
     limit: usize,
 ) -> rusqlite::Result<Vec<Position>> {
     let sql =
-        format!("SELECT q.started_unix_ns, q.id {} {} LIMIT {limit}", source.from_where(""), order_by(order));
+        format!("SELECT q.started_unix_ns, q.id {} {} LIMIT {limit}", source.source(""), order_by(order));
     db.prepare(&sql)?
         .query_map(params_from_iter(source.values()), |row| {
             Ok(Position { started_unix_ns: row.get(0)?, tie: row.get(1)? })
@@ -94,11 +97,11 @@ fn by_label(db: &Connection, conditions: &Conditions, needle: &str) -> rusqlite:
     Ok(Some(source))
 }
 
-fn by_error(conditions: &Conditions, needle: &str) -> Option<Conditions> {
+fn by_error(conditions: &Conditions, needle: &str) -> Conditions {
     let mut source = conditions.clone();
     source.index("query_by_status");
     source.and("q.status = 2 AND q.status <> 1 AND holds(q.failed, {})", needle.to_owned());
-    Some(source)
+    source
 }
 
 fn by_id(db: &Connection, conditions: &Conditions, needle: &str) -> rusqlite::Result<Option<Conditions>> {

@@ -18,12 +18,11 @@ impl TermIds {
         if let Some(id) = self.0.get(text) {
             return Ok(*id);
         }
-        let id = match find(db, text)? {
-            Some(id) => id,
-            None => {
-                db.prepare_cached("INSERT INTO term (text) VALUES (?1)")?.execute([text])?;
-                db.last_insert_rowid()
-            }
+        let id = if let Some(id) = find(db, text)? {
+            id
+        } else {
+            db.prepare_cached("INSERT INTO term (text) VALUES (?1)")?.execute([text])?;
+            db.last_insert_rowid()
         };
         if self.0.len() >= CACHED_MAX {
             self.0.clear();

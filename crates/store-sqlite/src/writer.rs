@@ -23,9 +23,12 @@ const GROUP_BYTES_MAX: usize = 16 << 20;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
+/// Work that is not a batch; it answers who asked itself.
+type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>;
+
 enum Job {
     Commit(Box<StreamBatch>, Reply<Committed>),
-    Write(Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>),
+    Write(Work),
     Close(oneshot::Sender<()>),
 }
 
@@ -136,7 +139,7 @@ impl Worker {
                             Job::Close(_) => {}
                         }
                     }
-                    self.checkpointer.finish(&self.db);
+                    Checkpointer::finish(&self.db);
                     drop(self);
                     let _ = done.send(());
                     return;

@@ -17,6 +17,7 @@ pub struct Run {
 
 impl Run {
     /// The seqs next to the run, between which every range that touches it begins or ends.
+    #[must_use]
     pub fn neighbourhood(self) -> Self {
         Self { first: self.first.saturating_sub(1), last: self.last.saturating_add(1) }
     }

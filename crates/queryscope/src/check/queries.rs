@@ -46,7 +46,7 @@ pub(crate) async fn check(
                 }
                 Err(error) if is_gone(&error) && store.query(id).await?.is_none() => {}
                 Err(error) => {
-                    findings.problem(&format!("query {id}: its recording can not be read: {error:#}"))
+                    findings.problem(&format!("query {id}: its recording can not be read: {error:#}"));
                 }
             }
             stored.queries += 1;
@@ -83,8 +83,8 @@ fn judge(query: &Query, process_line: &str, lines: &[String], findings: &mut Fin
             Err(error) => problem(format!("{error:#}")),
         }
     }
-    if let Some(pair) = seqs.windows(2).find(|pair| pair[0] >= pair[1]) {
-        problem(format!("event {} comes after event {}", pair[1], pair[0]));
+    for (seq, next) in seqs.iter().zip(seqs.iter().skip(1)).filter(|(seq, next)| seq >= next) {
+        problem(format!("event {next} comes after event {seq}"));
     }
     if seqs.is_empty() {
         problem("it has no events".into());

@@ -4,6 +4,7 @@
 //! are played at the speed they ran, several at once, for about a minute. Everything goes through the service's
 //! own `POST /v1/events`, so the token decides the project.
 
+pub(crate) mod command;
 mod history;
 mod id;
 mod recordings;
