@@ -1,0 +1,59 @@
+# make run    build and start the collector with its page on an embedded store
+# make test   install what the tests need, and run them all
+# make bench  measure against the floor and the goals (long)
+# make lint   formatting, clippy, dependencies
+
+CARGO ?= cargo
+PYTHON ?= python3
+VENV := target/e2e-venv
+
+.PHONY: run test unit e2e bench-quick bench lint schemas test-packages
+
+run:
+	$(CARGO) run --release --locked -p queryscope
+
+test: test-packages unit e2e bench-quick
+
+# Everything that is Rust, in one profile: cargo-nextest where there is one, for its speed.
+unit:
+	$(CARGO) build --locked --workspace --all-targets
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		$(CARGO) nextest run --locked --workspace --no-fail-fast && $(CARGO) test --locked --workspace --doc; \
+	else \
+		$(CARGO) test --locked --workspace --no-fail-fast; \
+	fi
+
+# A real sender (Polars from PyPI) against the real binary.
+e2e: $(VENV)/installed
+	$(CARGO) build --locked -p queryscope
+	$(VENV)/bin/python tests/e2e/polars_sender.py --binary target/debug/queryscope
+
+$(VENV)/installed: tests/e2e/requirements.txt
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/requirements.txt
+	touch $@
+
+# A short run of every workload: proves that the bench works, measures nothing.
+bench-quick:
+	$(CARGO) build --locked -p queryscope -p queryscope-bench
+	target/debug/queryscope-bench suite --quick --reads 2000 --binary target/debug/queryscope \
+		--results target/bench/quick.json
+
+bench:
+	$(CARGO) build --release --locked -p queryscope -p queryscope-bench
+	target/release/queryscope-bench suite --reads 1000000 --binary target/release/queryscope
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
+	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny --locked check; \
+	else echo "cargo-deny is not installed: cargo install --locked cargo-deny"; exit 1; fi
+
+# Writes the documents that tests compare with what the code generates.
+schemas:
+	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test openapi
+
+# What the tests need beside Rust: Python with venv and pip.
+test-packages:
+	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
+	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
