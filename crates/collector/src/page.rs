@@ -1,16 +1,23 @@
 //! The page at `/`: that the service runs, how to send to it, and what came last.
 
 use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::response::IntoResponse;
 
-pub(crate) async fn index() -> Html<&'static str> {
-    Html(include_str!("page/index.html"))
+/// An upgrade must not mix the page of one version with the script of another.
+const FRESH: &str = "no-cache";
+
+pub(crate) async fn index() -> impl IntoResponse {
+    asset("text/html; charset=utf-8", include_str!("page/index.html"))
 }
 
 pub(crate) async fn style() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("page/page.css"))
+    asset("text/css; charset=utf-8", include_str!("page/page.css"))
 }
 
 pub(crate) async fn script() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("page/page.js"))
+    asset("text/javascript; charset=utf-8", include_str!("page/page.js"))
+}
+
+fn asset(content_type: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, FRESH)], text)
 }

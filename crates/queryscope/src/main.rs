@@ -22,6 +22,8 @@ use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // What is kept is nobody else's business, also in a folder others may enter.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     init_log();
     match run(cli) {
         Ok(code) => code,

@@ -1,5 +1,5 @@
 -- Texts that repeat from query to query, stored once: names of projects, services, environments, hosts and
--- engines, labels, fingerprints, and rule lists (as JSON).
+-- engines, labels, fingerprints, error texts, and rule lists (as JSON).
 CREATE TABLE term (
     id   INTEGER PRIMARY KEY,
     text TEXT NOT NULL UNIQUE
@@ -44,7 +44,7 @@ CREATE TABLE query (
     wall_ms         REAL,
     cpu_ms          REAL,
     result_rows     INTEGER,
-    failed          TEXT,
+    failed          INTEGER,
     warnings        INTEGER NOT NULL,
     rules           INTEGER,
     sealed_day      INTEGER
@@ -59,6 +59,8 @@ CREATE INDEX query_by_environment ON query (environment, started_unix_ns);
 CREATE INDEX query_by_project ON query (project, started_unix_ns);
 -- Nearly all queries are finished: to list those the index by start serves as well.
 CREATE INDEX query_by_status ON query (status, started_unix_ns) WHERE status <> 1;
+
+CREATE INDEX query_by_error ON query (failed, started_unix_ns) WHERE failed IS NOT NULL;
 
 CREATE TABLE running (
     query         INTEGER PRIMARY KEY,

@@ -176,7 +176,7 @@ impl Committer {
             query.wall_ms,
             query.cpu_ms,
             query.result_rows,
-            query.failed,
+            terms.optional(db, query.failed.as_deref())?,
             query.warnings,
             rules_id(terms, db, &query.rules)?,
         ])?;
@@ -209,7 +209,7 @@ impl Committer {
             query.wall_ms,
             query.cpu_ms,
             query.result_rows,
-            query.failed,
+            terms.optional(db, query.failed.as_deref())?,
             query.warnings,
             rules_id(terms, db, &query.rules)?,
         ])?;

@@ -59,16 +59,22 @@ impl Conditions {
         Ok(Some(conditions))
     }
 
-    /// Adds a comparison with a value.
-    pub(crate) fn compare(&mut self, left: &str, value: impl Into<Value>) {
+    fn compare(&mut self, left: &str, value: impl Into<Value>) {
         self.values.push(value.into());
         self.clauses.push(format!("{left} ?{}", self.values.len()));
     }
 
-    /// Adds a condition on one value, which stands where the text says `{}`.
-    pub(crate) fn and(&mut self, template: &str, value: impl Into<Value>) {
-        self.values.push(value.into());
-        self.clauses.push(template.replace("{}", &format!("?{}", self.values.len())));
+    /// These and one more, on a value that stands where its text says `{}`.
+    pub(crate) fn with(&self, clause: &str, value: impl Into<Value>) -> Self {
+        let mut more = self.clone();
+        more.values.push(value.into());
+        more.clauses.push(clause.replace("{}", &format!("?{}", more.values.len())));
+        more
+    }
+
+    /// As [`Conditions::with`], where the one more is served by an index.
+    pub(crate) fn with_index(&self, index: &'static str, clause: &str, value: impl Into<Value>) -> Self {
+        Self { index, ..self.with(clause, value) }
     }
 
     /// Goes on after a place in an order.
@@ -82,11 +88,6 @@ impl Conditions {
             let last = self.values.len();
             self.clauses.push(format!("(q.started_unix_ns, q.id) {beyond} (?{}, ?{last})", last - 1));
         }
-    }
-
-    /// Takes another index.
-    pub(crate) fn index(&mut self, index: &'static str) {
-        self.index = index;
     }
 
     /// `query AS q` by the index, with the conditions.

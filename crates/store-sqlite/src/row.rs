@@ -35,7 +35,7 @@ pub(crate) fn listed(db: &Connection, terms: &TermTexts, row: &Row<'_>) -> rusql
         wall_ms: row.get(13)?,
         cpu_ms: row.get(14)?,
         result_rows: row.get(15)?,
-        failed: row.get(16)?,
+        failed: terms.optional(db, row.get(16)?)?,
         warnings: row.get(17)?,
         rules: match row.get::<_, Option<i64>>(18)? {
             None => Vec::new(),

@@ -7,6 +7,8 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// Texts held in memory; beyond it the cache starts anew.
 const CACHED_MAX: usize = 100_000;
+/// Longer texts, as errors may be, are not held.
+const CACHED_BYTES_MAX: usize = 256;
 
 /// The writer's side: gives every text a number.
 #[derive(Debug, Default)]
@@ -24,10 +26,12 @@ impl TermIds {
             db.prepare_cached("INSERT INTO term (text) VALUES (?1)")?.execute([text])?;
             db.last_insert_rowid()
         };
-        if self.0.len() >= CACHED_MAX {
-            self.0.clear();
+        if text.len() <= CACHED_BYTES_MAX {
+            if self.0.len() >= CACHED_MAX {
+                self.0.clear();
+            }
+            self.0.insert(text.to_owned(), id);
         }
-        self.0.insert(text.to_owned(), id);
         Ok(id)
     }
 
@@ -61,11 +65,13 @@ impl TermTexts {
             .prepare_cached("SELECT text FROM term WHERE id = ?1")?
             .query_row([id], |row| row.get::<_, String>(0))?
             .into();
-        let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if texts.len() >= CACHED_MAX {
-            texts.clear();
+        if text.len() <= CACHED_BYTES_MAX {
+            let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if texts.len() >= CACHED_MAX {
+                texts.clear();
+            }
+            texts.insert(id, Arc::clone(&text));
         }
-        texts.insert(id, Arc::clone(&text));
         Ok(text)
     }
 
