@@ -1,0 +1,97 @@
+//! The form of every answer, whatever is asked for.
+
+use axum::body::Body;
+use axum::http::Request;
+
+use crate::app::{Answer, TestApp};
+use crate::events::{batch, done, query};
+
+fn check_error(answer: &Answer, status: u16, asked: &str) {
+    assert_eq!(answer.status, status, "{asked}: {answer:?}");
+    assert_eq!(answer.header("content-type"), Some("application/json"), "{asked}: {answer:?}");
+    assert!(!answer.error().is_empty(), "{asked}: {answer:?}");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_404_with_a_reason() {
+    let app = TestApp::new().await;
+    for path in [
+        "/v1",
+        "/v1/",
+        "/v1/events/",
+        "/v1/event",
+        "/v2/events",
+        "/api",
+        "/api/",
+        "/api/queries/",
+        "/api/queries/x",
+        "/api/queries/%ff",
+        "/api/queries/%",
+        "/api/queries/a%2Fb",
+        "/api/queries/x/recording",
+        "/api/queries/%ff/recording",
+        "/api/queries/x/y",
+        "/nowhere",
+        "//",
+    ] {
+        check_error(&app.get(path).await, 404, path);
+    }
+    let long = format!("/api/{}", "x".repeat(5000));
+    let answer = app.get(&long).await;
+    check_error(&answer, 404, "a long path");
+    assert!(answer.body.len() < 300, "what was asked is quoted in part");
+}
+
+#[tokio::test]
+async fn another_method_is_405_and_is_told_which_is_allowed() {
+    let app = TestApp::new().await;
+    let one = format!("/api/queries/{}", query(1));
+    let recording = format!("{one}/recording");
+    let reads = ["/v1/health", "/api/queries", &one, &recording, "/api/openapi.json", "/metrics", "/"];
+    for (path, allowed) in reads.into_iter().map(|path| (path, "GET, HEAD")).chain([("/v1/events", "POST")]) {
+        for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"] {
+            if allowed.contains(method) {
+                continue;
+            }
+            let answer = app.call(method, path).await;
+            assert_eq!(
+                (answer.status.as_u16(), answer.header("allow")),
+                (405, Some(allowed)),
+                "{method} {path}"
+            );
+            if method != "HEAD" {
+                check_error(&answer, 405, path);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    let one = format!("/api/queries/{}", query(1));
+    let recording = format!("{one}/recording");
+    for path in
+        ["/v1/health", "/api/queries", "/api/queries?limit=0", "/api/queries/x", &one, &recording, "/"]
+    {
+        let (get, head) = (app.get(path).await, app.call("HEAD", path).await);
+        assert_eq!((head.status, &head.headers), (get.status, &get.headers), "{path}");
+        assert!(head.body.is_empty() && !get.body.is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn senders_have_routes_of_their_own() {
+    let app = TestApp::new().await;
+    let ask = async |path: &str| {
+        let request = Request::get(path).body(Body::empty()).expect("a request");
+        let response = tower::ServiceExt::oneshot(app.collector.ingest_router(), request).await;
+        response.expect("never fails").status().as_u16()
+    };
+    for (path, status) in
+        [("/v1/health", 200), ("/v1/events", 405), ("/api/queries", 404), ("/", 404), ("/metrics", 404)]
+    {
+        assert_eq!(ask(path).await, status, "{path}");
+    }
+}

@@ -1,0 +1,305 @@
+//! A collector of a test's own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use flate2::read::MultiGzDecoder;
+use http_body_util::BodyExt;
+use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Settings, hash_token};
+use queryscope_recordings::Recordings;
+use queryscope_store::Store;
+use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::events::{NOW_NS, query};
+use crate::faulty::{Faults, Faulty};
+
+/// The token of the project `default`.
+pub(crate) const TOKEN: &str = "qs_default";
+/// The token of the project `etl`.
+pub(crate) const OTHER_TOKEN: &str = "qs_etl";
+
+/// How long [`eventually`] waits.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Time that moves when a test says so.
+#[derive(Debug)]
+pub(crate) struct TestClock(AtomicI64);
+
+impl TestClock {
+    pub(crate) fn advance(&self, by: Duration) {
+        self.0.fetch_add(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn unix_ns(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What a test chooses of its collector.
+pub(crate) struct Setup {
+    settings: Settings,
+    faults: Faults,
+    folder: TempDir,
+    now_unix_ns: i64,
+}
+
+impl Default for Setup {
+    /// The default settings, with a token for each of two projects.
+    fn default() -> Self {
+        let access = |token, project: &str| Access { hash: hash_token(token), project: project.into() };
+        let tokens = vec![access(TOKEN, "default"), access(OTHER_TOKEN, "etl")];
+        Self {
+            settings: Settings { tokens, ..Settings::default() },
+            faults: Faults::default(),
+            folder: tempfile::tempdir().expect("a folder"),
+            now_unix_ns: NOW_NS,
+        }
+    }
+}
+
+impl Setup {
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut setup = Self::default();
+        change(&mut setup.settings);
+        setup
+    }
+
+    pub(crate) async fn start(self) -> TestApp {
+        let commits = CommitMetrics::default();
+        let observed = commits.clone();
+        let options = SqliteOptions {
+            readers: 2,
+            on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
+        };
+        let store = SqliteStore::open(&self.folder.path().join("store.db"), options).expect("a store");
+        let store: Arc<dyn Store> = Arc::new(Faulty { store, faults: self.faults.clone() });
+        let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
+        let clock = Arc::new(TestClock(AtomicI64::new(self.now_unix_ns)));
+        let shared: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);
+        let collector = Collector::start(Arc::clone(&store), recordings, shared, commits, self.settings)
+            .await
+            .expect("a collector");
+        TestApp {
+            router: collector.router(),
+            collector,
+            store,
+            faults: self.faults,
+            clock,
+            folder: self.folder,
+        }
+    }
+}
+
+pub(crate) struct TestApp {
+    pub(crate) collector: Collector,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) faults: Faults,
+    pub(crate) clock: Arc<TestClock>,
+    router: Router,
+    folder: TempDir,
+}
+
+/// Jobs that run until this is dropped.
+pub(crate) struct Jobs {
+    _jobs: JoinSet<()>,
+}
+
+impl TestApp {
+    pub(crate) async fn new() -> Self {
+        Setup::default().start().await
+    }
+
+    /// Stops, and starts again over the same folder at the time the clock shows.
+    pub(crate) async fn restarted(self) -> Self {
+        self.collector.close().await.expect("closed");
+        let settings = self.collector.settings().clone();
+        let now_unix_ns = self.clock.unix_ns();
+        Setup { settings, folder: self.folder, now_unix_ns, faults: self.faults }.start().await
+    }
+
+    pub(crate) fn start_jobs(&self) -> Jobs {
+        Jobs { _jobs: self.collector.start_jobs(&CancellationToken::new()) }
+    }
+
+    /// Sends a request through the router.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.expect("never fails");
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes();
+        Answer { status: head.status, headers: head.headers, body }
+    }
+
+    /// Sends a request without a body to the read side.
+    pub(crate) async fn call(&self, method: &str, path: &str) -> Answer {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
+        self.send(request.body(Body::empty()).expect("a request")).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path).await
+    }
+
+    /// Posts a plain batch with the token of the project `default`.
+    pub(crate) async fn post(&self, body: impl Into<Body>) -> Answer {
+        self.send(post(body)).await
+    }
+
+    pub(crate) async fn post_as(&self, token: &str, body: impl Into<Body>) -> Answer {
+        self.send(with_header(post(body), "authorization", &format!("Bearer {token}"))).await
+    }
+
+    pub(crate) async fn post_gzip(&self, body: impl Into<Body>) -> Answer {
+        self.send(with_header(post(body), "content-encoding", "gzip")).await
+    }
+
+    /// Posts a batch that must be stored whole.
+    pub(crate) async fn store(&self, batch: impl Into<Body>) {
+        let answer = self.post(batch).await;
+        assert_eq!(answer.status, 202, "{answer:?}");
+        assert_eq!(answer.json()["duplicates"], 0, "{answer:?}");
+    }
+
+    /// The queries of a list with such parameters.
+    pub(crate) async fn list(&self, params: &str) -> Vec<Value> {
+        let answer = self.get(&format!("/api/queries?{params}")).await;
+        assert_eq!(answer.status, 200, "{params}: {answer:?}");
+        serde_json::from_slice(&answer.body).expect("a bare array")
+    }
+
+    /// The ids of a list with such parameters.
+    pub(crate) async fn ids(&self, params: &str) -> Vec<String> {
+        let id = |summary: &Value| summary["query_id"].as_str().expect("a string").to_owned();
+        self.list(params).await.iter().map(id).collect()
+    }
+
+    /// The n-th query's summary.
+    pub(crate) async fn summary(&self, n: u64) -> Value {
+        let answer = self.get(&format!("/api/queries/{}", query(n))).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    }
+
+    pub(crate) async fn status(&self, n: u64) -> String {
+        self.summary(n).await["status"].as_str().expect("a string").to_owned()
+    }
+
+    /// Waits until the n-th query has a status.
+    pub(crate) async fn until_status(&self, n: u64, status: &str) {
+        eventually(status, async || (self.status(n).await == status).then_some(())).await;
+    }
+
+    pub(crate) async fn recording(&self, n: u64) -> Answer {
+        self.get(&format!("/api/queries/{}/recording", query(n))).await
+    }
+
+    /// The lines of the n-th query's recording.
+    pub(crate) async fn recorded(&self, n: u64) -> Vec<String> {
+        let answer = self.recording(n).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.lines()
+    }
+
+    /// The value of one metric, by its name and labels.
+    pub(crate) async fn metric(&self, name: &str) -> f64 {
+        let text = self.get("/metrics").await.text();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map_or(0.0, |value| value.parse().expect("a number"))
+    }
+
+    /// Relative paths of all files and folders under the recordings' root, sorted.
+    pub(crate) fn recording_files(&self) -> Vec<String> {
+        let root = self.folder.path().join("recordings");
+        let mut found = Vec::new();
+        let mut folders: Vec<PathBuf> = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                found.push(path.strip_prefix(&root).expect("under it").display().to_string());
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// Adds a header, or puts it in the place of another.
+pub(crate) fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
+    request.headers_mut().insert(name, value.parse().expect("a header"));
+    request
+}
+
+/// A post of a plain batch with the token of the project `default`.
+pub(crate) fn post(body: impl Into<Body>) -> Request<Body> {
+    let request = Request::post("/v1/events")
+        .header(header::AUTHORIZATION, format!("Bearer {TOKEN}"))
+        .header(header::CONTENT_TYPE, "application/x-ndjson");
+    request.body(body.into()).expect("a request")
+}
+
+/// An answer, read whole.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.to_vec()).expect("text")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    /// The reason of an error.
+    pub(crate) fn error(&self) -> String {
+        self.json()["error"].as_str().expect("an error has a reason").to_owned()
+    }
+
+    /// The lines of a body in gzip.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = std::io::read_to_string(MultiGzDecoder::new(&self.body[..])).expect("gzip");
+        assert!(text.ends_with('\n'), "every line is ended");
+        text.lines().map(Into::into).collect()
+    }
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?} {}", self.status, self.headers, String::from_utf8_lossy(&self.body))
+    }
+}
+
+/// Asks again and again until there is an answer; fails when there is none for long.
+pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let asking = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, asking).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
+}

@@ -1,0 +1,7 @@
+//! `POST /v1/events`: what is stored and how it is answered.
+
+mod accepted;
+mod limits;
+mod refused;
+mod token;
+mod unavailable;

@@ -1,0 +1,10 @@
+//! The collector as senders and readers meet it: through its real router and, where sockets matter, through
+//! real sockets. Each test has a store and recordings of its own.
+
+mod app;
+mod events;
+mod faulty;
+mod socket;
+
+mod answers;
+mod ingest;

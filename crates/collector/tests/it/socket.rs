@@ -1,0 +1,119 @@
+//! The collector behind a real socket, and a client that writes bytes of its own.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use queryscope_collector::{ServeError, serve};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{TOKEN, TestApp};
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) stop: CancellationToken,
+    task: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Server {
+    pub(crate) async fn start(app: &TestApp) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let stop = CancellationToken::new();
+        let (collector, stopped) = (app.collector.clone(), stop.clone());
+        let task = tokio::spawn(async move { serve(&collector, listener, None, stopped).await });
+        Self { address, stop, task }
+    }
+
+    pub(crate) async fn connect(&self) -> Client {
+        Client { stream: TcpStream::connect(self.address).await.expect("accepted"), read: Vec::new() }
+    }
+
+    /// Waits until `serve` returns.
+    pub(crate) async fn ended(self) -> Result<(), ServeError> {
+        patiently("the service to end", self.task).await.expect("no panic")
+    }
+}
+
+pub(crate) struct Client {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+/// An answer as it came over the wire.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// The head in lower case.
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Client {
+    pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        patiently("a write", self.stream.write_all(bytes.as_ref())).await.expect("still open");
+    }
+
+    /// Says that nothing more will be written.
+    pub(crate) async fn half_close(&mut self) {
+        self.stream.shutdown().await.expect("still open");
+    }
+
+    /// Reads one answer, whose body has a known length.
+    pub(crate) async fn reply(&mut self) -> Reply {
+        loop {
+            if let Some((reply, bytes)) = parse(&self.read) {
+                self.read.drain(..bytes);
+                return reply;
+            }
+            assert!(self.read_more().await, "closed before an answer: {}", self.read.escape_ascii());
+        }
+    }
+
+    /// Waits until the server closes the connection; what it still sent is given back.
+    pub(crate) async fn closed(&mut self) -> String {
+        while self.read_more().await {}
+        String::from_utf8_lossy(&self.read).into_owned()
+    }
+
+    /// `false` at the end of what the server sends, in order or by a reset.
+    async fn read_more(&mut self) -> bool {
+        let mut piece = [0; 4096];
+        let read = patiently("an answer or a close", self.stream.read(&mut piece)).await.unwrap_or(0);
+        self.read.extend_from_slice(&piece[..read]);
+        read > 0
+    }
+}
+
+/// The first answer in what was read, and its length in bytes.
+pub(crate) fn parse(read: &[u8]) -> Option<(Reply, usize)> {
+    let text = str::from_utf8(read).expect("answers are text");
+    let (head, rest) = text.split_once("\r\n\r\n")?;
+    let head = head.to_lowercase();
+    let status = head.split(' ').nth(1)?.parse().expect("a status");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length = length.map_or(0, |length| length.parse().expect("a number"));
+    let reply = Reply { status, body: rest.get(..length)?.to_owned(), head };
+    let bytes = reply.head.len() + 4 + length;
+    Some((reply, bytes))
+}
+
+/// The head of a post, with further header lines.
+pub(crate) fn post_head(lines: &[&str]) -> String {
+    let lines: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+    format!("POST /v1/events HTTP/1.1\r\nHost: queryscope\r\nAuthorization: Bearer {TOKEN}\r\n{lines}\r\n")
+}
+
+/// A whole post of a plain batch.
+pub(crate) fn post(batch: &str) -> String {
+    post_head(&[&format!("Content-Length: {}", batch.len())]) + batch
+}
+
+pub(crate) async fn patiently<T>(what: &str, work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
+}
