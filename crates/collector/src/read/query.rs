@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use queryscope_protocol::QueryId;
 
@@ -26,9 +27,10 @@ use crate::error::{ApiError, ErrorBody};
 )]
 pub(crate) async fn query(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<QuerySummary>, ApiError> {
+    let id = text(id)?;
     let params = Params::of(query.as_deref());
     let project = params.text("project")?;
     let found = app.store.query(parse(&id)?).await?;
@@ -36,6 +38,12 @@ pub(crate) async fn query(
         .filter(|query| project.is_none_or(|project| project == query.project))
         .map(|query| Json(query.into()))
         .ok_or_else(|| unknown(&id))
+}
+
+/// The id in a path as it was sent.
+pub(crate) fn text(id: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
+    // Only what is no UTF-8 is rejected, and no id holds that.
+    id.map(|Path(id)| id).map_err(|_| ApiError::not_found("there is no query of this id"))
 }
 
 /// The id in a path; what is no id is the id of no query.

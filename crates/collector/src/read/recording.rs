@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,7 @@ use queryscope_recordings::RecordingError;
 use queryscope_store::Status;
 
 use super::params::{Params, ProjectFilter};
-use super::query::{parse, unknown};
+use super::query::{parse, text, unknown};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -35,9 +36,10 @@ use crate::error::{ApiError, ErrorBody};
 )]
 pub(crate) async fn recording(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
+    let id = text(id)?;
     let params = Params::of(query.as_deref());
     let project = params.text("project")?;
     let parts = app.store.recording(parse(&id)?).await?;
