@@ -95,7 +95,8 @@ fn greet(
             println!("  token      {token}");
             println!("             (shown this once, kept in {})", data.token_file().display());
             println!("\nFollow your Polars queries:\n\n{}", indent(&snippet::polars(url, token)));
-            println!("Or look around first: queryscope demo --data {}\n", args.data.data.display());
+            let program = std::env::args().next().unwrap_or_else(|| "queryscope".into());
+            println!("Or look around first: {program} demo --data {}\n", args.data.data.display());
         }
         (None, Some(_)) => println!("  token      as given"),
         (None, None) => println!("  token      kept in {}", data.token_file().display()),

@@ -32,11 +32,4 @@ impl Checkpointer {
         }
         Ok(())
     }
-
-    /// Moves what is left at the end; what can not be moved stays in the log and is found at the next start.
-    pub(crate) fn finish(db: &Connection) {
-        if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the log stays for the next start");
-        }
-    }
 }

@@ -139,7 +139,7 @@ impl Worker {
                             Job::Close(_) => {}
                         }
                     }
-                    Checkpointer::finish(&self.db);
+                    // The last connection to close moves what is left of the log.
                     drop(self);
                     let _ = done.send(());
                     return;

@@ -1,11 +1,15 @@
 //! Reading a request's body within its limits, and answering a sender that is still sending.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use queryscope_protocol::limits::MAX_BODY_BYTES;
 
 use super::budget::{Budget, Share};
@@ -15,6 +19,8 @@ use crate::error::ApiError;
 /// What is still read of a body that has been refused, so that the sender gets to read the answer.
 const DRAIN_BYTES_MAX: usize = 64 << 20;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
+/// The same for a body that took too long already.
+const LATE_DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// A body that has been read, and its share of the budget.
 #[derive(Debug)]
@@ -61,24 +67,33 @@ pub(crate) async fn receive(
     if announced.is_some_and(|bytes| bytes > MAX_BODY_BYTES) {
         return Err(too_large());
     }
-    let share = budget
-        .take(announced.unwrap_or(MAX_BODY_BYTES))
-        .ok_or_else(|| ApiError::unavailable("too many bytes are in flight, try again"))?;
-    let bytes = tokio::time::timeout(deadline, read(body, announced)).await.map_err(|_| {
+    let mut share = budget.take(announced.unwrap_or_default()).ok_or_else(spent)?;
+    let read = read(body, announced, budget, &mut share);
+    let bytes = tokio::time::timeout(deadline, read).await.map_err(|_| {
         let reason = format!("the body did not arrive within {} s", deadline.as_secs());
         ApiError::new(StatusCode::REQUEST_TIMEOUT, reason)
     })??;
     Ok(Received { bytes, share })
 }
 
-async fn read(body: &mut Body, announced: Option<usize>) -> Result<Bytes, ApiError> {
+/// Reads to the end; the share grows with a body that has not announced its length.
+async fn read(
+    body: &mut Body,
+    announced: Option<usize>,
+    budget: &Budget,
+    share: &mut Share,
+) -> Result<Bytes, ApiError> {
     let mut only: Option<Bytes> = None;
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ApiError::invalid("the body ended before it was complete"))?;
         let Ok(data) = frame.into_data() else { continue };
-        if only.as_ref().map_or(0, Bytes::len) + all.len() + data.len() > MAX_BODY_BYTES {
+        let total = only.as_ref().map_or(0, Bytes::len) + all.len() + data.len();
+        if total > MAX_BODY_BYTES {
             return Err(too_large());
+        }
+        if !share.grow(budget, total) {
+            return Err(spent());
         }
         // Most bodies arrive in one piece, which is not copied.
         if only.is_none() && all.is_empty() {
@@ -94,26 +109,68 @@ async fn read(body: &mut Body, announced: Option<usize>) -> Result<Bytes, ApiErr
     Ok(only.unwrap_or_else(|| all.freeze()))
 }
 
+fn spent() -> ApiError {
+    ApiError::unavailable("too many bytes are in flight, try again")
+}
+
 fn too_large() -> ApiError {
     ApiError::too_large(format!("the body is over {} MiB, split the batch", MAX_BODY_BYTES >> 20))
 }
 
-/// Reads on, in the background and within bounds, what a sender still sends: closing the connection at once
-/// would reset it, and the sender would never see the answer.
-pub(crate) fn drain(headers: &HeaderMap, mut body: Body) {
-    // Who waits for `100 Continue` has not sent anything yet.
-    if headers.contains_key(header::EXPECT) {
-        return;
+/// Answers a request whose body may still be on its way.
+///
+/// The rest is read within bounds once the answer is being written: closing the connection at once would reset
+/// it, and the sender would never see the answer. Reading earlier would invite a sender that waits for `100
+/// Continue` to send what nobody wants.
+pub(crate) fn refuse(error: ApiError, headers: &HeaderMap, rest: Body) -> Response {
+    let late = error.status() == StatusCode::REQUEST_TIMEOUT;
+    let drain_time = if late { LATE_DRAIN_TIME_MAX } else { DRAIN_TIME_MAX };
+    let mut response = error.into_response();
+    // Whether who expects `100 Continue` sends its body or its next request can not be told.
+    if late || headers.contains_key(header::EXPECT) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    tokio::spawn(tokio::time::timeout(DRAIN_TIME_MAX, async move {
-        let mut bytes = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            bytes += frame.data_ref().map_or(0, Bytes::len);
-            if bytes > DRAIN_BYTES_MAX {
-                break;
-            }
+    response.map(|answer| Body::new(Refusal { answer, rest: Some(rest), drain_time }))
+}
+
+/// The body of an answer that has the rest of its request read.
+struct Refusal {
+    answer: Body,
+    rest: Option<Body>,
+    drain_time: Duration,
+}
+
+impl HttpBody for Refusal {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if let Some(rest) = self.rest.take() {
+            tokio::spawn(tokio::time::timeout(self.drain_time, drain(rest)));
         }
-    }));
+        Pin::new(&mut self.answer).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.answer.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.answer.size_hint()
+    }
+}
+
+async fn drain(mut body: Body) {
+    let mut bytes = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        bytes += frame.data_ref().map_or(0, Bytes::len);
+        if bytes > DRAIN_BYTES_MAX {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]

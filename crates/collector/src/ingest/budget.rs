@@ -17,7 +17,21 @@ pub(crate) struct Budget {
 /// A part of the budget, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Share {
+    /// Grows to at least `bytes`; `false` when so much is not left.
+    pub(crate) fn grow(&mut self, budget: &Budget, bytes: usize) -> bool {
+        let missing = bytes.saturating_sub(self.permit.num_permits() * PAGE_BYTES);
+        match budget.take(missing) {
+            Some(more) => {
+                self.permit.merge(more.permit);
+                true
+            }
+            None => false,
+        }
+    }
 }
 
 impl Budget {
@@ -29,7 +43,7 @@ impl Budget {
     /// Takes a share, if so much is left.
     pub(crate) fn take(&self, bytes: usize) -> Option<Share> {
         let pages = u32::try_from(bytes.div_ceil(PAGE_BYTES)).ok()?;
-        Arc::clone(&self.pages).try_acquire_many_owned(pages).ok().map(|permit| Share { _permit: permit })
+        Arc::clone(&self.pages).try_acquire_many_owned(pages).ok().map(|permit| Share { permit })
     }
 
     /// Bytes that are taken.
@@ -41,6 +55,17 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_grows_while_there_is_some_left() {
+        let budget = Budget::new(4 * PAGE_BYTES);
+        let mut share = budget.take(1).expect("one page");
+        assert!(share.grow(&budget, 2 * PAGE_BYTES) && share.grow(&budget, PAGE_BYTES));
+        assert_eq!(budget.taken(), 2 * PAGE_BYTES);
+        assert!(!share.grow(&budget, 5 * PAGE_BYTES));
+        drop(share);
+        assert_eq!(budget.taken(), 0);
+    }
 
     #[test]
     fn what_is_taken_comes_back() {

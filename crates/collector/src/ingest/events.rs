@@ -12,7 +12,7 @@ use queryscope_store::{Committed, StreamBatch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::{coding, drain, receive};
+use super::body::{coding, receive, refuse};
 use super::decode::Coding;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -61,8 +61,7 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
         }
         Err(error) => {
             app.metrics.refused(error.status());
-            drain(&head.headers, body);
-            error.into_response()
+            refuse(error, &head.headers, body)
         }
     }
 }
