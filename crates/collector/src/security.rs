@@ -45,6 +45,9 @@ pub(crate) async fn add_headers(request: Request, next: Next) -> Response {
 /// Addresses can not be rebound; of names, `localhost` and those configured are ours.
 fn is_allowed(host: &str, allowed: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
+    if host.contains('@') {
+        return false;
+    }
     let name = authority.host();
     let address = name.trim_start_matches('[').trim_end_matches(']');
     address.parse::<IpAddr>().is_ok()
