@@ -8,3 +8,4 @@ mod socket;
 
 mod answers;
 mod ingest;
+mod sockets;

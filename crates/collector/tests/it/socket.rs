@@ -16,28 +16,48 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    /// The address for senders alone, where there is one.
+    ingest: Option<SocketAddr>,
     pub(crate) stop: CancellationToken,
     task: JoinHandle<Result<(), ServeError>>,
 }
 
 impl Server {
     pub(crate) async fn start(app: &TestApp) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        Self::serve(app, None).await
+    }
+
+    /// Starts with an address for senders alone.
+    pub(crate) async fn start_split(app: &TestApp) -> Self {
+        Self::serve(app, Some(listen().await)).await
+    }
+
+    async fn serve(app: &TestApp, senders: Option<TcpListener>) -> Self {
+        let listener = listen().await;
         let address = listener.local_addr().expect("bound");
+        let ingest = senders.as_ref().map(|listener| listener.local_addr().expect("bound"));
         let stop = CancellationToken::new();
         let (collector, stopped) = (app.collector.clone(), stop.clone());
-        let task = tokio::spawn(async move { serve(&collector, listener, None, stopped).await });
-        Self { address, stop, task }
+        let task = tokio::spawn(async move { serve(&collector, listener, senders, stopped).await });
+        Self { address, ingest, stop, task }
     }
 
     pub(crate) async fn connect(&self) -> Client {
-        Client { stream: TcpStream::connect(self.address).await.expect("accepted"), read: Vec::new() }
+        Client::of(self.address).await
+    }
+
+    pub(crate) async fn connect_to_ingest(&self) -> Client {
+        Client::of(self.ingest.expect("an address for senders")).await
     }
 
     /// Waits until `serve` returns.
     pub(crate) async fn ended(self) -> Result<(), ServeError> {
         patiently("the service to end", self.task).await.expect("no panic")
     }
+}
+
+async fn listen() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").await.expect("a port")
 }
 
 pub(crate) struct Client {
@@ -55,6 +75,10 @@ pub(crate) struct Reply {
 }
 
 impl Client {
+    async fn of(address: SocketAddr) -> Self {
+        Self { stream: TcpStream::connect(address).await.expect("accepted"), read: Vec::new() }
+    }
+
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
         patiently("a write", self.stream.write_all(bytes.as_ref())).await.expect("still open");
     }

@@ -79,7 +79,7 @@ async fn a_bad_line_refuses_the_batch_and_is_blamed() {
         (without("profile"), "profile"),
         (with("profile", json!({})), "schema"),
         (with_profile(json!({"schema": "engine-telemetry/profile@2"})), "profile@1"),
-        (with_profile(json!({"wall_ms": null})), "number"),
+        (with_profile(json!({"wall_ms": null})), "null"),
         (with_profile(json!({"wall_ms": -0.5})), ">= 0"),
         (with_profile(json!({"plan": {"physical": []}})), "logical"),
         (with_profile(json!({"plan": null})), "null"),

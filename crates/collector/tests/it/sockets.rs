@@ -1,0 +1,6 @@
+//! What only real sockets show: deadlines, senders that do not listen, and the stop.
+
+mod deadlines;
+mod framing;
+mod sending;
+mod stop;

@@ -1,0 +1,145 @@
+//! Where a request ends: with and without a length, half closed, pipelined, and smuggled.
+
+use crate::app::TestApp;
+use crate::events::{batch, done, process};
+use crate::socket::{Client, Server, post, post_head};
+
+async fn start() -> (TestApp, Server, Client) {
+    let app = TestApp::new().await;
+    let server = Server::start(&app).await;
+    let client = server.connect().await;
+    (app, server, client)
+}
+
+fn chunked(text: &str) -> String {
+    let (head, tail) = text.split_at(text.len() / 2);
+    format!("{:x}\r\n{head}\r\n{:X};note=1\r\n{tail}\r\n0\r\n\r\n", head.len(), tail.len())
+}
+
+#[tokio::test]
+async fn a_body_may_come_in_chunks_without_a_length() {
+    let (app, _server, mut client) = start().await;
+    client.write(post_head(&["Transfer-Encoding: chunked"]) + &chunked(&batch(1, [done(2, 1)]))).await;
+    assert_eq!(client.reply().await.body, r#"{"accepted":1,"duplicates":0}"#);
+    assert_eq!(app.recorded(1).await, [process(1), done(2, 1)]);
+}
+
+#[tokio::test]
+async fn who_has_closed_its_side_still_gets_its_answer() {
+    let (_app, _server, mut client) = start().await;
+    client.write(post(&batch(1, [done(2, 1)]))).await;
+    client.half_close().await;
+    assert_eq!(client.reply().await.status, 202);
+    assert_eq!(client.closed().await, "");
+}
+
+#[tokio::test]
+async fn a_body_that_ends_early_is_400_and_stores_nothing() {
+    let (app, server, _client) = start().await;
+    let text = batch(1, [done(2, 1)]);
+    let whole = text.len();
+    for head in [format!("Content-Length: {}", whole + 1), "Transfer-Encoding: chunked".into()] {
+        let body = if head.contains("chunked") { format!("{whole:x}\r\n{text}") } else { text.clone() };
+        let mut client = server.connect().await;
+        client.write(post_head(&[&head]) + &body).await;
+        client.half_close().await;
+        let reply = client.reply().await;
+        assert_eq!(reply.status, 400, "{reply:?}");
+        assert_eq!(client.closed().await, "");
+    }
+    assert!(app.ids("").await.is_empty());
+}
+
+#[tokio::test]
+async fn one_connection_serves_many_requests() {
+    let (app, _server, mut client) = start().await;
+    for seq in 2..=101 {
+        client.write(post(&batch(1, [done(seq, seq)]))).await;
+        assert_eq!(client.reply().await.status, 202);
+    }
+    assert_eq!(app.ids("limit=1000").await.len(), 100);
+}
+
+#[tokio::test]
+async fn requests_sent_ahead_are_answered_in_order() {
+    let (_app, _server, mut client) = start().await;
+    let requests = [post(&batch(1, [done(2, 1)])), post("no batch"), post(&batch(1, [done(3, 2)]))];
+    client.write(requests.concat()).await;
+    for status in [202, 400, 202] {
+        assert_eq!(client.reply().await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_request_whose_end_is_unclear_is_400_and_the_last_of_its_connection() {
+    let (app, server, _client) = start().await;
+    let text = batch(1, [done(2, 1)]);
+    let right = format!("Content-Length: {}", text.len());
+    for lines in [
+        &[right.as_str(), "Content-Length: 5"][..],
+        &["Content-Length: -1"],
+        &["Content-Length: +5"],
+        &["Content-Length: 5, 6"],
+        &["Content-Length: 99999999999999999999999"],
+        &["Content-Length: x"],
+        &["Transfer-Encoding: gzip"],
+        &["Transfer-Encoding: chunked, identity"],
+        &["Transfer-Encoding : chunked"],
+        &["X: y\r\n folded", right.as_str()],
+    ] {
+        let mut client = server.connect().await;
+        client.write(post_head(lines) + &text).await;
+        let reply = client.reply().await;
+        assert_eq!(reply.status, 400, "{lines:?}: {reply:?}");
+        assert_eq!(client.closed().await, "", "{lines:?}");
+    }
+    assert!(app.ids("").await.is_empty());
+}
+
+#[tokio::test]
+async fn chunks_win_over_a_length_and_nothing_is_smuggled_behind_them() {
+    let (app, server, _client) = start().await;
+    let smuggled = post(&batch(2, [done(2, 2)]));
+    for lines in [
+        ["Content-Length: 4", "Transfer-Encoding: chunked"],
+        ["Transfer-Encoding: chunked", "Content-Length: 4"],
+    ] {
+        let mut client = server.connect().await;
+        client.write(post_head(&lines) + &chunked(&batch(1, [done(2, 1)])) + &smuggled).await;
+        assert_eq!(client.reply().await.status, 202);
+        assert_eq!(client.closed().await, "", "RFC 9112, 6.1: the connection ends with such a request");
+    }
+    assert_eq!(app.ids("").await, [crate::events::query(1)]);
+}
+
+#[tokio::test]
+async fn broken_chunks_are_400_and_store_nothing() {
+    let (app, server, _client) = start().await;
+    for body in ["zz\r\n", "-1\r\n", "5\r\nabcdeXX", "fffffffffffffffff\r\n"] {
+        let mut client = server.connect().await;
+        client.write(post_head(&["Transfer-Encoding: chunked"]) + body).await;
+        let reply = client.reply().await;
+        assert_eq!(reply.status, 400, "{body}: {reply:?}");
+    }
+    assert!(app.ids("").await.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_400_or_closed() {
+    let (_app, server, _client) = start().await;
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00\x01\x00"[..],
+        b"hello\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\0\0\0\0\r\n\r\n",
+    ] {
+        let mut client = server.connect().await;
+        client.write(bytes).await;
+        client.half_close().await;
+        let rest = client.closed().await;
+        assert!(rest.is_empty() || rest.starts_with("HTTP/1.1 400"), "{rest}");
+    }
+    let mut client = server.connect().await;
+    client.write("GET /v1/health HTTP/1.1\r\nHost: h\r\n\r\n").await;
+    assert_eq!(client.reply().await.status, 200, "nobody else has noticed");
+}
