@@ -2,8 +2,8 @@
 
 use queryscope_protocol::Seq;
 use queryscope_store::{
-    Committed, Known, Packer, Query, QueryPart, Report, Run, Status, StoreError, StreamBatch, lines_of,
-    unpack,
+    Change, ChunkInfo, Committed, Known, Packer, Query, QueryPart, Report, Run, Status, StoreError,
+    StreamBatch, lines_of, unpack,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -18,6 +18,9 @@ pub(crate) struct Committer {
     pub(crate) terms: TermIds,
     packer: Packer,
     next_chunk: i64,
+    /// What has changed since it was last taken, while `noting` is set.
+    changes: Vec<Change>,
+    noting: bool,
 }
 
 /// What is stored of a query before a batch.
@@ -31,7 +34,24 @@ impl Committer {
     /// Chunk ids go on after the largest in use; within a run of the process none is used twice.
     pub(crate) fn new(db: &Connection) -> rusqlite::Result<Self> {
         let last: Option<i64> = db.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
-        Ok(Self { terms: TermIds::default(), packer: Packer::new(), next_chunk: last.unwrap_or(0) + 1 })
+        Ok(Self {
+            terms: TermIds::default(),
+            packer: Packer::new(),
+            next_chunk: last.unwrap_or(0) + 1,
+            changes: Vec::new(),
+            noting: false,
+        })
+    }
+
+    /// Begins a group: forgets the changes of one that was undone, and notes changes from now on or does not.
+    pub(crate) fn begin(&mut self, noting: bool) {
+        self.changes.clear();
+        self.noting = noting;
+    }
+
+    /// What the group has changed.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
     }
 
     /// Writes a batch. Refusals ([`StoreError::ForeignStream`], [`StoreError::ForeignQuery`]) come before
@@ -112,6 +132,8 @@ impl Committer {
         gzip: &[u8],
     ) -> rusqlite::Result<()> {
         let mut query = Query::first(batch, part.query_id, report);
+        let new = stored.is_none();
+        let mut moved = new;
         let row = match stored {
             None => self.insert_query(db, stream, &query)?,
             Some(stored) => {
@@ -119,6 +141,7 @@ impl Committer {
                 let before = Query { status: stored.status, known: stored.known, ..query.clone() };
                 query = before.clone();
                 query.hear(report);
+                moved = (query.status, query.known) != (before.status, before.known);
                 if query.known != before.known {
                     self.update_facts(db, stored.row, report, &query)?;
                 } else if query.status != before.status {
@@ -145,6 +168,16 @@ impl Committer {
             last.get().cast_signed(),
             gzip
         ])?;
+        if self.noting {
+            let bytes = gzip.len() as u64;
+            self.changes.push(Change {
+                query_id: part.query_id,
+                status: query.status,
+                moved,
+                new: new.then(|| Box::new(query)),
+                chunk: Some(ChunkInfo { id: self.next_chunk, first: *first, last: *last, bytes }),
+            });
+        }
         self.next_chunk += 1;
         Ok(())
     }

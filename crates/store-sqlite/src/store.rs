@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Store, StoreError, StoreStats,
-    StreamBatch, StreamSeen, TokenRecord,
+    Change, Commits, Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Status, Store,
+    StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord,
 };
 use rusqlite::OptionalExtension;
 use uuid::Uuid;
@@ -57,16 +57,26 @@ impl Store for SqliteStore {
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
         self.writer
-            .write(move |db| {
-                db.prepare_cached(
-                    "UPDATE query SET status = 3
-                     WHERE id IN (SELECT query FROM running WHERE heard_unix_ms < ?1)",
-                )?
-                .execute([heard_before_unix_ms])?;
+            .write_and_tell(move |db| {
                 let ended = db
-                    .prepare_cached("DELETE FROM running WHERE heard_unix_ms < ?1")?
+                    .prepare_cached(
+                        "UPDATE query SET status = 3
+                         WHERE id IN (SELECT query FROM running WHERE heard_unix_ms < ?1)
+                         RETURNING query_id",
+                    )?
+                    .query_map([heard_before_unix_ms], |row| {
+                        Ok(Change {
+                            query_id: QueryId::new(Uuid::from_bytes(row.get(0)?)),
+                            status: Status::Unfinished,
+                            moved: true,
+                            new: None,
+                            chunk: None,
+                        })
+                    })?
+                    .collect::<rusqlite::Result<Vec<_>>>()?;
+                db.prepare_cached("DELETE FROM running WHERE heard_unix_ms < ?1")?
                     .execute([heard_before_unix_ms])?;
-                Ok(ended as u64)
+                Ok((ended.len() as u64, ended))
             })
             .await
     }
@@ -75,6 +85,10 @@ impl Store for SqliteStore {
         self.writer
             .write(move |db| db.execute("UPDATE running SET heard_unix_ms = ?1", [now_unix_ms]).map(|_| ()))
             .await
+    }
+
+    fn commits(&self) -> Commits {
+        self.writer.follow()
     }
 
     async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use queryscope_store::{Committed, StoreError, StreamBatch};
+use queryscope_store::{Change, CommitFeed, Commits, Committed, StoreError, StreamBatch};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
@@ -36,6 +36,7 @@ enum Job {
 #[derive(Debug)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Job>,
+    feed: CommitFeed,
 }
 
 impl Writer {
@@ -48,13 +49,20 @@ impl Writer {
         let committer =
             Committer::new(&db).map_err(|source| OpenError::Database { path: path.to_owned(), source })?;
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
-        let worker =
-            Worker { db, committer, checkpointer: Checkpointer::default(), on_commit, failed: false };
+        let feed = CommitFeed::new();
+        let worker = Worker {
+            db,
+            committer,
+            checkpointer: Checkpointer::default(),
+            feed: feed.clone(),
+            on_commit,
+            failed: false,
+        };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || worker.run(jobs))
             .map_err(OpenError::Thread)?;
-        Ok((Self { jobs: sender }, thread))
+        Ok((Self { jobs: sender, feed }, thread))
     }
 
     /// Commits a batch with others of its time.
@@ -64,11 +72,25 @@ impl Writer {
         answer.await.map_err(|_| closed())?
     }
 
+    /// Follows the commits from now on.
+    pub(crate) fn follow(&self) -> Commits {
+        self.feed.follow()
+    }
+
     /// Runs work in a transaction of its own.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.write_and_tell(|db| Ok((work(db)?, Vec::new()))).await
+    }
+
+    /// Runs work in a transaction of its own and tells followers what it changed.
+    pub(crate) async fn write_and_tell<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<(T, Vec<Change>)> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let feed = self.feed.clone();
         let (reply, answer) = oneshot::channel();
         self.send(Job::Write(Box::new(move |db| {
             let result = db.and_then(|db| {
@@ -77,6 +99,10 @@ impl Writer {
                 let done = work(&transaction).map_err(store_error)?;
                 transaction.commit().map_err(store_error)?;
                 Ok(done)
+            });
+            let result = result.map(|(done, changes)| {
+                feed.publish(changes);
+                done
             });
             // Who asked may have gone; the work is done all the same.
             let _ = reply.send(result);
@@ -113,6 +139,7 @@ struct Worker {
     db: Connection,
     committer: Committer,
     checkpointer: Checkpointer,
+    feed: CommitFeed,
     on_commit: Box<dyn Fn(CommitGroup) + Send>,
     /// Set by the first fatal error: from then on everything is refused.
     failed: bool,
@@ -174,6 +201,7 @@ impl Worker {
             let _ = reply.send(result);
         }
         if results.is_ok() {
+            self.feed.publish(self.committer.take_changes());
             (self.on_commit)(CommitGroup { requests, took: begun.elapsed() });
         }
     }
@@ -186,6 +214,7 @@ impl Worker {
         if self.failed {
             return Err(spent());
         }
+        self.committer.begin(self.feed.is_followed());
         let result = commit_all(&mut self.db, &mut self.committer, group);
         if let Err(error) = &result {
             self.committer.terms.forget();

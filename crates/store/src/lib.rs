@@ -8,6 +8,7 @@
 
 mod batch;
 mod chunk;
+mod commits;
 mod error;
 mod filter;
 mod query;
@@ -20,6 +21,7 @@ mod token;
 
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
+pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use error::StoreError;
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use query::{Known, Query, Status, recording_path};

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::batch::StreamBatch;
+use crate::commits::Commits;
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position};
 use crate::query::Query;
@@ -83,6 +84,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Notes that everything running was heard of at `now_unix_ms`: what a restart grants.
     async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError>;
+
+    /// Follows the commits from now on: what each did to which query, in the order they were made, once they
+    /// are durable. Events that were stored before are never among them.
+    ///
+    /// A follower that falls behind by more than some hundred commits is told that it lost some
+    /// ([`Heard::Lost`](crate::Heard::Lost)) and reads the store again; the store never waits for it.
+    fn commits(&self) -> Commits;
 
     /// One query.
     async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError>;

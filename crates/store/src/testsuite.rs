@@ -15,6 +15,7 @@
 //! ```
 
 mod batch;
+mod commits;
 mod counts;
 mod fields;
 mod history;
@@ -178,6 +179,13 @@ suite! { $
         tokens_have_a_name_each
         engines_are_known_by_name
         running_queries_are_counted
+    }
+    commits {
+        each_commit_is_told_once_it_can_be_read
+        only_what_is_new_is_told
+        every_move_of_a_state_is_told
+        refusals_tell_nothing
+        commits_at_once_are_told_in_one_order
     }
     reopen {
         everything_is_kept

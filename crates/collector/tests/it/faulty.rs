@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use async_trait::async_trait;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Store, StoreError, StoreStats,
-    StreamBatch, StreamSeen, TokenRecord,
+    Commits, Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Store, StoreError,
+    StoreStats, StreamBatch, StreamSeen, TokenRecord,
 };
 use queryscope_store_sqlite::SqliteStore;
 
@@ -54,6 +54,10 @@ macro_rules! delegate {
                 self.faults.check()?;
                 self.store.$name($($arg),*).await
             })*
+
+            fn commits(&self) -> Commits {
+                self.store.commits()
+            }
 
             async fn close(&self) -> Result<(), StoreError> {
                 self.store.close().await

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::batch::StreamBatch;
+use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
 use crate::filter::ListRequest;
 use crate::query::{Query, Status};
@@ -25,13 +26,14 @@ use disk::Disk;
 pub struct MemoryStore {
     disk: Arc<Mutex<Disk>>,
     closed: AtomicBool,
+    feed: CommitFeed,
 }
 
 impl MemoryStore {
     /// Another store on the same data, as after a restart.
     #[must_use]
     pub fn reopen(&self) -> Self {
-        Self { disk: Arc::clone(&self.disk), closed: AtomicBool::new(false) }
+        Self { disk: Arc::clone(&self.disk), ..Self::default() }
     }
 
     fn disk(&self) -> Result<MutexGuard<'_, Disk>, StoreError> {
@@ -45,18 +47,30 @@ impl MemoryStore {
 #[async_trait]
 impl Store for MemoryStore {
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
-        self.disk()?.commit(batch)
+        let mut disk = self.disk()?;
+        let (committed, changes) = disk.commit(batch)?;
+        self.feed.publish(changes);
+        Ok(committed)
     }
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
-        let mut ended = 0;
-        for row in &mut self.disk()?.rows {
+        let mut disk = self.disk()?;
+        let mut ended = Vec::new();
+        for row in &mut disk.rows {
             if row.query.status == Status::Running && row.heard_unix_ms < heard_before_unix_ms {
                 row.query.status = Status::Unfinished;
-                ended += 1;
+                ended.push(Change {
+                    query_id: row.query.query_id,
+                    status: Status::Unfinished,
+                    moved: true,
+                    new: None,
+                    chunk: None,
+                });
             }
         }
-        Ok(ended)
+        let count = ended.len() as u64;
+        self.feed.publish(ended);
+        Ok(count)
     }
 
     async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError> {
@@ -64,6 +78,10 @@ impl Store for MemoryStore {
             row.heard_unix_ms = now_unix_ms;
         }
         Ok(())
+    }
+
+    fn commits(&self) -> Commits {
+        self.feed.follow()
     }
 
     async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {

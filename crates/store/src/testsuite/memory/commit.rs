@@ -5,13 +5,14 @@ use queryscope_protocol::Seq;
 use super::disk::{ChunkRow, Disk, Row, StreamRow};
 use crate::batch::{QueryPart, StreamBatch};
 use crate::chunk::{Packer, lines_of, unpack};
+use crate::commits::Change;
 use crate::error::StoreError;
 use crate::query::Query;
 use crate::recording::ChunkInfo;
 use crate::store::Committed;
 
 impl Disk {
-    pub(super) fn commit(&mut self, mut batch: StreamBatch) -> Result<Committed, StoreError> {
+    pub(super) fn commit(&mut self, mut batch: StreamBatch) -> Result<(Committed, Vec<Change>), StoreError> {
         let stream_id = batch.process.id;
         if self.streams.get(&stream_id).is_some_and(|stream| stream.project != batch.project) {
             return Err(StoreError::ForeignStream(stream_id));
@@ -27,15 +28,16 @@ impl Disk {
             seen: [].into(),
         });
         let mut committed = Committed::default();
+        let mut changes = Vec::new();
         for part in std::mem::take(&mut batch.parts) {
             let fresh = self.see(&batch, &part.seqs, &mut committed);
             if !fresh.is_empty() {
-                self.keep(&batch, part, &fresh);
+                changes.push(self.keep(&batch, part, &fresh));
             }
         }
         let loose = std::mem::take(&mut batch.loose);
         self.see(&batch, &loose, &mut committed);
-        Ok(committed)
+        Ok((committed, changes))
     }
 
     /// Gives back which of the seqs are new.
@@ -47,7 +49,7 @@ impl Disk {
         fresh
     }
 
-    fn keep(&mut self, batch: &StreamBatch, mut part: QueryPart, fresh: &[Seq]) {
+    fn keep(&mut self, batch: &StreamBatch, mut part: QueryPart, fresh: &[Seq]) -> Change {
         if fresh.len() < part.seqs.len() {
             let lines = unpack(&part.gzip).expect("a sound chunk");
             let kept = lines_of(&lines).zip(&part.seqs).filter(|(_, seq)| fresh.contains(seq));
@@ -65,19 +67,28 @@ impl Disk {
             },
             gzip: part.gzip,
         };
-        if let Some(row) = self.rows.iter_mut().find(|row| row.query.query_id == part.query_id) {
+        let query_id = part.query_id;
+        let info = Some(chunk.info);
+        if let Some(row) = self.rows.iter_mut().find(|row| row.query.query_id == query_id) {
+            let before = row.query.clone();
             row.query.hear(&part.report);
             row.heard_unix_ms = batch.received_unix_ms;
             row.chunks.push(chunk);
+            let moved = (row.query.status, row.query.known) != (before.status, before.known);
+            Change { query_id, status: row.query.status, moved, new: None, chunk: info }
         } else {
             self.rows_made += 1;
+            let query = Query::first(batch, query_id, &part.report);
+            let new = Some(Box::new(query.clone()));
             self.rows.push(Row {
-                query: Query::first(batch, part.query_id, &part.report),
+                query,
                 place: self.rows_made,
                 heard_unix_ms: batch.received_unix_ms,
                 sealed_path: None,
                 chunks: vec![chunk],
             });
+            let status = self.rows[self.rows.len() - 1].query.status;
+            Change { query_id, status, moved: true, new, chunk: info }
         }
     }
 }
