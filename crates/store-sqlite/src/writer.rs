@@ -24,7 +24,12 @@ const GROUP_BYTES_MAX: usize = 16 << 20;
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// Work that is not a batch; it answers who asked itself.
-type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>;
+type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> WorkEnd + Send>;
+
+/// Whether work found that the store can not go on.
+struct WorkEnd {
+    failed: bool,
+}
 
 enum Job {
     Commit(Box<StreamBatch>, Reply<Committed>),
@@ -104,8 +109,10 @@ impl Writer {
                 feed.publish(changes);
                 done
             });
+            let end = WorkEnd { failed: matches!(result, Err(StoreError::Fatal(_))) };
             // Who asked may have gone; the work is done all the same.
             let _ = reply.send(result);
+            end
         })))?;
         answer.await.map_err(|_| closed())?
     }
@@ -156,13 +163,13 @@ impl Worker {
                     next = fill(&mut group, &mut jobs);
                     self.commit_group(&mut group);
                 }
-                Job::Write(work) => work(self.usable()),
+                Job::Write(work) => self.write(work),
                 Job::Close(done) => {
                     jobs.close();
                     while let Some(job) = jobs.blocking_recv() {
                         match job {
                             Job::Commit(batch, reply) => self.commit_group(&mut vec![(batch, reply)]),
-                            Job::Write(work) => work(self.usable()),
+                            Job::Write(work) => self.write(work),
                             Job::Close(_) => {}
                         }
                     }
@@ -177,8 +184,9 @@ impl Worker {
         }
     }
 
-    fn usable(&mut self) -> Result<&mut Connection, StoreError> {
-        if self.failed { Err(spent()) } else { Ok(&mut self.db) }
+    fn write(&mut self, work: Work) {
+        let db = if self.failed { Err(spent()) } else { Ok(&mut self.db) };
+        self.failed |= work(db).failed;
     }
 
     fn commit_group(&mut self, group: &mut Vec<(Box<StreamBatch>, Reply<Committed>)>) {
