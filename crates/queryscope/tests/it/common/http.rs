@@ -1,0 +1,71 @@
+//! A client over one connection.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+const TIMEOUT: Duration = Duration::from_secs(20);
+const ANSWER_BYTES_MAX: u64 = 64 << 20;
+
+/// Sends to one service.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    url: String,
+}
+
+/// An answer, whatever its status.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Client {
+    pub(crate) fn new(url: &str) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .http_status_as_error(false)
+            .build()
+            .new_agent();
+        Self { agent, url: url.to_owned() }
+    }
+
+    /// Reads a path; the error of a service that is not there.
+    pub(crate) fn get(&self, path: &str) -> Result<Answer, ureq::Error> {
+        Answer::of(self.agent.get(format!("{}{path}", self.url)).call()?)
+    }
+
+    /// Posts a batch, packed when it begins as gzip does; an error says nothing of whether it is stored.
+    pub(crate) fn post(&self, token: &str, batch: &[u8]) -> Result<Answer, ureq::Error> {
+        let mut request = self
+            .agent
+            .post(format!("{}/v1/events", self.url))
+            .header("Authorization", format!("Bearer {token}"))
+            .header("Content-Type", "application/x-ndjson");
+        if batch.starts_with(&[0x1f, 0x8b]) {
+            request = request.header("Content-Encoding", "gzip");
+        }
+        Answer::of(request.send(batch)?)
+    }
+}
+
+impl Answer {
+    fn of(mut response: ureq::http::Response<ureq::Body>) -> Result<Self, ureq::Error> {
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec()?;
+        Ok(Self { status: response.status().as_u16(), body })
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// Asserts 202 and gives the events accepted and the duplicates.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        assert_eq!(self.status, 202, "{}", String::from_utf8_lossy(&self.body));
+        let json = self.json();
+        let count = |name: &str| json[name].as_u64().unwrap_or_else(|| panic!("no {name} in {json}"));
+        (count("accepted"), count("duplicates"))
+    }
+}

@@ -1,0 +1,36 @@
+//! What all tests use: the binary, HTTP, and events to send.
+
+pub(crate) mod binary;
+pub(crate) mod events;
+pub(crate) mod http;
+pub(crate) mod service;
+
+use std::time::{Duration, Instant};
+
+pub(crate) use binary::{Ended, Running, command, queryscope};
+pub(crate) use http::Answer;
+pub(crate) use service::Service;
+
+/// How long anything a test waits for may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Looks again and again until there is what a test waits for.
+///
+/// # Panics
+/// When it does not come.
+pub(crate) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, look)
+}
+
+/// As [`wait_for`], with a bound of its own.
+pub(crate) fn wait_within<T>(within: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < within, "waited {within:?} in vain for {what}");
+        std::thread::sleep(LOOK_EVERY);
+    }
+}

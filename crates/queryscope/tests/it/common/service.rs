@@ -1,0 +1,104 @@
+//! The service in a data folder.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::http::{Answer, Client};
+use super::{Ended, Running, command, wait_within};
+
+/// What is promised of a start, whatever happened before.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// A service that runs; it is killed when dropped.
+pub(crate) struct Service {
+    running: Running,
+    pub(crate) data: PathBuf,
+    pub(crate) url: String,
+    pub(crate) token: String,
+    client: Client,
+}
+
+impl Service {
+    /// Starts the service in a folder, on a port of its own.
+    pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    /// Starts the service with more arguments; it answers when this returns.
+    pub(crate) fn start_with(data: &Path, args: &[&str]) -> Self {
+        let mut running =
+            Running::start(command().args(["serve", "--bind", "127.0.0.1:0", "--data"]).arg(data).args(args));
+        let (url, client) = wait_within(READY_WITHIN, "the service", || {
+            assert!(running.status().is_none(), "the service ended: {}", running.err());
+            let out = running.out();
+            let url = out.lines().find_map(|line| line.trim().strip_prefix("dashboard "))?.trim().to_owned();
+            let client = Client::new(&url);
+            client.get("/v1/health").is_ok_and(|health| health.status == 200).then_some((url, client))
+        });
+        let token = std::fs::read_to_string(data.join("token")).expect("a token").trim().to_owned();
+        Self { running, data: data.to_owned(), url, token, client }
+    }
+
+    /// What it has printed so far.
+    pub(crate) fn out(&self) -> String {
+        self.running.out()
+    }
+
+    /// Reads a path.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.client.get(path).expect("an answer")
+    }
+
+    /// Posts a batch with the token of the default project.
+    pub(crate) fn post(&self, batch: &[u8]) -> Answer {
+        self.post_as(&self.token, batch)
+    }
+
+    /// Posts a batch with another token.
+    pub(crate) fn post_as(&self, token: &str, batch: &[u8]) -> Answer {
+        self.client.post(token, batch).expect("an answer")
+    }
+
+    /// Summaries of up to 1000 queries under a filter.
+    pub(crate) fn queries(&self, filter: &str) -> Vec<Value> {
+        let answer = self.get(&format!("/api/queries?limit=1000&{filter}"));
+        assert_eq!(answer.status, 200, "{}", answer.json());
+        serde_json::from_slice(&answer.body).expect("a list")
+    }
+
+    /// The lines of a query's recording; `None` while there is none.
+    pub(crate) fn recording(&self, query_id: impl std::fmt::Display) -> Option<Vec<String>> {
+        let answer = self.get(&format!("/api/queries/{query_id}/recording"));
+        if answer.status == 404 {
+            return None;
+        }
+        assert_eq!(answer.status, 200, "{}", answer.json());
+        let text = queryscope_store::unpack(&answer.body).expect("gzip");
+        Some(String::from_utf8(text).expect("UTF-8").lines().map(Into::into).collect())
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(self) {
+        self.running.signal(Signal::KILL);
+        self.running.wait();
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) {
+        self.running.signal(Signal::TERM);
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(self) -> Ended {
+        self.running.wait()
+    }
+
+    /// Ends it in order.
+    pub(crate) fn stop(self) {
+        self.terminate();
+        self.wait().success();
+    }
+}

@@ -1,0 +1,86 @@
+//! The one promise, under `kill -9`: an event answered with 202 is stored, once, byte for byte.
+
+mod source;
+mod traffic;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use traffic::Traffic;
+
+use crate::common::{Service, queryscope};
+
+const ROUNDS: u32 = 50;
+/// Traffic runs for up to this long before the process is killed.
+const KILLED_WITHIN: Duration = Duration::from_millis(60);
+/// Sealing begins after so much quiet. Some rounds begin with it, so that kills hit it as well.
+const SEALING_AFTER: Duration = Duration::from_millis(500);
+/// A check takes seconds; traffic beside it is as of a sender that does not hurry, so that little piles up.
+const PAUSE_WHILE_CHECKED: Duration = Duration::from_millis(20);
+/// Queries fall silent within a round that begins with quiet: they end, are sealed, and report again later.
+const SERVE: [&str; 2] = ["--silent-after", "300ms"];
+
+/// `QUERYSCOPE_KILL_ROUNDS` sets the number of rounds and `QUERYSCOPE_KILL_SEED` what is sent and when the
+/// process is killed; which request a kill hits is up to the machine all the same.
+#[test]
+fn what_was_acknowledged_survives_kill_9() {
+    let rounds = setting("QUERYSCOPE_KILL_ROUNDS").unwrap_or(ROUNDS);
+    let seed = setting("QUERYSCOPE_KILL_SEED").unwrap_or_else(rand::random);
+    println!("QUERYSCOPE_KILL_SEED={seed}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let traffic = Traffic::new(folder.path(), seed);
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut slowest_start = Duration::ZERO;
+
+    for round in 0..rounds {
+        let begun = Instant::now();
+        let service = Service::start_with(&data, &SERVE);
+        slowest_start = slowest_start.max(begun.elapsed());
+        if round % 5 == 3 {
+            std::thread::sleep(SEALING_AFTER);
+        }
+        let lives_for = random.random_range(Duration::ZERO..=KILLED_WITHIN);
+        let checked = round % 10 == 9;
+        std::thread::scope(|scope| {
+            let pause = if checked { PAUSE_WHILE_CHECKED } else { Duration::ZERO };
+            traffic.send(scope, &service, seed.wrapping_add(round.into()), pause);
+            if checked {
+                check(&data, &traffic);
+            }
+            std::thread::sleep(lives_for);
+            service.kill();
+        });
+        if checked {
+            check(&data, &traffic);
+        }
+    }
+
+    let service = Service::start_with(&data, &SERVE);
+    traffic.finish(&service);
+    traffic.compare(&service);
+    let (queries, events, streams) = traffic.totals();
+    let totals = format!("{queries} queries, {events} events, {streams} streams");
+    assert!(check(&data, &traffic).starts_with(&totals), "{totals}");
+    service.stop();
+    assert!(check(&data, &traffic).starts_with(&totals), "{totals}");
+    println!("{rounds} rounds, {totals}, {}; slowest start {slowest_start:?}", traffic.requests());
+}
+
+/// Judges the folder, which must be sound and hold what was acknowledged so far.
+fn check(data: &Path, traffic: &Traffic) -> String {
+    let mut args = vec!["check".into(), "--data".into(), data.to_owned()];
+    for log in traffic.acknowledged() {
+        args.extend(["--acknowledged".into(), log]);
+    }
+    let checked = queryscope(&args).success();
+    assert!(checked.ends_with(": sound\n"), "{checked}");
+    checked
+}
+
+fn setting<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}: {text:?} is no number")))
+}

@@ -1,0 +1,4 @@
+//! The real binary in a folder of its own: as a service that is killed and restarted, and as every command.
+
+mod common;
+mod kill;
