@@ -23,6 +23,7 @@ pub(crate) struct Merge {
     query_id: QueryId,
     open: BinaryHeap<Reverse<Open>>,
     open_bytes: usize,
+    open_bytes_max: usize,
     opened: usize,
     chunks: Pages,
     after: Option<Seq>,
@@ -50,6 +51,7 @@ impl Merge {
             query_id,
             open: BinaryHeap::new(),
             open_bytes: 0,
+            open_bytes_max: OPEN_BYTES_MAX,
             opened: 0,
             chunks,
             after,
@@ -110,8 +112,8 @@ impl Merge {
             return Ok(());
         };
         self.open_bytes += bytes;
-        if self.open_bytes > OPEN_BYTES_MAX {
-            let reason = format!("more than {OPEN_BYTES_MAX} bytes of its chunks overlap");
+        if self.open_bytes > self.open_bytes_max {
+            let reason = format!("more than {} bytes of its chunks overlap", self.open_bytes_max);
             return Err(RecordingError::Damaged { query_id: self.query_id, reason });
         }
         let rank = self.opened;
@@ -146,3 +148,48 @@ impl PartialEq for Open {
 }
 
 impl Eq for Open {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use queryscope_store::testsuite::{MemoryStore, batch, query_id};
+    use queryscope_store::{ChunkInfo, Store};
+
+    use super::*;
+
+    /// Merges chunks of these events.
+    async fn merge(chunks: &[&[u64]]) -> (Merge, Vec<ChunkInfo>) {
+        let store = MemoryStore::default();
+        for numbers in chunks {
+            let batch = batch(1).progress(1, numbers.iter().copied()).build();
+            store.commit(batch).await.expect("stored");
+        }
+        let parts = store.recording(query_id(1)).await.expect("a store").expect("a query");
+        let pages = Pages::new(Arc::new(store), parts.chunks.clone());
+        (Merge::new(query_id(1), None, pages, None).await.expect("a merge"), parts.chunks)
+    }
+
+    #[tokio::test]
+    async fn only_chunks_that_overlap_are_open() {
+        let (mut merge, _) = merge(&[&[1, 4], &[2, 3], &[6], &[7, 9], &[8]]).await;
+        let mut open = Vec::new();
+        while let Some(line) = merge.next_line().await.expect("sound") {
+            open.push((line.seq.get(), merge.open.len()));
+        }
+        assert_eq!(open, [(1, 1), (2, 2), (3, 1), (4, 0), (6, 0), (7, 1), (8, 1), (9, 0)]);
+        assert_eq!(merge.open_bytes, 0);
+    }
+
+    #[tokio::test]
+    async fn chunks_that_overlap_by_too_much_are_refused() {
+        for (short, fits) in [(0, true), (1, false)] {
+            let (mut merge, chunks) = merge(&[&[1, 4], &[2, 3]]).await;
+            merge.open_bytes_max = chunks.iter().map(|chunk| chunk.bytes as usize).sum::<usize>() - short;
+            let first = merge.next_line().await.expect("one chunk is never too much");
+            assert_eq!(first.map(|line| line.seq.get()), Some(1));
+            let second = merge.next_line().await;
+            assert_eq!(second.is_ok(), fits, "{second:?}");
+        }
+    }
+}

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use queryscope_recordings::Swept;
-use queryscope_store::recording_path;
-use queryscope_store::testsuite::{batch, query_id};
+use queryscope_store::testsuite::{batch, facts, query_id};
+use queryscope_store::{Facts, recording_path};
 
 use crate::world::{World, end};
 
@@ -64,6 +64,21 @@ async fn only_what_the_store_does_not_know_goes() {
     ]);
     expected.sort();
     assert_eq!(world.tree(), expected);
+}
+
+#[tokio::test]
+async fn a_recording_under_a_day_that_was_guessed_stays_until_it_is_replaced() {
+    let world = World::new();
+    world.commit(batch(1).progress(1, [2])).await;
+    world.store.end_silent(i64::MAX).await.expect("ended");
+    world.seal().await;
+    let sealed = world.tree();
+    age(&world.root().join(&sealed[0]), 1);
+    let told = Facts { started_unix_ns: Some(DAY_10), ..facts("x") };
+    world.commit(batch(1).finished(1, 3, told)).await;
+    let swept = world.recordings.sweep(&*world.store, DAY_10).await.expect("swept");
+    assert_eq!((swept, world.tree()), (Swept::default(), sealed));
+    assert_eq!(world.lines(1).await.len(), 3);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use futures_util::TryStreamExt;
 use queryscope_recordings::{Content, RecordingError, Recordings, SealRound};
@@ -113,15 +113,23 @@ pub(crate) async fn drain(content: Content) -> Result<Vec<u8>, RecordingError> {
     Ok(bytes)
 }
 
-/// A line of about this many bytes that gzip can make half as long at best.
-pub(crate) fn long_line(seq: u64, bytes: usize) -> String {
-    let mut state = seq.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut noise = String::with_capacity(bytes + 16);
-    while noise.len() < bytes {
+/// Longest line of noise, in bytes.
+const NOISE_BYTES: usize = 5 << 20;
+
+/// Hexadecimal noise, the same each time.
+static NOISE: LazyLock<String> = LazyLock::new(|| {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut noise = String::with_capacity(NOISE_BYTES + 16);
+    while noise.len() < NOISE_BYTES {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         write!(noise, "{state:016x}").expect("a string grows");
     }
-    format!(r#"{{"seq":{seq},"noise":"{noise}"}}"#)
+    noise
+});
+
+/// A line of about this many bytes that gzip can make half as long at best.
+pub(crate) fn long_line(seq: u64, bytes: usize) -> String {
+    format!(r#"{{"seq":{seq},"noise":"{}"}}"#, &NOISE[..bytes])
 }

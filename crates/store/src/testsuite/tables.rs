@@ -30,6 +30,7 @@ pub(super) fn a_scan_goes_through_all_in_the_order_they_came(subjects: &Subjects
             let Some(last) = page.last() else { break };
             after = Some(last.position.tie);
             scanned.extend(numbers(&page));
+            assert!(scanned.len() <= order.len(), "it does not end");
         }
         assert_eq!(scanned, order);
         let listed = s.store.scan(None, 1).await.expect("a store").remove(0);
@@ -51,6 +52,7 @@ pub(super) fn streams_are_given_once_with_all_they_sent(subjects: &Subjects) {
             let Some(last) = page.last() else { break };
             after = Some(last.stream_id);
             given.extend(page);
+            assert!(given.len() <= 7, "it does not end");
         }
         assert_eq!(given.len(), 7);
         for stream in 1..=7 {
