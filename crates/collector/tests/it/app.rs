@@ -1,5 +1,6 @@
 //! A collector of a test's own.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -200,6 +201,21 @@ impl TestApp {
         eventually(status, async || (self.status(n).await == status).then_some(())).await;
     }
 
+    /// Waits until every query that does not run is sealed; needs the jobs.
+    pub(crate) async fn until_all_sealed(&self) {
+        eventually("all recordings to be sealed", async || {
+            self.store.unsealed(1).await.expect("a store").is_empty().then_some(())
+        })
+        .await;
+    }
+
+    /// Seals every query that does not run, without the jobs.
+    pub(crate) async fn seal(&self) {
+        let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
+        let round = recordings.seal_round(&self.store, 1000, 4, &HashSet::new()).await.expect("a round");
+        assert!(round.failed.is_empty() && round.left.is_empty(), "{round:?}");
+    }
+
     pub(crate) async fn recording(&self, n: u64) -> Answer {
         self.get(&format!("/api/queries/{}/recording", query(n))).await
     }
@@ -211,11 +227,18 @@ impl TestApp {
         answer.lines()
     }
 
-    /// The value of one metric, by its name and labels.
-    pub(crate) async fn metric(&self, name: &str) -> f64 {
+    /// The value of one metric that counts something, by its name and labels.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
         let text = self.get("/metrics").await.text();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.map_or(0.0, |value| value.parse().expect("a number"))
+        let value = line.unwrap_or_else(|| panic!("{name} is shown: {text}"));
+        value.parse::<f64>().expect("a number") as u64
+    }
+
+    /// Takes the file of the n-th query's recording away.
+    pub(crate) async fn remove_recording(&self, n: u64) {
+        let path = self.summary(n).await["recording"].as_str().expect("a path").to_owned();
+        std::fs::remove_file(self.folder.path().join("recordings").join(path)).expect("there");
     }
 
     /// Relative paths of all files and folders under the recordings' root, sorted.

@@ -8,4 +8,11 @@ mod socket;
 
 mod answers;
 mod ingest;
+mod metrics;
+mod openapi;
+mod read;
+mod replay;
+mod retention;
+mod security;
 mod sockets;
+mod states;

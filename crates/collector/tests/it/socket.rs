@@ -129,8 +129,9 @@ pub(crate) fn parse(read: &[u8]) -> Option<(Reply, usize)> {
 
 /// The head of a post, with further header lines.
 pub(crate) fn post_head(lines: &[&str]) -> String {
-    let lines: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
-    format!("POST /v1/events HTTP/1.1\r\nHost: queryscope\r\nAuthorization: Bearer {TOKEN}\r\n{lines}\r\n")
+    let token = format!("Authorization: Bearer {TOKEN}");
+    let first = ["POST /v1/events HTTP/1.1", "Host: queryscope", &token];
+    [&first, lines, &["", ""]].concat().join("\r\n")
 }
 
 /// A whole post of a plain batch.

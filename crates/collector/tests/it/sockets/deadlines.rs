@@ -19,7 +19,7 @@ async fn impatient(head: Duration, body: Duration) -> (TestApp, Server) {
     (app, server)
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn a_slow_head_ends_the_connection() {
@@ -52,7 +52,7 @@ async fn a_slow_body_is_408_and_ends_the_connection() {
         assert!(reply.head.contains("connection: close"), "{reply:?}");
         assert_eq!(client.closed().await, "");
     }
-    assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 0.0, "its share is given back");
+    assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 0, "its share is given back");
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ async fn a_request_in_flight_is_answered_and_stored_before_the_service_ends() {
 
 #[tokio::test]
 async fn connections_that_rest_do_not_hold_up_a_stop() {
-    let app = Setup::with(|settings| settings.stop_deadline = Duration::from_secs(3600)).start().await;
+    let app = Setup::with(|settings| settings.stop_deadline = Duration::from_hours(1)).start().await;
     let server = Server::start(&app).await;
     let _fresh = server.connect().await;
     let mut rests = server.connect().await;

@@ -1,0 +1,134 @@
+//! The document of the API is what the service does.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::events::{batch, done, query};
+
+fn document() -> Value {
+    serde_json::to_value(queryscope_collector::openapi()).expect("JSON")
+}
+
+/// Every operation: its method, its path and its description.
+fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
+    let paths = document["paths"].as_object().expect("paths").iter();
+    paths
+        .flat_map(|(path, item)| {
+            let methods = item.as_object().expect("operations").iter();
+            methods.map(move |(method, operation)| (method.as_str(), path.as_str(), operation))
+        })
+        .collect()
+}
+
+fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_document_in_schemas_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/openapi.json");
+    let now = queryscope_collector::openapi().to_pretty_json().expect("JSON") + "\n";
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, &now).expect("written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == now,
+        "schemas/openapi.json is not what the handlers say: run this test with UPDATE_SCHEMAS=1"
+    );
+}
+
+#[test]
+fn it_is_openapi_3_1_and_names_a_token_for_ingest_alone() {
+    let document = document();
+    let version = document["openapi"].as_str().expect("a version");
+    assert!(version.starts_with("3.1."), "{version}");
+    assert_eq!(document["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+    for (method, path, operation) in operations(&document) {
+        let with_token = operation.get("security").is_some();
+        assert_eq!(with_token, (method, path) == ("post", "/v1/events"), "{method} {path}");
+        assert!(operation["summary"].is_string(), "{method} {path} says what it is for");
+    }
+}
+
+#[test]
+fn it_lists_every_route_with_its_parameters_and_answers() {
+    let document = document();
+    let filters =
+        ["project", "label", "fingerprint", "service", "environment", "host", "status", "since", "until"];
+    let page = ["q", "order", "limit", "offset", "cursor"];
+    let list: Vec<&str> = filters.into_iter().chain(page).collect();
+    let mut listed = Vec::new();
+    for (method, path, operation) in operations(&document) {
+        let none = json!([]);
+        let parameters = operation.get("parameters").unwrap_or(&none).as_array().expect("an array");
+        let names: Vec<&str> =
+            parameters.iter().map(|parameter| parameter["name"].as_str().expect("a name")).collect();
+        listed.push((
+            method.to_owned(),
+            path.to_owned(),
+            names.join(" "),
+            keys(&operation["responses"]).join(" "),
+        ));
+    }
+    let of = |method: &str, path: &str, names: &str, answers: &str| {
+        (method.to_owned(), path.to_owned(), names.to_owned(), answers.to_owned())
+    };
+    assert_eq!(
+        listed,
+        [
+            of("get", "/api/queries", &list.join(" "), "200 400 503"),
+            of("get", "/api/queries/{id}", "id project", "200 400 404 503"),
+            of("get", "/api/queries/{id}/recording", "id project", "200 400 404 503"),
+            of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
+            of("get", "/v1/health", "", "200"),
+        ]
+    );
+}
+
+#[test]
+fn every_error_has_the_one_body() {
+    let document = document();
+    for (method, path, operation) in operations(&document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            if status.starts_with('2') {
+                continue;
+            }
+            let schema = &answer["content"]["application/json"]["schema"]["$ref"];
+            assert_eq!(schema, "#/components/schemas/Error", "{method} {path} {status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_documented_get_answers_as_documented() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    for (method, path, operation) in operations(&document()) {
+        if method != "get" {
+            continue;
+        }
+        let answer = app.get(&path.replace("{id}", &query(1))).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        let content = keys(&operation["responses"]["200"]["content"]);
+        assert_eq!(answer.header("content-type"), content.first().copied(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_summary_has_the_documented_members() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    let document = document();
+    let schema = &document["components"]["schemas"]["QuerySummary"];
+    assert_eq!(keys(&app.summary(1).await), keys(&schema["properties"]));
+    assert_eq!(keys(&schema["example"]), keys(&schema["properties"]), "the example shows all");
+}
+
+#[tokio::test]
+async fn the_service_serves_the_same_document() {
+    let app = TestApp::new().await;
+    assert_eq!(app.get("/api/openapi.json").await.json(), document());
+}

@@ -1,0 +1,7 @@
+//! The read API: lists, one query, and its recording.
+
+mod filters;
+mod pages;
+mod params;
+mod recording;
+mod summary;
