@@ -17,6 +17,7 @@ mod source;
 mod sweep;
 
 pub use error::RecordingError;
+pub use lines::LineReader;
 pub use recordings::{Content, Recordings};
 pub use seal::SealRound;
 pub use sweep::Swept;

@@ -22,7 +22,7 @@ pub(crate) struct Line {
 }
 
 /// Reads lines one by one; holds no more than the compressed piece in hand and what a step of it inflates to.
-pub(crate) struct LineReader {
+pub struct LineReader {
     query_id: QueryId,
     input: BoxStream<'static, Result<Bytes, RecordingError>>,
     piece: Bytes,
@@ -34,7 +34,8 @@ pub(crate) struct LineReader {
 }
 
 impl LineReader {
-    pub(crate) fn new(query_id: QueryId, input: BoxStream<'static, Result<Bytes, RecordingError>>) -> Self {
+    /// Reads what `input` holds; `query_id` names it in errors.
+    pub fn new(query_id: QueryId, input: BoxStream<'static, Result<Bytes, RecordingError>>) -> Self {
         Self {
             query_id,
             input,
@@ -60,8 +61,11 @@ impl LineReader {
         Ok(Some(Line { seq, text }))
     }
 
-    /// The next line, whatever it is.
-    pub(crate) async fn next_text(&mut self) -> Result<Option<Vec<u8>>, RecordingError> {
+    /// The next line, whatever it is, without its line feed; `None` at the end.
+    ///
+    /// # Errors
+    /// [`RecordingError::Damaged`] when it is not gzip or ends within a line, and what the input fails with.
+    pub async fn next_text(&mut self) -> Result<Option<Vec<u8>>, RecordingError> {
         loop {
             let inflated = self.inflater.get_ref();
             if let Some(feed) = memchr::memchr(b'\n', &inflated[self.searched..]) {
