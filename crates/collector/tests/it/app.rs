@@ -40,6 +40,10 @@ impl TestClock {
     pub(crate) fn advance(&self, by: Duration) {
         self.0.fetch_add(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
     }
+
+    pub(crate) fn rewind(&self, by: Duration) {
+        self.0.fetch_sub(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
+    }
 }
 
 impl Clock for TestClock {

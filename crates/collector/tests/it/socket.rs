@@ -80,7 +80,12 @@ impl Client {
     }
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        patiently("a write", self.stream.write_all(bytes.as_ref())).await.expect("still open");
+        assert!(self.try_write(bytes).await, "closed while it was written to");
+    }
+
+    /// `false` when the server has closed the connection.
+    pub(crate) async fn try_write(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        patiently("a write", self.stream.write_all(bytes.as_ref())).await.is_ok()
     }
 
     /// Says that nothing more will be written.

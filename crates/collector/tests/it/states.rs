@@ -162,13 +162,17 @@ async fn a_sealed_unfinished_query_goes_on_without_loss() {
 async fn a_restart_keeps_states_and_grants_running_queries_a_fresh_stretch() {
     let app = Setup::with(|settings| settings.silent_after = SILENT_AFTER).start().await;
     app.store(batch(1, [progress(2, 1), done(3, 2), failed(4, 3)])).await;
-    // The service is away for an hour.
-    app.clock.advance(Duration::from_hours(1));
+    let away = Duration::from_hours(1);
+    app.clock.advance(away);
     let app = app.restarted().await;
+    // A query heard of an hour ago shows when the job has looked.
+    app.clock.rewind(away);
+    app.store(batch(1, [progress(5, 4)])).await;
+    app.clock.advance(away + SILENT_AFTER);
     let _jobs = app.start_jobs();
-    app.clock.advance(SILENT_AFTER);
-    // A query that falls silent shows that the job has looked.
-    app.store.refresh_running(0).await.expect("stored");
+    app.until_status(4, "unfinished").await;
+    assert_eq!(app.status(1).await, "running", "for a whole stretch after the restart");
+    app.clock.advance(Duration::from_millis(1));
     app.until_status(1, "unfinished").await;
     assert_eq!((app.status(2).await, app.status(3).await), ("finished".into(), "failed".into()));
 }

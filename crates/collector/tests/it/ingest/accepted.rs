@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{Answer, TOKEN, TestApp, post, with_header};
+use crate::app::{Answer, Setup, TOKEN, TestApp, post, with_header};
 use crate::events::{batch, done, event, finished, gzip, process, progress, query, started, stream};
 
 fn check(answer: &Answer, accepted: u64, duplicates: u64) {
@@ -151,6 +151,25 @@ async fn the_scheme_of_the_token_is_read_in_any_case() {
         let request = post(batch(n, [done(2, n)]));
         check(&app.send(with_header(request, "authorization", &format!("{scheme} {TOKEN}"))).await, 1, 0);
     }
+}
+
+#[tokio::test]
+async fn the_content_type_does_not_matter() {
+    let app = TestApp::new().await;
+    for (n, form) in
+        [(1, "application/x-ndjson"), (2, "text/plain"), (3, "application/json; charset=utf-8"), (4, "?")]
+    {
+        check(&app.send(with_header(post(batch(n, [done(2, n)])), "content-type", form)).await, 1, 0);
+    }
+}
+
+#[tokio::test]
+async fn health_lists_the_brands_that_were_configured() {
+    let app = Setup::with(|settings| settings.engines = vec!["polars".into(), "arrow".into()]).start().await;
+    let protocol = ["engine-telemetry/events@1", "arrow-telemetry/events@1", "polars-telemetry/events@1"];
+    assert_eq!(app.get("/v1/health").await.json()["protocol"], json!(protocol));
+    app.store(batch(1, [done(2, 1)]).replace("engine-", "polars-")).await;
+    assert_eq!(app.get("/v1/health").await.json()["protocol"], json!(protocol), "each once");
 }
 
 #[tokio::test]

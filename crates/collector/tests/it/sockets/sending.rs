@@ -129,3 +129,18 @@ async fn a_refused_batch_leaves_the_connection_open_for_the_next() {
         assert_eq!(client.reply().await.status, status);
     }
 }
+
+#[tokio::test]
+async fn a_sender_that_never_ends_is_cut_off() {
+    let app = TestApp::new().await;
+    let server = Server::start(&app).await;
+    let mut client = server.connect().await;
+    client.write(post_head(&[CHUNKED]).replace("Authorization", "X-Nothing")).await;
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    let chunks = 2 * (64 << 20) / 0x10000;
+    let mut sent = 0;
+    while sent < chunks && client.try_write(&chunk).await {
+        sent += 1;
+    }
+    assert!(sent < chunks, "at most 64 MiB are read of a body that was refused");
+}
