@@ -1,7 +1,7 @@
 //! The one promise, under `kill -9`: an event answered with 202 is stored, once, byte for byte.
 
 mod source;
-mod traffic;
+pub(crate) mod traffic;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -23,7 +23,7 @@ const SHARED: usize = 2;
 const LAST_BATCH: usize = 200;
 
 /// All senders.
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     sources: Vec<Mutex<Source>>,
     logs: Vec<Log>,
     answered: AtomicU64,
@@ -38,7 +38,7 @@ struct Log {
 
 impl Traffic {
     /// Senders that log into a folder.
-    pub(super) fn new(folder: &Path, seed: u64) -> Self {
+    pub(crate) fn new(folder: &Path, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let log = |sender| {
             let path = folder.join(format!("acknowledged-{sender}.jsonl"));
@@ -54,7 +54,7 @@ impl Traffic {
     }
 
     /// Sends over all connections, `pause` after each answer, until the service answers no more.
-    pub(super) fn send<'scope>(
+    pub(crate) fn send<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         service: &Service,
@@ -107,7 +107,7 @@ impl Traffic {
     }
 
     /// Ends all queries and sends until everything is acknowledged.
-    pub(super) fn finish(&self, service: &Service) {
+    pub(crate) fn finish(&self, service: &Service) {
         let client = Client::new(&service.url);
         for (source, log) in self.sources.iter().zip(self.logs.iter().cycle()) {
             lock(source).finish();
@@ -119,7 +119,7 @@ impl Traffic {
     }
 
     /// Compares every recording with what was sent.
-    pub(super) fn compare(&self, service: &Service) {
+    pub(crate) fn compare(&self, service: &Service) {
         for source in &self.sources {
             let source = lock(source);
             for (query, lines) in source.recordings() {
@@ -131,7 +131,7 @@ impl Traffic {
     }
 
     /// Queries, their events, and streams.
-    pub(super) fn totals(&self) -> (usize, usize, usize) {
+    pub(crate) fn totals(&self) -> (usize, usize, usize) {
         let recordings: Vec<usize> = self
             .sources
             .iter()
@@ -143,14 +143,19 @@ impl Traffic {
     }
 
     /// Files of what was acknowledged.
-    pub(super) fn acknowledged(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn acknowledged(&self) -> impl Iterator<Item = PathBuf> {
         self.logs.iter().map(|log| log.path.clone())
     }
 
+    /// How many requests were answered.
+    pub(crate) fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
     /// How many requests there were.
-    pub(super) fn requests(&self) -> String {
-        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        format!("{} requests answered, {} not", count(&self.answered), count(&self.unanswered))
+    pub(crate) fn requests(&self) -> String {
+        let unanswered = self.unanswered.load(Ordering::Relaxed);
+        format!("{} requests answered, {unanswered} not", self.answered())
     }
 }
 
