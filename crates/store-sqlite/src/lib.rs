@@ -4,7 +4,9 @@
 //! transaction with `synchronous=FULL`, so a group costs one fsync and what is acknowledged survives the loss
 //! of power. Readers have connections of their own and never wait for it.
 
+mod analysis;
 mod checkpoint;
+mod columns;
 mod commit;
 mod error;
 mod list;
@@ -19,6 +21,7 @@ mod seen;
 mod store;
 mod terms;
 mod token;
+mod touched;
 mod verify;
 mod writer;
 

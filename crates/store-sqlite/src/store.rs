@@ -1,22 +1,27 @@
 //! [`SqliteStore`]: the interface of a store over the writer and the readers.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
+use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Change, Commits, Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Status, Store,
-    StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord,
+    Change, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
+    Query, QueryFilter, RecordingParts, Sealed, Status, Store, StoreError, StoreStats, StreamBatch,
+    StreamSeen, TokenRecord, VersionEntry,
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use uuid::Uuid;
 
+use crate::analysis;
+use crate::columns::{LoadedColumns, Selection, Snapshot};
 use crate::error::OpenError;
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
+use crate::terms::TermTexts;
 use crate::writer::Writer;
 use crate::{list, recording, retention, seen, token, verify};
 
@@ -27,6 +32,7 @@ pub struct SqliteStore {
     writer: Writer,
     thread: Mutex<Option<JoinHandle<()>>>,
     readers: Readers,
+    columns: LoadedColumns,
 }
 
 impl SqliteStore {
@@ -35,9 +41,23 @@ impl SqliteStore {
     /// # Errors
     /// When SQLite is too old, the database is of a later version, or can not be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
-        let (writer, thread) = Writer::start(path, options.on_commit)?;
+        let columns = Arc::default();
+        let (writer, thread) = Writer::start(path, options.on_commit, Arc::clone(&columns))?;
         let readers = Readers::open(path, options.readers)?;
-        Ok(Self { path: path.to_owned(), writer, thread: Mutex::new(Some(thread)), readers })
+        let loaded = LoadedColumns::load(path, columns)?;
+        Ok(Self { path: path.to_owned(), writer, thread: Mutex::new(Some(thread)), readers, columns: loaded })
+    }
+
+    /// Answers from the columns, of the queries a filter keeps.
+    async fn analyse<T: Send + 'static>(
+        &self,
+        filter: QueryFilter,
+        answer: impl FnOnce(&Connection, &TermTexts, &Snapshot, &Selection) -> rusqlite::Result<T>
+        + Send
+        + 'static,
+    ) -> Result<T, StoreError> {
+        let snapshot = self.columns.snapshot().await?;
+        self.readers.read(move |db, terms| answer(db, terms, &snapshot, &Selection::of(db, &filter)?)).await
     }
 
     /// Bytes of the database and of its log.
@@ -108,6 +128,28 @@ impl Store for SqliteStore {
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
         self.readers.read(move |db, terms| list::page(db, terms, &request)).await
+    }
+
+    async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
+        self.analyse(filter, analysis::facets).await
+    }
+
+    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+        self.analyse(filter, move |db, terms, snapshot, selection| {
+            analysis::groups(db, terms, snapshot, selection, by)
+        })
+        .await
+    }
+
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+        self.analyse(filter, analysis::versions).await
+    }
+
+    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
+        self.analyse(filter, move |db, terms, snapshot, selection| {
+            analysis::overview(db, terms, snapshot, selection, &window)
+        })
+        .await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {
@@ -201,6 +243,7 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
+        self.columns.stop();
         self.readers.close();
         self.writer.close().await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,6 +1,7 @@
 //! The writer's thread: group commit, and all other work that writes.
 
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -9,10 +10,12 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::Checkpointer;
+use crate::columns::{self, Columns};
 use crate::commit::Committer;
 use crate::error::{OpenError, store_error};
 use crate::migrate::open_writer;
 use crate::options::CommitGroup;
+use crate::touched::Touched;
 
 /// Work that may wait for the writer; beyond it new work is refused at once.
 const QUEUE_MAX: usize = 4096;
@@ -49,10 +52,12 @@ impl Writer {
     pub(crate) fn start(
         path: &Path,
         on_commit: Box<dyn Fn(CommitGroup) + Send>,
+        columns: Arc<RwLock<Columns>>,
     ) -> Result<(Self, JoinHandle<()>), OpenError> {
-        let db = open_writer(path)?;
-        let committer =
-            Committer::new(&db).map_err(|source| OpenError::Database { path: path.to_owned(), source })?;
+        let mut db = open_writer(path)?;
+        let failed = |source| OpenError::Database { path: path.to_owned(), source };
+        let committer = Committer::new(&db).map_err(failed)?;
+        let touched = Touched::watch(&mut db).map_err(failed)?;
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
         let feed = CommitFeed::new();
         let worker = Worker {
@@ -60,6 +65,8 @@ impl Writer {
             committer,
             checkpointer: Checkpointer::default(),
             feed: feed.clone(),
+            touched,
+            columns,
             on_commit,
             failed: false,
         };
@@ -147,6 +154,8 @@ struct Worker {
     committer: Committer,
     checkpointer: Checkpointer,
     feed: CommitFeed,
+    touched: Touched,
+    columns: Arc<RwLock<Columns>>,
     on_commit: Box<dyn Fn(CommitGroup) + Send>,
     /// Set by the first fatal error: from then on everything is refused.
     failed: bool,
@@ -187,6 +196,23 @@ impl Worker {
     fn write(&mut self, work: Work) {
         let db = if self.failed { Err(spent()) } else { Ok(&mut self.db) };
         self.failed |= work(db).failed;
+        self.move_columns();
+    }
+
+    /// Brings the columns up to what has been committed, or left as it was.
+    fn move_columns(&mut self) {
+        let rows: rusqlite::Result<Vec<_>> =
+            self.touched.take().into_iter().map(|row| columns::read(&self.db, row)).collect();
+        match rows {
+            Ok(rows) if rows.is_empty() => {}
+            Ok(rows) => self.columns.write().unwrap_or_else(PoisonError::into_inner).apply(rows),
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "answers over many queries may lag"
+                );
+            }
+        }
     }
 
     fn commit_group(&mut self, group: &mut Vec<(Box<StreamBatch>, Reply<Committed>)>) {
@@ -199,6 +225,8 @@ impl Worker {
             }
             return;
         }
+        // Who has its answer finds its queries in every read.
+        self.move_columns();
         let requests = group.len();
         for (at, (_, reply)) in group.drain(..).enumerate() {
             let result = match &mut results {

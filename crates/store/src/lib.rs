@@ -6,6 +6,7 @@
 //! follows from its events, how seen events are told from new ones, how chunks are packed) are pure
 //! functions here.
 
+mod analysis;
 mod batch;
 mod chunk;
 mod commits;
@@ -19,6 +20,7 @@ mod store;
 pub mod testsuite;
 mod token;
 
+pub use analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};

@@ -1,12 +1,14 @@
 //! The interface of a store.
 
 use async_trait::async_trait;
+use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
+use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
-use crate::filter::{ListRequest, Position};
+use crate::filter::{ListRequest, Position, QueryFilter};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::Run;
@@ -97,6 +99,21 @@ pub trait Store: Send + Sync + 'static {
 
     /// One page of the list.
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError>;
+
+    /// How many of the queries a filter keeps (its search left out) each value of a field has.
+    async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError>;
+
+    /// The queries a filter keeps (its search left out) by label or plan, the group whose query started last
+    /// first, then by key. Queries without one belong to no group.
+    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError>;
+
+    /// The plans that queries of a label finished with at least once, among those a filter keeps (its search
+    /// left out), the one that ran last first.
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError>;
+
+    /// How the labels are doing that ran in a stretch of time, among the queries a filter keeps (its times and
+    /// search left out), in the order of [`OverviewEntry::place`].
+    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError>;
 
     /// Engines that events of the store carry, in alphabetical order.
     async fn engines(&self) -> Result<Vec<String>, StoreError>;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
+use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Commits, Committed, Deleted, ListRequest, Listed, Query, RecordingParts, Sealed, Store, StoreError,
-    StoreStats, StreamBatch, StreamSeen, TokenRecord,
+    Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry, Query,
+    QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord,
+    VersionEntry,
 };
 use queryscope_store_sqlite::SqliteStore;
 
@@ -72,6 +74,10 @@ delegate! {
     refresh_running(now_unix_ms: i64) -> ();
     query(id: QueryId) -> Option<Query>;
     queries(request: ListRequest) -> Vec<Listed>;
+    facets(filter: QueryFilter) -> Facets;
+    groups(filter: QueryFilter, by: GroupBy) -> Vec<GroupEntry>;
+    versions(filter: QueryFilter) -> Vec<VersionEntry>;
+    overview(filter: QueryFilter, window: Window) -> Vec<OverviewEntry>;
     engines() -> Vec<String>;
     recording(id: QueryId) -> Option<RecordingParts>;
     chunks(ids: Vec<i64>) -> Vec<Option<Vec<u8>>>;

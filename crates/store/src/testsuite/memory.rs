@@ -1,5 +1,6 @@
 //! A store that is plainly right: the model the suite compares others with.
 
+mod analysis;
 mod commit;
 mod disk;
 mod list;
@@ -8,12 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
+use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
-use crate::filter::ListRequest;
+use crate::filter::{ListRequest, QueryFilter};
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::runs_of;
@@ -90,6 +93,22 @@ impl Store for MemoryStore {
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
         Ok(list::page(&self.disk()?.rows, &request))
+    }
+
+    async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
+        Ok(analysis::facets(&self.disk()?.rows, &filter))
+    }
+
+    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+        Ok(analysis::groups(&self.disk()?.rows, &filter, by))
+    }
+
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+        Ok(analysis::versions(&self.disk()?.rows, &filter))
+    }
+
+    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
+        Ok(analysis::overview(&self.disk()?.rows, &filter, &window))
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

@@ -22,7 +22,7 @@ pub(super) fn page(rows: &[Row], request: &ListRequest) -> Vec<Listed> {
     found.into_iter().filter(is_ahead).skip(skipped).take(request.limit).collect()
 }
 
-fn matches(query: &Query, filter: &QueryFilter) -> bool {
+pub(super) fn matches(query: &Query, filter: &QueryFilter) -> bool {
     let is = |wanted: &Option<Is>, found: &Option<String>| match wanted {
         None => true,
         Some(Is::Value(value)) => found.as_ref() == Some(value),

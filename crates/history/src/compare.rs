@@ -1,0 +1,173 @@
+//! Does a query take longer lately than it usually does?
+
+use crate::histogram::Histogram;
+use crate::limits::{USUAL_RUNS_MIN, VERDICT_PROBABILITY, VERDICT_RATIO, VERDICT_RUNS_MIN};
+use crate::quantile::{Quartiles, median, quartiles};
+use crate::rank_test::{Alternative, RankTest};
+
+/// Which way a query's time has moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// It takes longer than it did.
+    Slower,
+    /// It takes less time than it did.
+    Faster,
+}
+
+impl Verdict {
+    /// The name the read API uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+        }
+    }
+}
+
+/// The times of the lately runs beside those of the usual runs, in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Comparison {
+    /// Median of the usual times; unknown for fewer than [`USUAL_RUNS_MIN`].
+    pub usual_wall_ms: Option<f64>,
+    /// Lower and upper quartile of the usual times; unknown where the median is.
+    pub usual_band_ms: Option<[f64; 2]>,
+    /// Median of the lately times; unknown when there are none.
+    pub recent_wall_ms: Option<f64>,
+    /// The lately median divided by the usual one; unknown when one of them is, or the usual one is 0.
+    pub ratio: Option<f64>,
+    /// Given when three things hold:
+    /// - there are at least [`VERDICT_RUNS_MIN`] lately times;
+    /// - the ratio is at least [`VERDICT_RATIO`], or at most one divided by it;
+    /// - the one-sided [`RankTest`] in that direction gives less than [`VERDICT_PROBABILITY`].
+    pub verdict: Option<Verdict>,
+}
+
+impl Comparison {
+    /// Compares times exactly. Reorders both.
+    pub fn of_times(recent: &mut [f64], usual: &mut [f64]) -> Self {
+        let medians = (median(recent), quartiles(usual));
+        let counts = (recent.len() as u64, usual.len() as u64);
+        Self::of(counts, medians, || RankTest::of_times(recent, usual))
+    }
+
+    /// Compares times of which only the buckets are known: medians and quartiles are off by at most
+    /// [`Histogram::RELATIVE_ERROR`], the ratio by at most twice that; times in one bucket count as equal.
+    pub fn of_histograms(recent: &Histogram, usual: &Histogram) -> Self {
+        let medians = (recent.median(), usual.quartiles());
+        let counts = (recent.count(), usual.count());
+        Self::of(counts, medians, || RankTest::of_histograms(recent, usual))
+    }
+
+    /// From the numbers of times, the median of the lately and the quartiles of the usual ones, and the test
+    /// between them, which is asked only when the medians have moved enough.
+    fn of(
+        (recent_runs, usual_runs): (u64, u64),
+        (recent_wall_ms, usual): (Option<f64>, Option<Quartiles>),
+        test: impl FnOnce() -> Option<RankTest>,
+    ) -> Self {
+        let usual = usual.filter(|_| usual_runs >= USUAL_RUNS_MIN as u64);
+        let usual_wall_ms = usual.map(|usual| usual.median);
+        let ratio = recent_wall_ms
+            .zip(usual_wall_ms)
+            .and_then(|(recent, usual)| Some(recent / usual).filter(|ratio| ratio.is_finite()));
+        let suspicion = ratio.filter(|_| recent_runs >= VERDICT_RUNS_MIN as u64).and_then(suspicion);
+        let verdict = suspicion.and_then(|(verdict, alternative)| {
+            (test()?.probability(alternative) < VERDICT_PROBABILITY).then_some(verdict)
+        });
+        Self {
+            usual_wall_ms,
+            usual_band_ms: usual.map(|usual| [usual.lower, usual.upper]),
+            recent_wall_ms,
+            ratio,
+            verdict,
+        }
+    }
+}
+
+/// What a ratio suggests, if it has moved enough.
+fn suspicion(ratio: f64) -> Option<(Verdict, Alternative)> {
+    if ratio >= VERDICT_RATIO {
+        Some((Verdict::Slower, Alternative::Greater))
+    } else if ratio <= 1.0 / VERDICT_RATIO {
+        Some((Verdict::Faster, Alternative::Less))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compare(recent: &[f64], usual: &[f64]) -> Comparison {
+        Comparison::of_times(&mut recent.to_vec(), &mut usual.to_vec())
+    }
+
+    fn check(recent: &[f64], usual: &[f64], ratio: Option<f64>, verdict: Option<Verdict>) {
+        let compared = compare(recent, usual);
+        assert_eq!((compared.ratio, compared.verdict), (ratio, verdict), "{recent:?} after {usual:?}");
+    }
+
+    /// Ten times around 100, none equal.
+    const USUAL: [f64; 10] = [95.0, 96.0, 97.0, 98.0, 99.0, 101.0, 102.0, 103.0, 104.0, 105.0];
+
+    #[test]
+    fn a_usual_time_is_known_from_5_runs_on() {
+        let four = compare(&[7.0], &[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(four, Comparison { recent_wall_ms: Some(7.0), ..Comparison::default() });
+        let five = compare(&[7.0], &[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!((five.usual_wall_ms, five.usual_band_ms), (Some(3.0), Some([2.0, 4.0])));
+        assert_eq!(five.ratio, Some(7.0 / 3.0));
+    }
+
+    #[test]
+    fn a_verdict_needs_3_runs_lately() {
+        let usual: Vec<f64> = (0..200).map(|n| 100.0 + f64::from(n) / 100.0).collect();
+        let median = 100.995;
+        check(&[900.0, 901.0], &usual, Some(900.5 / median), None);
+        check(&[900.0, 901.0, 902.0], &usual, Some(901.0 / median), Some(Verdict::Slower));
+    }
+
+    #[test]
+    fn a_factor_of_exactly_1_5_is_enough() {
+        check(&[149.0, 150.0, 151.0], &USUAL, Some(1.5), Some(Verdict::Slower));
+        check(&[149.0, 149.999, 151.0], &USUAL, Some(1.49999), None);
+        let high = USUAL.map(|ms| ms * 1.5);
+        check(&[91.0, 100.0, 107.0], &high, Some(100.0 / 150.0), Some(Verdict::Faster));
+        check(&[91.0, 100.001, 107.0], &high, Some(100.001 / 150.0), None);
+    }
+
+    #[test]
+    fn luck_must_be_under_1_percent() {
+        // Three values above all of n others: 1 arrangement of (n + 3 over 3), 56 for 5, 120 for 7, 84 for 6.
+        for (usual, verdict) in [(5, None), (6, None), (7, Some(Verdict::Slower))] {
+            check(&[300.0, 301.0, 302.0], &USUAL[..usual], compare(&[301.0], &USUAL[..usual]).ratio, verdict);
+        }
+        // The median has moved, but among the usual times are some as long.
+        let mixed = [10.0, 11.0, 12.0, 13.0, 14.0, 90.0, 91.0, 92.0, 93.0];
+        check(&[20.0, 50.0, 51.0], &mixed, Some(50.0 / 14.0), None);
+    }
+
+    #[test]
+    fn nothing_is_said_where_there_is_nothing() {
+        check(&[], &USUAL, None, None);
+        check(&[1.0, 2.0, 3.0], &[], None, None);
+        check(&[1.0, 2.0, 3.0], &[0.0; 10], None, None);
+        check(&[0.0; 3], &[0.0; 10], None, None);
+    }
+
+    #[test]
+    fn a_query_that_now_takes_no_time_is_faster() {
+        check(&[0.0; 3], &USUAL, Some(0.0), Some(Verdict::Faster));
+    }
+
+    #[test]
+    fn histograms_say_nearly_the_same() {
+        let recent = [180.0, 190.0, 200.0, 210.0];
+        let exact = compare(&recent, &USUAL);
+        let rough = Comparison::of_histograms(&recent.into_iter().collect(), &USUAL.into_iter().collect());
+        assert_eq!((exact.verdict, rough.verdict), (Some(Verdict::Slower), Some(Verdict::Slower)));
+        let (exact, rough) = (exact.ratio.expect("known"), rough.ratio.expect("known"));
+        assert!((rough / exact - 1.0).abs() <= 2.1 * Histogram::RELATIVE_ERROR, "{rough} for {exact}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What is a group of runs, of one label or one plan?
+
+use crate::limits::GROUP_RECENT_RUNS;
+use crate::run::Run;
+use crate::tally::{counts, distinct_rules, median_ms, total_ms};
+
+/// The runs of one key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group<'a> {
+    /// How many there are, of every state.
+    pub runs: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// When the last of them started, in Unix nanoseconds.
+    pub last_started_unix_ns: i64,
+    /// Wall time of those that finished, together, in milliseconds.
+    pub total_wall_ms: f64,
+    /// Names of the insights that warned in any of them, each once, by name.
+    pub rules: Vec<&'a str>,
+    /// Wall times of the last [`GROUP_RECENT_RUNS`] that finished, the oldest first, in milliseconds.
+    pub recent_wall_ms: Vec<f64>,
+    /// Median wall time of all that finished, in milliseconds.
+    pub usual_wall_ms: Option<f64>,
+}
+
+impl<'a> Group<'a> {
+    /// Of the runs of a key, in any order; `None` when there are none.
+    pub fn of(runs: &[Run<'a>]) -> Option<Self> {
+        let last = runs.iter().max_by_key(|run| run.place())?;
+        let (count, failed) = counts(runs);
+        Some(Self {
+            runs: count,
+            failed,
+            last_started_unix_ns: last.started_unix_ns,
+            total_wall_ms: total_ms(runs),
+            rules: distinct_rules(runs),
+            recent_wall_ms: recent_wall_ms(runs),
+            usual_wall_ms: median_ms(runs),
+        })
+    }
+}
+
+fn recent_wall_ms(runs: &[Run<'_>]) -> Vec<f64> {
+    let mut finished: Vec<_> = runs.iter().filter_map(|run| Some((run.place(), run.time_ms()?))).collect();
+    let older = finished.len().saturating_sub(GROUP_RECENT_RUNS);
+    if older > 0 {
+        finished.select_nth_unstable_by_key(older, |(place, _)| *place);
+        finished.drain(..older);
+    }
+    finished.sort_unstable_by_key(|(place, _)| *place);
+    finished.into_iter().map(|(_, time_ms)| time_ms).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunStatus;
+    use crate::sample::{id, run};
+
+    #[test]
+    fn no_runs_are_no_group() {
+        assert_eq!(Group::of(&[]), None);
+    }
+
+    #[test]
+    fn runs_of_every_state_are_counted_and_finished_ones_have_times() {
+        let runs = [
+            Run { wall_ms: Some(30.0), rules: &["spill", "skew"], ..run(3) },
+            Run { status: RunStatus::Failed, wall_ms: Some(500.0), rules: &["skew"], ..run(4) },
+            Run { wall_ms: Some(10.0), ..run(1) },
+            Run { status: RunStatus::Running, wall_ms: None, ..run(9) },
+            Run { status: RunStatus::Unfinished, wall_ms: None, ..run(2) },
+        ];
+        let expected = Group {
+            runs: 5,
+            failed: 1,
+            last_started_unix_ns: 9,
+            total_wall_ms: 40.0,
+            rules: vec!["skew", "spill"],
+            recent_wall_ms: vec![10.0, 30.0],
+            usual_wall_ms: Some(20.0),
+        };
+        assert_eq!(Group::of(&runs), Some(expected));
+    }
+
+    #[test]
+    fn where_nothing_finished_no_time_is_known() {
+        let group = Group::of(&[Run { status: RunStatus::Failed, ..run(1) }]).expect("a run");
+        assert_eq!((group.usual_wall_ms, group.total_wall_ms, group.recent_wall_ms), (None, 0.0, vec![]));
+    }
+
+    #[test]
+    fn the_last_30_that_finished_are_recent() {
+        let mut runs: Vec<Run<'_>> =
+            (1..=31).map(|start| Run { wall_ms: Some(start as f64), ..run(start) }).collect();
+        runs.push(Run { status: RunStatus::Failed, ..run(32) });
+        runs.reverse();
+        let group = Group::of(&runs).expect("runs");
+        assert_eq!(group.recent_wall_ms, (2..=31).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(group.usual_wall_ms, Some(16.0), "the median is of all");
+    }
+
+    #[test]
+    fn runs_of_one_start_stand_by_id() {
+        let at = |number, wall_ms| Run { query_id: id(number), wall_ms: Some(wall_ms), ..run(5) };
+        let group = Group::of(&[at(2, 20.0), at(3, 30.0), at(1, 10.0)]).expect("runs");
+        assert_eq!(group.recent_wall_ms, [10.0, 20.0, 30.0]);
+    }
+}

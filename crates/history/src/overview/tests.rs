@@ -1,0 +1,168 @@
+use super::*;
+use crate::compare::Verdict;
+use crate::limits::DAY_NS;
+use crate::run::RunStatus;
+use crate::sample::{id, run};
+
+const HOUR_NS: i64 = DAY_NS / 24;
+/// Noon of a day.
+const NOW: i64 = 100 * DAY_NS + 12 * HOUR_NS;
+
+fn overview<'a>(days: u32, runs: &[Run<'a>]) -> Option<Overview<'a>> {
+    Overview::of(&Window::new(NOW, days, 0).expect("a window"), runs, &Earlier::default())
+}
+
+/// A run some hours ago that took so long.
+fn took(hours_ago: i64, wall_ms: f64) -> Run<'static> {
+    Run { wall_ms: Some(wall_ms), ..run(NOW - hours_ago * HOUR_NS) }
+}
+
+#[test]
+fn a_label_that_did_not_run_in_the_range_has_no_overview() {
+    assert_eq!(overview(1, &[]), None);
+    assert_eq!(overview(1, &[took(25, 1.0)]), None);
+    assert!(overview(1, &[took(24, 1.0)]).is_some());
+    assert!(overview(1, &[took(0, 1.0)]).is_some());
+}
+
+#[test]
+fn runs_of_the_future_have_no_part() {
+    let ahead = run(NOW + 1);
+    assert_eq!(overview(1, &[ahead]), None);
+    assert_eq!(overview(1, &[took(1, 5.0), ahead]), overview(1, &[took(1, 5.0)]));
+}
+
+#[test]
+fn a_single_run_is_told_as_it_is() {
+    let one = Run { service: Some("etl"), rules: &["spill"], ..took(1, 5.0) };
+    let expected = Overview {
+        service: Some("etl"),
+        runs: 1,
+        failed: 0,
+        total_wall_ms: 5.0,
+        rules: vec!["spill"],
+        times: Comparison { recent_wall_ms: Some(5.0), ..Comparison::default() },
+        recent_runs: 1,
+        recent_failed: 0,
+        failed_before: 0,
+        new_rules: vec![],
+        plan_changed_unix_ns: None,
+        bins: vec![None, None, None, Some(5.0)],
+        days: vec![Day::default(), Day { runs: 1, failed: 0, median_wall_ms: Some(5.0) }],
+    };
+    assert_eq!(overview(1, &[one]), Some(expected));
+}
+
+/// Ten runs of 10 ms, two days ago, and three of 30 ms, today.
+fn slowed_down() -> Vec<Run<'static>> {
+    let usual = (0..10).map(|hour| took(48 + hour, 10.0));
+    usual.chain((0..3).map(|hour| took(hour, 30.0))).collect()
+}
+
+#[test]
+fn a_query_that_slowed_down() {
+    let expected = Comparison {
+        usual_wall_ms: Some(10.0),
+        usual_band_ms: Some([10.0, 10.0]),
+        recent_wall_ms: Some(30.0),
+        ratio: Some(3.0),
+        verdict: Some(Verdict::Slower),
+    };
+    let overview = overview(7, &slowed_down()).expect("runs");
+    assert_eq!((overview.times, overview.recent_runs), (expected, 3));
+    assert_eq!((overview.runs, overview.total_wall_ms), (13, 190.0));
+}
+
+#[test]
+fn the_comparison_does_not_depend_on_the_range() {
+    let (short, long) = (overview(1, &slowed_down()), overview(90, &slowed_down()));
+    let (short, long) = (short.expect("runs"), long.expect("runs"));
+    assert_eq!(short.times, long.times);
+    assert_eq!((short.runs, long.runs), (3, 13));
+}
+
+#[test]
+fn failed_and_unfinished_runs_are_counted_and_have_no_times() {
+    let with = |status, run: Run<'static>| Run { status, ..run };
+    let mut runs = slowed_down();
+    runs.extend([
+        with(RunStatus::Failed, took(1, 9000.0)),
+        with(RunStatus::Failed, took(49, 9000.0)),
+        with(RunStatus::Failed, took(50, 9000.0)),
+        with(RunStatus::Unfinished, took(51, 9000.0)),
+        with(RunStatus::Running, took(0, 9000.0)),
+    ]);
+    let (all, finished) = (overview(7, &runs).expect("runs"), overview(7, &slowed_down()).expect("runs"));
+    assert_eq!(
+        (all.times, all.total_wall_ms, &all.bins),
+        (finished.times, finished.total_wall_ms, &finished.bins)
+    );
+    assert_eq!((all.runs, all.failed), (18, 3));
+    assert_eq!((all.recent_runs, all.recent_failed, all.failed_before), (5, 1, 2));
+}
+
+#[test]
+fn the_last_three_runs_are_lately_however_old_and_the_rest_is_usual() {
+    let runs: Vec<Run<'_>> = (1..=8).map(|day| took(24 * 3 * day, day as f64)).collect();
+    let overview = overview(30, &runs).expect("runs");
+    // Lately: 3, 6 and 9 days ago. The 14 days before hold the runs of 12, 15, 18 and 21 days ago.
+    assert_eq!((overview.recent_runs, overview.times.recent_wall_ms), (3, Some(2.0)));
+    assert_eq!(overview.times.usual_wall_ms, None, "four are too few");
+}
+
+#[test]
+fn the_service_is_that_of_the_last_run_that_names_one() {
+    let from = |service, run: Run<'static>| Run { service, ..run };
+    let runs = [from(Some("new"), took(2, 1.0)), from(None, took(1, 1.0)), from(Some("old"), took(3, 1.0))];
+    assert_eq!(overview(1, &runs).expect("runs").service, Some("new"));
+}
+
+#[test]
+fn slices_and_days_hold_medians_of_what_finished() {
+    let runs = [
+        took(24, 1.0),
+        took(19, 3.0),
+        took(18, 7.0),
+        Run { status: RunStatus::Failed, ..took(12, 5.0) },
+        took(7, 8.0),
+        took(0, 4.0),
+    ];
+    let overview = overview(1, &runs).expect("runs");
+    // From noon to noon: of 24 and 19 hours ago, of 18, of 12 and 7, of now.
+    assert_eq!(overview.bins, [Some(2.0), Some(7.0), Some(8.0), Some(4.0)]);
+    let yesterday = Day { runs: 3, failed: 0, median_wall_ms: Some(3.0) };
+    let today = Day { runs: 3, failed: 1, median_wall_ms: Some(6.0) };
+    assert_eq!(overview.days, [yesterday, today]);
+}
+
+#[test]
+fn a_slice_in_which_only_failures_ran_has_no_time() {
+    let overview = overview(1, &[Run { status: RunStatus::Failed, ..took(1, 5.0) }]).expect("a run");
+    assert_eq!(overview.bins, [None; 4]);
+    assert_eq!(overview.days[1], Day { runs: 1, failed: 1, median_wall_ms: None });
+}
+
+#[test]
+fn the_first_day_counts_only_what_is_in_the_range() {
+    let runs = [took(25, 1.0), took(23, 2.0)];
+    let overview = overview(1, &runs).expect("runs");
+    assert_eq!(overview.days[0], Day { runs: 1, failed: 0, median_wall_ms: Some(2.0) });
+}
+
+#[test]
+fn new_warnings_and_plans_are_told() {
+    let usual = (0..5).map(|n| Run { fingerprint: Some("A"), ..took(24 * 8 + n, 1.0) });
+    let now = Run { fingerprint: Some("B"), rules: &["skew"], query_id: id(1), ..took(2, 1.0) };
+    let runs: Vec<Run<'_>> = usual.chain([now, Run { query_id: id(2), ..now }, now]).collect();
+    let overview = overview(1, &runs).expect("runs");
+    assert_eq!(overview.new_rules, ["skew"]);
+    assert_eq!(overview.plan_changed_unix_ns, Some(now.started_unix_ns));
+}
+
+#[test]
+fn what_came_before_the_runs_given_can_be_told_apart() {
+    let window = Window::new(NOW, 1, 0).expect("a window");
+    let runs = [Run { rules: &["skew", "spill"], ..took(1, 1.0) }];
+    let overview = Overview::of(&window, &runs, &Earlier { runs: 5, rules: &["spill"] });
+    assert_eq!(overview.expect("a run").new_rules, ["skew"]);
+}

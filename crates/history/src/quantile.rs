@@ -1,0 +1,103 @@
+//! Where is the middle of some times, and where their quartiles?
+//!
+//! A quantile is that of type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
+//! Statistician 50 (1996), 361-365), the default of NumPy, R and spreadsheets: of `n` ascending values
+//! `x[0] ..= x[n - 1]`, the quantile `q` stands at the place `h = q (n - 1)`; between two values it is
+//! interpolated linearly. The median is therefore the middle value, or the average of the two middle values.
+//!
+//! Values are found by selection, in O(n) time, and not by sorting all. They are finite; `-0.0` counts as less
+//! than `0.0`, which no result shows.
+
+/// Median and quartiles of some values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quartiles {
+    /// A quarter of the values lies below.
+    pub lower: f64,
+    /// Half of the values lies below.
+    pub median: f64,
+    /// A quarter of the values lies above.
+    pub upper: f64,
+}
+
+/// The median: the middle value, or the average of the two middle values. `None` of nothing. Reorders the values.
+pub fn median(values: &mut [f64]) -> Option<f64> {
+    let count = values.len() as u64;
+    (count > 0).then(|| quarter(count, 2, |index| select(values, index)))
+}
+
+/// Median and quartiles (type 7, see above). `None` of nothing. Reorders the values.
+pub fn quartiles(values: &mut [f64]) -> Option<Quartiles> {
+    Quartiles::of(values.len() as u64, |index| select(values, index))
+}
+
+impl Quartiles {
+    /// Of `count` values, of which `value_at` finds the one at an index in ascending order.
+    pub(crate) fn of(count: u64, mut value_at: impl FnMut(u64) -> f64) -> Option<Self> {
+        (count > 0).then(|| Self {
+            lower: quarter(count, 1, &mut value_at),
+            median: quarter(count, 2, &mut value_at),
+            upper: quarter(count, 3, &mut value_at),
+        })
+    }
+}
+
+/// The value at a number of quarters of the way through `count` values. The place is found in integers: in
+/// floating point it would be off for many values.
+pub(crate) fn quarter(count: u64, quarters: u64, mut value_at: impl FnMut(u64) -> f64) -> f64 {
+    let place = u128::from(count - 1) * u128::from(quarters);
+    let index = (place / 4) as u64;
+    let below = value_at(index);
+    match place % 4 {
+        0 => below,
+        2 => f64::midpoint(below, value_at(index + 1)),
+        part => between(below, value_at(index + 1), part as f64 / 4.0),
+    }
+}
+
+/// The value a part of the way from one value to the next.
+pub(crate) fn between(below: f64, above: f64, part: f64) -> f64 {
+    below + (above - below) * part
+}
+
+fn select(values: &mut [f64], index: u64) -> f64 {
+    *values.select_nth_unstable_by(index as usize, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_or_the_average_of_both_middles() {
+        assert_eq!(median(&mut []), None);
+        assert_eq!(median(&mut [7.0]), Some(7.0));
+        assert_eq!(median(&mut [9.0, 1.0]), Some(5.0));
+        assert_eq!(median(&mut [9.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&mut [9.0, 1.0, 2.0, 4.0]), Some(3.0));
+    }
+
+    #[test]
+    fn the_average_of_the_largest_numbers_is_finite() {
+        assert_eq!(median(&mut [f64::MAX, f64::MAX]), Some(f64::MAX));
+    }
+
+    fn check(values: &[f64], expected: Option<(f64, f64, f64)>) {
+        let expected = expected.map(|(lower, median, upper)| Quartiles { lower, median, upper });
+        assert_eq!(quartiles(&mut values.to_vec()), expected, "{values:?}");
+    }
+
+    #[test]
+    fn quartiles_lie_between_values() {
+        check(&[], None);
+        check(&[3.0], Some((3.0, 3.0, 3.0)));
+        check(&[4.0, 0.0], Some((1.0, 2.0, 3.0)));
+        check(&[4.0, 0.0, 2.0], Some((1.0, 2.0, 3.0)));
+        check(&[0.0, 4.0, 8.0, 12.0], Some((3.0, 6.0, 9.0)));
+        check(&[5.0, 1.0, 4.0, 2.0, 3.0], Some((2.0, 3.0, 4.0)));
+    }
+
+    #[test]
+    fn equal_values_have_no_band() {
+        check(&[0.1; 6], Some((0.1, 0.1, 0.1)));
+    }
+}

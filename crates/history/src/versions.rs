@@ -1,0 +1,122 @@
+//! With which plans did a label finish?
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use queryscope_protocol::QueryId;
+
+use crate::run::Run;
+use crate::tally::{counts, distinct_rules, median_ms};
+
+/// The runs of a label with one plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version<'a> {
+    /// Hash of the plan.
+    pub fingerprint: &'a str,
+    /// How many there are, of every state.
+    pub runs: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// When the first of them started, in Unix nanoseconds.
+    pub first_started_unix_ns: i64,
+    /// When the last of them started, in Unix nanoseconds.
+    pub last_started_unix_ns: i64,
+    /// Median wall time of those that finished, in milliseconds.
+    pub usual_wall_ms: f64,
+    /// Names of the insights that warned in any of them, each once, by name.
+    pub rules: Vec<&'a str>,
+    /// The last of them, whatever its state.
+    pub latest_query_id: QueryId,
+}
+
+/// The plans that finished at least once among the runs of a label, the one that ran last first. Runs are given
+/// in any order; one whose plan is unknown belongs to none.
+pub fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
+    let mut by_plan: HashMap<&str, Vec<Run<'a>>> = HashMap::new();
+    for run in runs {
+        if let Some(fingerprint) = run.fingerprint {
+            by_plan.entry(fingerprint).or_default().push(*run);
+        }
+    }
+    let mut versions: Vec<_> = by_plan.into_iter().filter_map(|(plan, runs)| version(plan, &runs)).collect();
+    versions.sort_unstable_by_key(|version| Reverse((version.last_started_unix_ns, version.latest_query_id)));
+    versions
+}
+
+fn version<'a>(fingerprint: &'a str, runs: &[Run<'a>]) -> Option<Version<'a>> {
+    let first = runs.iter().min_by_key(|run| run.place())?;
+    let last = runs.iter().max_by_key(|run| run.place())?;
+    let (count, failed) = counts(runs);
+    Some(Version {
+        fingerprint,
+        runs: count,
+        failed,
+        first_started_unix_ns: first.started_unix_ns,
+        last_started_unix_ns: last.started_unix_ns,
+        usual_wall_ms: median_ms(runs)?,
+        rules: distinct_rules(runs),
+        latest_query_id: last.query_id,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunStatus;
+    use crate::sample::{id, run};
+
+    fn of<'a>(plan: &'a str, run: Run<'a>) -> Run<'a> {
+        Run { fingerprint: Some(plan), ..run }
+    }
+
+    #[test]
+    fn a_version_holds_all_runs_of_its_plan() {
+        let runs = [
+            Run { wall_ms: Some(4.0), rules: &["spill"], ..of("A", run(2)) },
+            Run { status: RunStatus::Failed, rules: &["skew"], ..of("A", run(7)) },
+            Run { wall_ms: Some(8.0), rules: &["spill"], ..of("A", run(5)) },
+        ];
+        let expected = Version {
+            fingerprint: "A",
+            runs: 3,
+            failed: 1,
+            first_started_unix_ns: 2,
+            last_started_unix_ns: 7,
+            usual_wall_ms: 6.0,
+            rules: vec!["skew", "spill"],
+            latest_query_id: id(7),
+        };
+        assert_eq!(versions(&runs), [expected]);
+    }
+
+    #[test]
+    fn only_a_plan_that_finished_is_a_version() {
+        let runs = [
+            Run { status: RunStatus::Failed, ..of("A", run(1)) },
+            Run { status: RunStatus::Running, wall_ms: None, ..of("B", run(2)) },
+            of("C", run(3)),
+            run(4),
+        ];
+        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        assert_eq!(plans, ["C"]);
+    }
+
+    #[test]
+    fn the_plan_that_ran_last_is_first_also_when_that_run_failed() {
+        let runs = [
+            of("A", run(1)),
+            of("B", run(2)),
+            Run { status: RunStatus::Failed, ..of("A", run(3)) },
+            of("C", run(0)),
+        ];
+        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        assert_eq!(plans, ["A", "B", "C"]);
+    }
+
+    #[test]
+    fn plans_that_ran_last_at_one_time_stand_by_id() {
+        let runs = [of("A", Run { query_id: id(2), ..run(5) }), of("B", Run { query_id: id(9), ..run(5) })];
+        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        assert_eq!(plans, ["B", "A"]);
+    }
+}

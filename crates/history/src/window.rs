@@ -1,0 +1,215 @@
+//! Which stretch of time does an overview cover, and how is it cut?
+
+use thiserror::Error;
+
+use crate::limits::{
+    DAY_NS, LATELY_NS, MINUTE_NS, NEW_RULE_NS, OVERVIEW_DAYS_MAX, SLICE_NS, SLICES_A_DAY, USUAL_NS,
+    UTC_OFFSET_MAX_MINUTES,
+};
+
+/// A stretch an overview can not cover.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WindowError {
+    /// So many days are none, or too many.
+    #[error("days is {0}, expected 1 to {OVERVIEW_DAYS_MAX}")]
+    Days(u32),
+    /// No place is so far from UTC.
+    #[error("utc_offset is {0} minutes, expected -{UTC_OFFSET_MAX_MINUTES} to {UTC_OFFSET_MAX_MINUTES}")]
+    UtcOffset(i32),
+}
+
+/// The last so many times 24 hours, both ends included, and the local days they touch.
+///
+/// A local day is 24 hours from local midnight, at one offset from UTC for all days: a change to or from summer
+/// time within the range does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    now_unix_ns: i64,
+    days: u32,
+    utc_offset_minutes: i32,
+}
+
+impl Window {
+    /// The last `days` times 24 hours until now, whose local time is so many minutes ahead of UTC.
+    ///
+    /// # Errors
+    /// When the days are none or more than [`OVERVIEW_DAYS_MAX`], or the offset is larger than
+    /// [`UTC_OFFSET_MAX_MINUTES`] either way.
+    pub fn new(now_unix_ns: i64, days: u32, utc_offset_minutes: i32) -> Result<Self, WindowError> {
+        if !(1..=OVERVIEW_DAYS_MAX).contains(&days) {
+            return Err(WindowError::Days(days));
+        }
+        if !(-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(&utc_offset_minutes) {
+            return Err(WindowError::UtcOffset(utc_offset_minutes));
+        }
+        Ok(Self { now_unix_ns, days, utc_offset_minutes })
+    }
+
+    /// The end of the range: runs that start later have no part in anything.
+    pub const fn now_unix_ns(&self) -> i64 {
+        self.now_unix_ns
+    }
+
+    /// The start of the range.
+    pub fn since_unix_ns(&self) -> i64 {
+        self.now_unix_ns.saturating_sub(i64::from(self.days) * DAY_NS)
+    }
+
+    /// From when on an overview looks at each run of a label, which is before the range when that is short.
+    ///
+    /// Where fewer than [`LATELY_RUNS_MIN`](crate::limits::LATELY_RUNS_MIN) of a label's runs started in the
+    /// last 24 hours, it looks at its last so many runs and the 14 days before the first of them, too.
+    pub fn runs_since_unix_ns(&self) -> i64 {
+        let usual = self.lately_since_unix_ns().saturating_sub(USUAL_NS);
+        self.since_unix_ns().min(usual).min(self.new_rules_since_unix_ns())
+    }
+
+    /// The start of the last 24 hours.
+    pub fn lately_since_unix_ns(&self) -> i64 {
+        self.now_unix_ns.saturating_sub(LATELY_NS)
+    }
+
+    /// The start of the stretch in which a warning is new.
+    pub(crate) fn new_rules_since_unix_ns(&self) -> i64 {
+        self.now_unix_ns.saturating_sub(NEW_RULE_NS)
+    }
+
+    /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
+    pub fn days(&self) -> Vec<i64> {
+        let first = self.local_day(self.since_unix_ns());
+        (0..self.day_count() as i128).map(|day| self.day_start(first + day)).collect()
+    }
+
+    /// How many local days the range touches.
+    pub fn day_count(&self) -> usize {
+        (self.local_day(self.now_unix_ns) - self.local_day(self.since_unix_ns())) as usize + 1
+    }
+
+    /// Which of those days a run in the range started on.
+    pub fn day_of(&self, started_unix_ns: i64) -> usize {
+        let day = self.local_day(started_unix_ns) - self.local_day(self.since_unix_ns());
+        (day.max(0) as usize).min(self.day_count() - 1)
+    }
+
+    /// How many slices of 6 hours the range has; they are counted from its start, not from midnight.
+    pub const fn slice_count(&self) -> usize {
+        (self.days * SLICES_A_DAY) as usize
+    }
+
+    /// Which of those slices a run in the range started in. A slice ends where the next one starts; the last
+    /// holds its end, too.
+    pub fn slice_of(&self, started_unix_ns: i64) -> usize {
+        let into = i128::from(started_unix_ns) - i128::from(self.since_unix_ns());
+        ((into / i128::from(SLICE_NS)).max(0) as usize).min(self.slice_count() - 1)
+    }
+
+    /// Number of a local day, from the one that holds the epoch's local midnight. Not truncated towards it:
+    /// before 1970, and west of Greenwich, days begin at negative times.
+    fn local_day(&self, unix_ns: i64) -> i128 {
+        (i128::from(unix_ns) + self.ahead_ns()).div_euclid(i128::from(DAY_NS))
+    }
+
+    fn day_start(&self, local_day: i128) -> i64 {
+        let start = local_day * i128::from(DAY_NS) - self.ahead_ns();
+        start.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
+    fn ahead_ns(&self) -> i128 {
+        i128::from(self.utc_offset_minutes) * i128::from(MINUTE_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_NS: i64 = DAY_NS / 24;
+
+    fn window(now_unix_ns: i64, days: u32, utc_offset_minutes: i32) -> Window {
+        Window::new(now_unix_ns, days, utc_offset_minutes).expect("a window")
+    }
+
+    #[test]
+    fn bounds_are_checked() {
+        for (days, offset) in [(1, 1440), (90, -1440)] {
+            assert!(Window::new(0, days, offset).is_ok());
+        }
+        assert_eq!(Window::new(0, 0, 0), Err(WindowError::Days(0)));
+        assert_eq!(Window::new(0, 91, 0), Err(WindowError::Days(91)));
+        assert_eq!(Window::new(0, 1, 1441), Err(WindowError::UtcOffset(1441)));
+        assert_eq!(Window::new(0, 1, -1441), Err(WindowError::UtcOffset(-1441)));
+    }
+
+    #[test]
+    fn a_range_from_noon_touches_one_day_more() {
+        let noon = 10 * DAY_NS + 12 * HOUR_NS;
+        assert_eq!(window(noon, 2, 0).days(), [8, 9, 10].map(|day| day * DAY_NS));
+    }
+
+    #[test]
+    fn a_range_until_midnight_touches_the_day_that_begins() {
+        let midnight = window(10 * DAY_NS, 1, 0);
+        assert_eq!(midnight.days(), [9, 10].map(|day| day * DAY_NS));
+        assert_eq!(midnight.day_of(10 * DAY_NS - 1), 0);
+        assert_eq!(midnight.day_of(10 * DAY_NS), 1);
+        assert_eq!(window(10 * DAY_NS - 1, 1, 0).days(), [8, 9].map(|day| day * DAY_NS));
+    }
+
+    #[test]
+    fn local_days_begin_at_local_midnight() {
+        let noon = 10 * DAY_NS + 12 * HOUR_NS;
+        // 19:00 in a place 7 hours ahead, whose days begin at 17:00 UTC.
+        assert_eq!(window(noon, 1, 7 * 60).days(), [8, 9].map(|day| day * DAY_NS + 17 * HOUR_NS));
+        // 05:00 in a place 7 hours behind.
+        assert_eq!(window(noon, 1, -7 * 60).days(), [9, 10].map(|day| day * DAY_NS + 7 * HOUR_NS));
+        assert_eq!(window(noon, 1, 345).days()[0], 9 * DAY_NS - 345 * MINUTE_NS, "Nepal");
+    }
+
+    #[test]
+    fn a_whole_day_ahead_or_behind_has_the_days_of_utc() {
+        for now in [-5, 0, 7 * HOUR_NS, 10 * DAY_NS] {
+            for offset in [-1440, 1440] {
+                assert_eq!(window(now, 3, offset).days(), window(now, 3, 0).days(), "{now} {offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn days_before_1970() {
+        assert_eq!(window(-1, 1, 0).days(), [-2 * DAY_NS, -DAY_NS]);
+        assert_eq!(window(0, 1, -60).days(), [-2 * DAY_NS + HOUR_NS, -DAY_NS + HOUR_NS]);
+    }
+
+    #[test]
+    fn slices_are_6_hours_from_the_start() {
+        let week = window(10 * DAY_NS + 7, 7, 60);
+        let since = week.since_unix_ns();
+        assert_eq!((since, week.slice_count()), (3 * DAY_NS + 7, 28));
+        for (after_ns, slice) in [(0, 0), (6 * HOUR_NS - 1, 0), (6 * HOUR_NS, 1), (7 * DAY_NS - 1, 27)] {
+            assert_eq!(week.slice_of(since + after_ns), slice, "{after_ns}");
+        }
+        assert_eq!(week.slice_of(week.now_unix_ns()), 27, "the end belongs to the last");
+    }
+
+    #[test]
+    fn a_short_range_looks_at_runs_before_it() {
+        assert_eq!(window(100 * DAY_NS, 1, 0).runs_since_unix_ns(), 85 * DAY_NS);
+        assert_eq!(window(100 * DAY_NS, 30, 0).runs_since_unix_ns(), 70 * DAY_NS);
+    }
+
+    #[test]
+    fn the_ends_of_time_do_not_overflow() {
+        for now in [i64::MIN, i64::MAX] {
+            for offset in [-1440, 1440] {
+                let window = window(now, 90, offset);
+                assert!(window.runs_since_unix_ns() <= window.since_unix_ns());
+                assert_eq!(window.days().len(), window.day_count());
+                for started in [i64::MIN, i64::MAX] {
+                    assert!(window.slice_of(started) < window.slice_count());
+                    assert!(window.day_of(started) < window.day_count());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Which queries a filter keeps.
+
+use std::sync::Arc;
+
+use queryscope_store::{Is, QueryFilter};
+use rusqlite::Connection;
+
+use super::dictionary::{Origin, Plan};
+use super::segment::{ROWS, Row, Segment};
+use crate::row::status_number;
+use crate::terms::find;
+
+/// The columns at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(super) segments: Vec<(usize, Arc<Segment>)>,
+    pub(crate) origins: Arc<Vec<Origin>>,
+    pub(crate) plans: Arc<Vec<Plan>>,
+}
+
+impl Snapshot {
+    /// The queries that started in a stretch of time, both ends included, the latest stored first, each with
+    /// the number of its row.
+    pub(crate) fn rows(&self, since_unix_ns: i64, until_unix_ns: i64) -> impl Iterator<Item = (i64, Row)> {
+        self.segments
+            .iter()
+            .rev()
+            .filter(move |(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
+            .flat_map(|(number, segment)| {
+                segment.rows().map(move |(at, row)| ((number * ROWS + at) as i64, row))
+            })
+            .filter(move |(_, row)| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
+    }
+}
+
+/// A value a field must have, as a term; `None` keeps all.
+pub(crate) type Wanted = Option<Option<i64>>;
+
+/// A filter in terms; what nobody has is the term of nobody.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Selection {
+    pub(crate) project: Wanted,
+    pub(crate) service: Wanted,
+    pub(crate) environment: Wanted,
+    pub(crate) host: Wanted,
+    pub(crate) label: Wanted,
+    pub(crate) fingerprint: Wanted,
+    pub(crate) status: Option<u8>,
+    pub(crate) since_unix_ns: i64,
+    pub(crate) until_unix_ns: i64,
+}
+
+/// No text has this number.
+const NOBODY: i64 = -1;
+
+impl Selection {
+    pub(crate) fn of(db: &Connection, filter: &QueryFilter) -> rusqlite::Result<Self> {
+        let text = |text: &Option<String>| -> rusqlite::Result<Wanted> {
+            text.as_deref().map(|text| Ok(Some(find(db, text)?.unwrap_or(NOBODY)))).transpose()
+        };
+        let is = |is: &Option<Is>| -> rusqlite::Result<Wanted> {
+            match is {
+                None => Ok(None),
+                Some(Is::Absent) => Ok(Some(None)),
+                Some(Is::Value(text)) => Ok(Some(Some(find(db, text)?.unwrap_or(NOBODY)))),
+            }
+        };
+        Ok(Self {
+            project: text(&filter.project)?,
+            service: is(&filter.service)?,
+            environment: is(&filter.environment)?,
+            host: text(&filter.host)?,
+            label: is(&filter.label)?,
+            fingerprint: is(&filter.fingerprint)?,
+            status: filter.status.map(|status| status_number(status) as u8),
+            since_unix_ns: filter.since_unix_ns.unwrap_or(i64::MIN),
+            until_unix_ns: filter.until_unix_ns.unwrap_or(i64::MAX),
+        })
+    }
+
+    pub(crate) fn keeps_origin(&self, origin: &Origin) -> bool {
+        keeps(self.project, Some(origin.project))
+            && keeps(self.service, origin.service)
+            && keeps(self.environment, origin.environment)
+            && keeps(self.host, Some(origin.host))
+    }
+
+    pub(crate) fn keeps_plan(&self, plan: &Plan) -> bool {
+        keeps(self.label, plan.label) && keeps(self.fingerprint, plan.fingerprint)
+    }
+
+    /// The queries the filter keeps, the latest stored first.
+    pub(crate) fn rows<'s>(&'s self, snapshot: &'s Snapshot) -> impl Iterator<Item = (i64, Row)> + 's {
+        let origins: Vec<bool> = snapshot.origins.iter().map(|origin| self.keeps_origin(origin)).collect();
+        let plans: Vec<bool> = snapshot.plans.iter().map(|plan| self.keeps_plan(plan)).collect();
+        snapshot.rows(self.since_unix_ns, self.until_unix_ns).filter(move |(_, row)| {
+            self.status.is_none_or(|status| status == row.status)
+                && origins[row.origin as usize]
+                && plans[row.plan as usize]
+        })
+    }
+}
+
+/// Whether a field has the wanted value.
+pub(crate) fn keeps(wanted: Wanted, value: Option<i64>) -> bool {
+    wanted.is_none_or(|wanted| wanted == value)
+}

@@ -1,0 +1,136 @@
+//! How the model answers over many queries: by the definitions, over all rows.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use queryscope_history::{Earlier, Group, Overview, Run, RunStatus, Window};
+use queryscope_protocol::QueryId;
+use uuid::Uuid;
+
+use super::disk::Row;
+use super::list::matches;
+use crate::analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::filter::QueryFilter;
+use crate::query::{Query, Status};
+
+type Field = fn(&Query) -> Option<String>;
+
+pub(super) fn facets(rows: &[Row], filter: &QueryFilter) -> Facets {
+    let filter = QueryFilter { search: None, ..filter.clone() };
+    let service = QueryFilter { service: None, ..filter.clone() };
+    let environment = QueryFilter { environment: None, ..filter.clone() };
+    let host = QueryFilter { host: None, ..filter.clone() };
+    let status = QueryFilter { status: None, ..filter.clone() };
+    Facets {
+        service: facet(rows, &service, |query| query.service.clone()),
+        environment: facet(rows, &environment, |query| query.environment.clone()),
+        host: facet(rows, &host, |query| Some(query.host.clone())),
+        status: facet(rows, &status, |query| Some(query.status.to_string())),
+    }
+}
+
+/// Counts a field under the filters on all others.
+fn facet(rows: &[Row], others: &QueryFilter, field: Field) -> Vec<FacetValue> {
+    let listed_under = QueryFilter {
+        project: others.project.clone(),
+        label: others.label.clone(),
+        since_unix_ns: others.since_unix_ns,
+        until_unix_ns: others.until_unix_ns,
+        ..QueryFilter::default()
+    };
+    let values: BTreeSet<Option<String>> = kept(rows, &listed_under).map(|row| field(&row.query)).collect();
+    let runs_of =
+        |value: &Option<String>| kept(rows, others).filter(|row| field(&row.query) == *value).count();
+    let mut facet: Vec<FacetValue> =
+        values.into_iter().map(|value| FacetValue { runs: runs_of(&value) as u64, value }).collect();
+    facet.sort_by_key(|facet| (Reverse(facet.runs), facet.value.clone()));
+    facet
+}
+
+pub(super) fn groups(rows: &[Row], filter: &QueryFilter, by: GroupBy) -> Vec<GroupEntry> {
+    let filter = QueryFilter { search: None, ..filter.clone() };
+    let key: Field = match by {
+        GroupBy::Label => |query| query.label.clone(),
+        GroupBy::Fingerprint => |query| query.fingerprint.clone(),
+    };
+    let mut groups: Vec<GroupEntry> = by_key(kept(rows, &filter), key)
+        .into_iter()
+        .filter_map(|(key, rows)| with_runs(&rows, |runs| Some(GroupEntry::of(&key, Group::of(runs)?))))
+        .collect();
+    groups.sort_by_key(|group| (Reverse(group.last_started_unix_ns), group.key.clone()));
+    groups
+}
+
+pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<VersionEntry> {
+    let filter = QueryFilter { search: None, ..filter.clone() };
+    let rows: Vec<&Row> = kept(rows, &filter).collect();
+    with_runs(&rows, |runs| {
+        let versions = queryscope_history::versions(runs);
+        let latest = |id| rows.iter().find(|row| run_id(row) == id).map(|row| row.query.query_id);
+        versions
+            .iter()
+            .filter_map(|version| Some(VersionEntry::of(version, latest(version.latest_query_id)?)))
+            .collect()
+    })
+}
+
+pub(super) fn overview(rows: &[Row], filter: &QueryFilter, window: &Window) -> Vec<OverviewEntry> {
+    let filter = QueryFilter { search: None, since_unix_ns: None, until_unix_ns: None, ..filter.clone() };
+    let mut entries: Vec<OverviewEntry> = by_key(kept(rows, &filter), |query| query.label.clone())
+        .into_iter()
+        .filter_map(|(label, rows)| {
+            with_runs(&rows, |runs| {
+                Some(OverviewEntry::of(&label, Overview::of(window, runs, &Earlier::default())?))
+            })
+        })
+        .collect();
+    entries.sort_by(|a, b| a.place().cmp(&b.place()));
+    entries
+}
+
+fn kept<'r>(rows: &'r [Row], filter: &QueryFilter) -> impl Iterator<Item = &'r Row> {
+    rows.iter().filter(move |row| matches(&row.query, filter))
+}
+
+/// Rows that have a key, by it.
+fn by_key<'r>(rows: impl Iterator<Item = &'r Row>, key: Field) -> BTreeMap<String, Vec<&'r Row>> {
+    let mut by_key: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        if let Some(key) = key(&row.query) {
+            by_key.entry(key).or_default().push(row);
+        }
+    }
+    by_key
+}
+
+/// Looks at rows as runs.
+fn with_runs<T>(rows: &[&Row], look: impl FnOnce(&[Run<'_>]) -> T) -> T {
+    let rules: Vec<Vec<&str>> =
+        rows.iter().map(|row| row.query.rules.iter().map(String::as_str).collect()).collect();
+    let runs: Vec<Run<'_>> = rows.iter().zip(&rules).map(|(row, rules)| run(row, rules)).collect();
+    look(&runs)
+}
+
+fn run<'a>(row: &'a Row, rules: &'a [&'a str]) -> Run<'a> {
+    let query = &row.query;
+    Run {
+        query_id: run_id(row),
+        started_unix_ns: query.started_unix_ns,
+        status: match query.status {
+            Status::Running => RunStatus::Running,
+            Status::Finished => RunStatus::Finished,
+            Status::Failed => RunStatus::Failed,
+            Status::Unfinished => RunStatus::Unfinished,
+        },
+        wall_ms: query.wall_ms,
+        service: query.service.as_deref(),
+        fingerprint: query.fingerprint.as_deref(),
+        rules,
+    }
+}
+
+/// The id a run goes by: as in the list, the order in which queries were first stored tells those of the same
+/// start apart.
+fn run_id(row: &Row) -> QueryId {
+    QueryId::new(Uuid::from_u128(u128::from(row.place.unsigned_abs())))
+}
