@@ -9,6 +9,7 @@ mod import;
 mod post;
 mod progress;
 mod serve;
+mod signals;
 mod snippet;
 mod store;
 mod token;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
+use crate::signals::Signals;
 use crate::{snippet, store};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -109,15 +109,11 @@ fn indent(text: &str) -> String {
 
 /// Is cancelled by the first SIGTERM or SIGINT.
 fn stop_on_signals() -> Result<CancellationToken> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut signals = Signals::listen()?;
     let stop = CancellationToken::new();
     let cancel = stop.clone();
     tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        signals.first().await;
         tracing::info!("stopping");
         cancel.cancel();
     });

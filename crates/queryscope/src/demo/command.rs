@@ -11,6 +11,7 @@ use crate::cli::DemoArgs;
 use crate::data::DataFolder;
 use crate::post::Poster;
 use crate::progress::Progress as Bar;
+use crate::signals::Signals;
 use crate::token::TemporaryToken;
 
 /// The project of everything the demo sends.
@@ -28,10 +29,11 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
         );
     }
     let url = data.address()?;
+    let mut signals = Signals::listen()?;
     let token = TemporaryToken::make(&data, "demo", PROJECT).await?;
     let played = tokio::select! {
         played = play_to(&url, token.text(), args.history_only) => played,
-        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted; what was sent stays")),
+        () = signals.first() => Err(anyhow::anyhow!("interrupted; what was sent stays")),
     };
     token.revoke().await?;
     played
