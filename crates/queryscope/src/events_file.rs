@@ -29,6 +29,18 @@ pub(crate) struct EventsFile {
     process: Option<(String, u64)>,
     /// Whether the file ended in the middle of a line that can not be read.
     cut: bool,
+    /// Why the file can not be read on, told after the batch before it.
+    failed: Option<anyhow::Error>,
+}
+
+impl FileBatch {
+    /// What comes before a line of the text, counted from 0.
+    pub(crate) fn before(mut self, line: usize) -> Self {
+        let end: usize = self.text.split_inclusive(|byte| *byte == b'\n').take(line).map(<[u8]>::len).sum();
+        self.text.truncate(end);
+        self.lines.truncate(line);
+        self
+    }
 }
 
 impl EventsFile {
@@ -43,7 +55,7 @@ impl EventsFile {
             .starts_with(&GZIP_MAGIC);
         let input: Box<dyn BufRead + Send> =
             if gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
-        Ok(Self { input, line: 0, process: None, cut: false })
+        Ok(Self { input, line: 0, process: None, cut: false, failed: None })
     }
 
     /// Whether the file ended in the middle of a line, which was left out.
@@ -55,9 +67,20 @@ impl EventsFile {
     ///
     /// # Errors
     /// When the file can not be read, a line is too long for any batch, or there is no process event before
-    /// the first event.
+    /// the first event. What comes before that is given first.
     pub(crate) fn next_batch(&mut self) -> Result<Option<FileBatch>> {
-        let mut batch: Option<FileBatch> = None;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let mut batch = None;
+        match self.fill(&mut batch) {
+            Err(error) if batch.is_some() => self.failed = Some(error),
+            filled => filled?,
+        }
+        Ok(batch)
+    }
+
+    fn fill(&mut self, batch: &mut Option<FileBatch>) -> Result<()> {
         while let Some(line) = self.next_line()? {
             if let Some(id) = process_of(&line) {
                 let goes_on = self.process.as_ref().and_then(|(known, _)| process_of(known)) == Some(id);
@@ -66,7 +89,7 @@ impl EventsFile {
                 }
                 self.process = Some((line, self.line));
                 if batch.is_some() {
-                    return Ok(batch);
+                    return Ok(());
                 }
                 continue;
             }
@@ -81,10 +104,10 @@ impl EventsFile {
             batch_now.text.push(b'\n');
             batch_now.lines.push(self.line);
             if batch_now.text.len() >= BATCH_BYTES {
-                return Ok(batch);
+                return Ok(());
             }
         }
-        Ok(batch)
+        Ok(())
     }
 
     fn next_line(&mut self) -> Result<Option<String>> {
@@ -203,6 +226,30 @@ mod tests {
         let (batches, cut) = read(&text.as_bytes()[..text.len() - 4]).expect("readable");
         assert_eq!(batches, [(vec![process(0), event(2)], vec![1, 2])]);
         assert!(cut);
+    }
+
+    #[test]
+    fn what_comes_before_an_unreadable_line_is_given_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events");
+        let text = [process(0).as_bytes(), event(2).as_bytes(), b"\xff", event(3).as_bytes()].join(&b'\n');
+        std::fs::write(&path, text).expect("written");
+        let mut file = EventsFile::open(&path).expect("there");
+        assert_eq!(file.next_batch().expect("readable").expect("a batch").lines, [1, 2]);
+        let error = file.next_batch().expect_err("no text");
+        assert_eq!(error.to_string(), "line 3 is not UTF-8");
+    }
+
+    #[test]
+    fn a_batch_can_end_before_a_line() {
+        let lines = [process(0), event(2), event(3)];
+        let batch = || FileBatch { text: lines.join("\n").into_bytes(), lines: vec![1, 2, 7] };
+        let before = batch().before(2);
+        assert_eq!(
+            before,
+            FileBatch { text: (lines[..2].join("\n") + "\n").into_bytes(), lines: vec![1, 2] }
+        );
+        assert_eq!(batch().before(3), batch());
     }
 
     #[test]

@@ -3,27 +3,31 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use queryscope_collector::{ApiError, Collector, Settings, SystemClock};
 
 use crate::cli::ImportArgs;
 use crate::data::{DataFolder, Lock};
-use crate::events_file::{EventsFile, FileBatch};
+use crate::events_file::EventsFile;
 use crate::post::{Answer, Poster, Refused};
 use crate::progress::Progress;
+use crate::signals::Signals;
 use crate::store;
 use crate::token::TemporaryToken;
 
 pub(crate) async fn run(args: ImportArgs) -> Result<()> {
     let data = DataFolder::create(&args.data.data)?;
+    let mut signals = Signals::listen()?;
     let target = Target::open(&data, &args.project).await?;
     let mut progress = Progress::new("events", None);
     let mut total = Answer { accepted: 0, duplicates: 0 };
     let mut result = Ok(());
     for path in &args.files {
-        result = import(path, &target, &mut progress, &mut total)
-            .await
-            .with_context(|| format!("{} (what comes before it is stored)", path.display()));
+        let imported = tokio::select! {
+            imported = import(path, &target, &mut progress, &mut total) => imported,
+            () = signals.first() => Err(anyhow!("interrupted")),
+        };
+        result = imported.with_context(|| format!("{} (what comes before it is stored)", path.display()));
         if result.is_err() {
             break;
         }
@@ -36,11 +40,21 @@ pub(crate) async fn run(args: ImportArgs) -> Result<()> {
 
 async fn import(path: &Path, target: &Target, progress: &mut Progress, total: &mut Answer) -> Result<()> {
     let mut file = EventsFile::open(path)?;
-    while let Some(batch) = file.next_batch()? {
-        let answer = target.store(batch).await?;
+    let mut store = async |text: Vec<u8>| -> Result<()> {
+        let answer = target.store(text).await?;
         progress.add(answer.accepted + answer.duplicates);
         total.accepted += answer.accepted;
         total.duplicates += answer.duplicates;
+        Ok(())
+    };
+    while let Some(batch) = file.next_batch()? {
+        let Err(error) = store(batch.text.clone()).await else { continue };
+        let Some((at, line)) = refused_line(&error).and_then(|at| Some((at, *batch.lines.get(at)?))) else {
+            return Err(error);
+        };
+        // A batch is refused whole: what comes before the line is a batch of its own.
+        store(batch.before(at).text).await?;
+        bail!("line {line}: {}", reason(&error));
     }
     if file.is_cut() {
         eprintln!("{}: the last line is cut off and was left out", path.display());
@@ -69,26 +83,14 @@ impl Target {
         }
     }
 
-    async fn store(&self, batch: FileBatch) -> Result<Answer> {
-        let FileBatch { text, lines } = batch;
-        let stored = match self {
-            Self::Folder { collector, project, .. } => collector
-                .ingest(project, text)
-                .await
-                .map(|stored| Answer { accepted: stored.accepted, duplicates: stored.duplicates })
-                .map_err(anyhow::Error::from),
-            Self::Service { poster, .. } => poster.post_async(text).await,
-        };
-        stored.map_err(|error| {
-            let line = error
-                .downcast_ref::<ApiError>()
-                .and_then(ApiError::line)
-                .or_else(|| error.downcast_ref::<Refused>().and_then(|refused| refused.line));
-            match line.and_then(|line| lines.get(line.checked_sub(1)?)) {
-                Some(line) => anyhow!("line {line}: {}", reason(&error)),
-                None => error,
+    async fn store(&self, batch: Vec<u8>) -> Result<Answer> {
+        match self {
+            Self::Folder { collector, project, .. } => {
+                let stored = collector.ingest(project, batch).await?;
+                Ok(Answer { accepted: stored.accepted, duplicates: stored.duplicates })
             }
-        })
+            Self::Service { poster, .. } => poster.post_async(batch).await,
+        }
     }
 
     async fn close(self) -> Result<()> {
@@ -97,6 +99,15 @@ impl Target {
             Self::Service { token, .. } => token.revoke().await,
         }
     }
+}
+
+/// The line of a batch that was refused, counted from 0.
+fn refused_line(error: &anyhow::Error) -> Option<usize> {
+    let line = match error.downcast_ref::<ApiError>() {
+        Some(refused) => refused.line(),
+        None => error.downcast_ref::<Refused>().and_then(|refused| refused.line),
+    };
+    line?.checked_sub(1)
 }
 
 /// What is wrong, without the line of the batch.
