@@ -79,7 +79,11 @@ impl DataFolder {
         let path = self.0.join("lock");
         let file = File::create(&path).with_context(|| format!("{} can not be opened", path.display()))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => {
+                // Left by a service that was killed: nobody answers there any more.
+                self.remove_address();
+                Ok(Some(Lock { _file: file }))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
                 Err(error).context(format!("{} can not be locked", path.display()))
@@ -161,6 +165,15 @@ mod tests {
         assert!(data.lock().expect("possible").is_none());
         drop(lock);
         assert!(data.lock().expect("possible").is_some());
+    }
+
+    #[test]
+    fn who_has_the_folder_says_itself_where_it_answers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::create(folder.path()).expect("made");
+        data.write_address("http://127.0.0.1:1").expect("noted");
+        let _lock = data.lock().expect("possible").expect("free");
+        assert!(data.address().is_err(), "the note of one that was killed is gone");
     }
 
     #[test]
