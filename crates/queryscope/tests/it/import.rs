@@ -1,0 +1,186 @@
+//! `queryscope import`, with and without a service.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use queryscope_protocol::{Batch, EventKind};
+use queryscope_store::unpack;
+use uuid::Uuid;
+
+use crate::common::events::{Stream, captures};
+use crate::common::{Ended, Service, queryscope};
+
+fn import(data: &Path, files: &[PathBuf]) -> Ended {
+    let command = ["import".into(), "--data".into(), data.to_owned()];
+    queryscope(command.iter().chain(files))
+}
+
+/// Judges the folder, which must be sound and hold all of these files.
+fn check(data: &Path, files: &[PathBuf]) {
+    let mut args: Vec<PathBuf> = vec!["check".into(), "--data".into(), data.to_owned()];
+    for file in files {
+        args.extend(["--acknowledged".into(), file.clone()]);
+    }
+    let checked = queryscope(&args).success();
+    assert!(checked.ends_with(": sound\n"), "{checked}");
+}
+
+/// How many events the captures hold, each once, and how many queries.
+fn captured() -> (usize, usize) {
+    let (mut events, mut queries) = (BTreeSet::new(), BTreeSet::new());
+    for file in captures() {
+        let text = unpack(&fs::read(file).expect("a capture")).expect("gzip");
+        let batch = Batch::open(&text).expect("a batch");
+        for event in batch.events {
+            let event = event.expect("an event");
+            events.insert((batch.process.id, event.seq));
+            queries.extend(event.kind.query_id());
+            assert!(!matches!(event.kind, EventKind::Process(_)));
+        }
+    }
+    (events.len(), queries.len())
+}
+
+#[test]
+fn all_captures_are_imported_once_without_a_service() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (events, queries) = captured();
+    let files = captures();
+    let first = import(folder.path(), &files).success();
+    assert_eq!(first, format!("{events} events stored, 0 had been stored before\n"));
+    let again = import(folder.path(), &files).success();
+    assert_eq!(again, format!("0 events stored, {events} had been stored before\n"));
+    check(folder.path(), &files);
+    let service = Service::start(folder.path());
+    assert_eq!(service.queries("project=default").len(), queries);
+}
+
+#[test]
+fn all_captures_are_imported_once_while_the_service_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let (events, queries) = captured();
+    let files = captures();
+    let command = |file: &PathBuf| ["import".into(), file.clone(), "--project".into(), "old".into()];
+    let data = ["--data".into(), folder.path().to_owned()];
+    let first = queryscope(command(&files[0]).iter().chain(&data).chain(&files[1..])).success();
+    assert_eq!(first, format!("{events} events stored, 0 had been stored before\n"));
+    let again = queryscope(command(&files[0]).iter().chain(&data).chain(&files[1..])).success();
+    assert_eq!(again, format!("0 events stored, {events} had been stored before\n"));
+    assert_eq!(service.queries("project=old").len(), queries);
+    check(folder.path(), &files);
+    let data = folder.path().to_string_lossy();
+    assert_eq!(queryscope(["token", "list", "--data", &data]).success(), "", "its token is gone");
+}
+
+#[test]
+fn a_plain_file_is_the_same_as_its_gzip() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let (gzip, plain) = (captures().swap_remove(12), folder.path().join("plain.jsonl"));
+    fs::write(&plain, unpack(&fs::read(&gzip).expect("a capture")).expect("gzip")).expect("written");
+    let first = import(&data, std::slice::from_ref(&plain)).success();
+    let stored = first.strip_suffix(" events stored, 0 had been stored before\n").expect("all new");
+    let again = import(&data, std::slice::from_ref(&gzip)).success();
+    assert_eq!(again, format!("0 events stored, {stored} had been stored before\n"));
+    check(&data, &[plain, gzip]);
+}
+
+#[test]
+fn a_recording_of_the_service_can_be_imported_elsewhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("from"));
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let events = [stream.started(query, "slow"), stream.finished(query, "slow")];
+    service.post(&stream.batch(&events)).counts();
+    let recording = folder.path().join("recording.jsonl.gz");
+    fs::write(&recording, service.get(&format!("/api/queries/{query}/recording")).body).expect("written");
+    let to = folder.path().join("to");
+    assert_eq!(
+        import(&to, std::slice::from_ref(&recording)).success(),
+        "2 events stored, 0 had been stored before\n"
+    );
+    check(&to, &[recording]);
+}
+
+#[test]
+fn a_last_line_that_is_cut_off_is_left_out_and_said_to_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stream = Stream::new();
+    let events = [stream.finished(Uuid::now_v7(), "whole"), stream.finished(Uuid::now_v7(), "cut")];
+    let mut text = stream.batch(&events);
+    text.truncate(text.len() - 10);
+    let file = folder.path().join("cut.jsonl");
+    fs::write(&file, &text).expect("written");
+    let data = folder.path().join("data");
+    let ended = import(&data, std::slice::from_ref(&file));
+    assert!(ended.err.contains(&format!("{}: the last line is cut off", file.display())), "{ended:?}");
+    assert_eq!(ended.success(), "1 events stored, 0 had been stored before\n");
+    check(&data, &[file]);
+}
+
+/// Imports a good file, one with a bad line in the middle, and one after it.
+fn import_a_bad_line(folder: &Path, data: &Path) {
+    let file = |name: &str, stream: &Stream, events: &[String]| {
+        let path = folder.join(name);
+        fs::write(&path, stream.batch(events)).expect("written");
+        path
+    };
+    let (mut good, mut bad, mut after) = (Stream::new(), Stream::new(), Stream::new());
+    let good_events = [good.finished(Uuid::now_v7(), "good")];
+    let bad_events = [
+        bad.finished(Uuid::now_v7(), "before"),
+        bad.process(),
+        bad.event("query.progress", r#""query_id":"01a1faa8","elapsed_ms":1,"nodes":{}"#),
+        bad.finished(Uuid::now_v7(), "behind"),
+    ];
+    let after_events = [after.finished(Uuid::now_v7(), "after")];
+    let files = [
+        file("good.jsonl", &good, &good_events),
+        file("bad.jsonl", &bad, &bad_events),
+        file("after.jsonl", &after, &after_events),
+    ];
+    let ended = import(data, &files);
+    let says = [files[1].to_string_lossy().into_owned(), "line 4: query_id".into(), "01a1faa8".into()];
+    assert!(says.iter().all(|part| ended.err.contains(part)), "{}", ended.err);
+    assert!(ended.err.contains("what comes before it is stored"), "{}", ended.err);
+    assert_eq!(ended.out, "2 events stored, 0 had been stored before\n");
+    ended.failure(1);
+    let before = file("before.jsonl", &bad, &bad_events[..1]);
+    check(data, &[files[0].clone(), before]);
+}
+
+#[test]
+fn a_bad_line_is_named_and_what_comes_before_it_is_stored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    import_a_bad_line(folder.path(), &folder.path().join("data"));
+}
+
+#[test]
+fn a_bad_line_is_named_while_the_service_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("data"));
+    import_a_bad_line(folder.path(), &service.data);
+    assert_eq!(service.queries("").len(), 2);
+}
+
+#[test]
+fn a_file_that_is_not_there_or_holds_no_events_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let none = folder.path().join("none.jsonl");
+    let missing = import(&data, std::slice::from_ref(&none)).failure(1);
+    assert!(missing.contains(&format!("{} can not be opened", none.display())), "{missing}");
+    let other = folder.path().join("other.txt");
+    fs::write(&other, "hello\n").expect("written");
+    let foreign = import(&data, std::slice::from_ref(&other)).failure(1);
+    assert!(
+        foreign.contains("other.txt") && foreign.contains("line 1: expected a process event"),
+        "{foreign}"
+    );
+    let empty = folder.path().join("empty.jsonl");
+    fs::write(&empty, "").expect("written");
+    assert_eq!(import(&data, &[empty]).success(), "0 events stored, 0 had been stored before\n");
+    check(&data, &[]);
+}
