@@ -65,7 +65,7 @@ pub(crate) struct ServeArgs {
     /// A running query that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
-    /// Delete queries that started more days ago [default: keep all]
+    /// Delete queries that started more than so many days ago [default: keep all]
     #[arg(long, value_name = "DAYS", env = "QUERYSCOPE_KEEP_DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(crate) keep_days: Option<u32>,
 }

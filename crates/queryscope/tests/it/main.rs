@@ -1,8 +1,11 @@
 //! The real binary in a folder of its own: as a service that is killed and restarted, and as every command.
 
+mod arrows;
 mod common;
 mod demo;
+mod help;
 mod import;
 mod kill;
 mod restart;
+mod retention;
 mod tokens;

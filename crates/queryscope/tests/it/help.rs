@@ -1,0 +1,92 @@
+//! What the command line says of itself.
+
+use crate::common::queryscope;
+
+/// The help of a command, whose lines fit a terminal and whose options all say what they are for.
+fn help(command: &[&str]) -> String {
+    let text = queryscope(command.iter().copied().chain(["--help"])).success();
+    let lines: Vec<&str> = text.lines().collect();
+    for (line, next) in lines.iter().zip(lines.iter().skip(1).chain([&""])) {
+        assert!(line.chars().count() <= 100, "{command:?}: {line}");
+        if line.trim_start().starts_with('-') {
+            let (_, told) = line.trim_start().split_once("  ").unwrap_or(("", next.trim()));
+            assert!(told.trim().len() > 8, "{command:?} says nothing of {line:?}\n{text}");
+        }
+    }
+    // Without the line breaks, so that tests name phrases wherever they are wrapped.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_command_says_what_it_does_and_what_it_takes() {
+    for (command, says) in [
+        (&[][..], &["See what queries do", "Without a command it serves", "serve", "import", "--bind"][..]),
+        (
+            &["serve"],
+            &[
+                "--bind <ADDR>",
+                "[default: 127.0.0.1:7766]",
+                "--ingest-bind <ADDR>",
+                "--data <DIR>",
+                "[default: queryscope-data]",
+                "--token <TOKEN>",
+                "--allowed-host <NAME>",
+                "--silent-after <TIME>",
+                "seconds, or like 90s or 5m",
+                "--keep-days <DAYS>",
+                "more than so many days ago",
+                "[default: keep all]",
+                "[env: QUERYSCOPE_SILENT_AFTER=]",
+            ],
+        ),
+        (&["import"], &["Store events files", "<FILE>...", "plain or gzip", "--project <PROJECT>"]),
+        (&["token"], &["add", "list", "revoke"]),
+        (&["token", "add"], &["print it, this once", "<NAME>", "--project <PROJECT>"]),
+        (&["token", "list"], &["List tokens by name"]),
+        (&["token", "revoke"], &["Make a token useless", "<NAME>"]),
+        (&["check"], &["Judge a data folder", "--acknowledged <FILE>", "byte for byte"]),
+        (&["demo"], &["two weeks of history", "--history-only", "--url <URL>", "needs --token"]),
+        (&["completions"], &["bash", "zsh", "fish"]),
+        (&["man"], &["Print the manual page"]),
+    ] {
+        let help = help(command);
+        for part in says {
+            assert!(help.contains(part), "no {part:?} in the help of {command:?}:\n{help}");
+        }
+    }
+}
+
+#[test]
+fn every_setting_of_the_service_has_a_variable_and_secrets_are_not_shown() {
+    let help = help(&["serve"]);
+    for name in ["BIND", "INGEST_BIND", "DATA", "TOKEN", "ALLOWED_HOST", "SILENT_AFTER", "KEEP_DAYS"] {
+        assert!(help.contains(&format!("[env: QUERYSCOPE_{name}")), "{name}:\n{help}");
+    }
+    assert!(help.contains("[env: QUERYSCOPE_TOKEN]"), "its value is hidden:\n{help}");
+}
+
+#[test]
+fn the_version_is_printed() {
+    assert_eq!(queryscope(["--version"]).success(), format!("queryscope {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_wrong_command_is_refused_with_what_is_known() {
+    let error = queryscope(["improt"]).failure(2);
+    assert!(error.contains("improt") && error.contains("import"), "{error}");
+}
+
+#[test]
+fn completions_and_the_manual_page_name_every_command() {
+    let bash = queryscope(["completions", "bash"]).success();
+    assert!(bash.contains("complete -F _queryscope") && bash.contains("--silent-after"), "{bash}");
+    for (shell, begin) in [("zsh", "#compdef queryscope"), ("fish", "#")] {
+        assert!(queryscope(["completions", shell]).success().starts_with(begin), "{shell}");
+    }
+    let man = queryscope(["man"]).success();
+    assert!(man.contains(".TH queryscope 1"), "{man}");
+    for command in ["serve", "import", "token", "check", "demo", "completions", "man"] {
+        assert!(bash.contains(&format!("queryscope,{command})")), "{command}");
+        assert!(man.contains(&format!("queryscope\\-{command}(1)")), "{command}:\n{man}");
+    }
+}
