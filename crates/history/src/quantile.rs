@@ -5,8 +5,7 @@
 //! `x[0] ..= x[n - 1]`, the quantile `q` stands at the place `h = q (n - 1)`; between two values it is
 //! interpolated linearly. The median is therefore the middle value, or the average of the two middle values.
 //!
-//! Values are found by selection, in O(n) time, and not by sorting all. They are finite; `-0.0` counts as less
-//! than `0.0`, which no result shows.
+//! Values are found by selection, in O(n) time, and not by sorting all. They are finite numbers.
 
 /// Median and quartiles of some values.
 #[derive(Debug, Clone, Copy, PartialEq)]

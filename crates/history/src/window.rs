@@ -26,8 +26,12 @@ pub enum WindowError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     now_unix_ns: i64,
+    /// How many times 24 hours.
     days: u32,
-    utc_offset_minutes: i32,
+    /// Start of the first local day.
+    first_day_unix_ns: i64,
+    /// How many local days.
+    day_count: u32,
 }
 
 impl Window {
@@ -43,7 +47,16 @@ impl Window {
         if !(-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(&utc_offset_minutes) {
             return Err(WindowError::UtcOffset(utc_offset_minutes));
         }
-        Ok(Self { now_unix_ns, days, utc_offset_minutes })
+        let ahead_ns = i64::from(utc_offset_minutes) * MINUTE_NS;
+        let since_unix_ns = now_unix_ns.saturating_sub(i64::from(days) * DAY_NS);
+        let (first, last) = (local_day(since_unix_ns, ahead_ns), local_day(now_unix_ns, ahead_ns));
+        let first_day_ns = first * i128::from(DAY_NS) - i128::from(ahead_ns);
+        Ok(Self {
+            now_unix_ns,
+            days,
+            first_day_unix_ns: first_day_ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            day_count: (last - first) as u32 + 1,
+        })
     }
 
     /// The end of the range: runs that start later have no part in anything.
@@ -77,19 +90,19 @@ impl Window {
 
     /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
     pub fn days(&self) -> Vec<i64> {
-        let first = self.local_day(self.since_unix_ns());
-        (0..self.day_count() as i128).map(|day| self.day_start(first + day)).collect()
+        (0..self.day_count)
+            .map(|day| self.first_day_unix_ns.saturating_add(i64::from(day) * DAY_NS))
+            .collect()
     }
 
     /// How many local days the range touches.
-    pub fn day_count(&self) -> usize {
-        (self.local_day(self.now_unix_ns) - self.local_day(self.since_unix_ns())) as usize + 1
+    pub const fn day_count(&self) -> usize {
+        self.day_count as usize
     }
 
     /// Which of those days a run in the range started on.
     pub fn day_of(&self, started_unix_ns: i64) -> usize {
-        let day = self.local_day(started_unix_ns) - self.local_day(self.since_unix_ns());
-        (day.max(0) as usize).min(self.day_count() - 1)
+        place(started_unix_ns, self.first_day_unix_ns, DAY_NS, self.day_count())
     }
 
     /// How many slices of 6 hours the range has; they are counted from its start, not from midnight.
@@ -100,24 +113,20 @@ impl Window {
     /// Which of those slices a run in the range started in. A slice ends where the next one starts; the last
     /// holds its end, too.
     pub fn slice_of(&self, started_unix_ns: i64) -> usize {
-        let into = i128::from(started_unix_ns) - i128::from(self.since_unix_ns());
-        ((into / i128::from(SLICE_NS)).max(0) as usize).min(self.slice_count() - 1)
+        place(started_unix_ns, self.since_unix_ns(), SLICE_NS, self.slice_count())
     }
+}
 
-    /// Number of a local day, from the one that holds the epoch's local midnight. Not truncated towards it:
-    /// before 1970, and west of Greenwich, days begin at negative times.
-    fn local_day(&self, unix_ns: i64) -> i128 {
-        (i128::from(unix_ns) + self.ahead_ns()).div_euclid(i128::from(DAY_NS))
-    }
+/// Number of the local day of a moment, from that of the epoch on. It is rounded down, not towards 0: before
+/// 1970, and west of Greenwich, days begin at negative times.
+fn local_day(unix_ns: i64, ahead_ns: i64) -> i128 {
+    (i128::from(unix_ns) + i128::from(ahead_ns)).div_euclid(i128::from(DAY_NS))
+}
 
-    fn day_start(&self, local_day: i128) -> i64 {
-        let start = local_day * i128::from(DAY_NS) - self.ahead_ns();
-        start.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    }
-
-    fn ahead_ns(&self) -> i128 {
-        i128::from(self.utc_offset_minutes) * i128::from(MINUTE_NS)
-    }
+/// In which of `count` parts of one length a moment lies, or the nearest one.
+fn place(unix_ns: i64, first_unix_ns: i64, length_ns: i64, count: usize) -> usize {
+    let part = unix_ns.saturating_sub(first_unix_ns) / length_ns;
+    (part.max(0) as usize).min(count - 1)
 }
 
 #[cfg(test)]

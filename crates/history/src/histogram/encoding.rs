@@ -2,7 +2,7 @@
 //!
 //! The first byte is the version. Version 1 goes on with the buckets in ascending order, to the end: how far the
 //! bucket's index lies after the one before (the first: its index), then its count, both as LEB128 (groups of
-//! seven bits, the lowest first, all but the last with the high bit set) in as few bytes as they need. An
+//! seven bits, the lowest first, all but the last with the high bit set) in as few bytes as they need. A
 //! histogram has one encoding only. A bucket takes two to three bytes as a rule.
 
 use thiserror::Error;

@@ -13,7 +13,7 @@ pub(super) fn at_most(u: u128, first: u64, second: u64) -> Option<f64> {
     let (smaller, larger) = (first.min(second), first.max(second));
     let all = arrangements(smaller, larger)?;
     let pairs = u128::from(smaller) * u128::from(larger);
-    // Counting from the nearer end is less work, and keeps a small probability from being a difference.
+    // Counted from the nearer end, which is less work and the same number.
     let count = if 2 * u < pairs {
         counted(u, smaller, larger)?
     } else if u < pairs {
