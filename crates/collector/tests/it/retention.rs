@@ -122,6 +122,9 @@ async fn more_than_one_round_goes_at_once() {
     app.store(batch(1, (2..=600).map(|seq| finished(seq, seq, days_old(30))))).await;
     app.store(batch(1, [done(601, 1)])).await;
     let _jobs = app.start_jobs();
-    eventually("all to go", async || (app.ids("limit=1000").await == [query(1)]).then_some(())).await;
-    assert_eq!(app.metric("queryscope_queries_deleted_total").await, 599);
+    eventually("all to be counted", async || {
+        (app.metric("queryscope_queries_deleted_total").await == 599).then_some(())
+    })
+    .await;
+    assert_eq!(app.ids("limit=1000").await, [query(1)]);
 }

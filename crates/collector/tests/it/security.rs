@@ -152,7 +152,7 @@ async fn tokens_of_the_store_take_effect_within_about_a_second() {
     let accepted = async || app.post_as("qs_ci", batch(1, [done(2, 1)])).await.status == 202;
     let within_a_second = async |change, works| {
         let changing = eventually(change, async || (accepted().await == works).then_some(()));
-        tokio::time::timeout(Duration::from_secs(3), changing).await.expect("about a second");
+        tokio::time::timeout(Duration::from_secs(5), changing).await.expect("about a second");
     };
     assert!(!accepted().await);
     assert!(app.store.add_token(ci_token()).await.expect("stored"));

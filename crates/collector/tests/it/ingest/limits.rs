@@ -8,8 +8,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use crate::app::{Answer, TestApp};
+use crate::app::{Answer, TestApp, post, with_header};
 use crate::events::{batch, done, event, process, query};
+use crate::socket::patiently;
 
 const BODY_BYTES_MAX: usize = 8 << 20;
 const BATCH_BYTES_MAX: usize = 64 << 20;
@@ -56,6 +57,15 @@ async fn a_body_of_8_mib_is_taken_and_one_byte_more_is_not() {
     check_accepted(&app.post(batch_of(BODY_BYTES_MAX)).await);
     let again = app.post(without_length(&batch_of(BODY_BYTES_MAX))).await;
     assert_eq!(again.json()["duplicates"], 1, "{again:?}");
+}
+
+#[tokio::test]
+async fn an_announced_length_is_refused_before_any_byte_of_the_body() {
+    let app = TestApp::new().await;
+    let silent = || Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, Infallible>>());
+    let announced = (BODY_BYTES_MAX + 1).to_string();
+    let request = with_header(post(silent()), "content-length", &announced);
+    check_too_large(&patiently("413", app.send(request)).await, "8 MiB");
 }
 
 #[tokio::test]
