@@ -29,6 +29,7 @@ mod population;
 mod process;
 mod reads;
 mod report;
+mod requests;
 mod rows;
 mod server;
 #[cfg(test)]

@@ -13,45 +13,7 @@ use crate::http::Target;
 use crate::ids::{self, Random};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::single_threaded;
-
-/// A request to measure. `{field}` stands for that field of a stored query picked at random; `{since}` and
-/// `{until}` for half an hour before and after its start.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Read {
-    /// What it asks for.
-    pub(crate) name: &'static str,
-    /// Its path and query.
-    pub(crate) path: &'static str,
-    /// 95 of 100 are to be answered within this many milliseconds at 1,000,000 stored queries.
-    pub(crate) goal_p95_ms: Option<f64>,
-}
-
-const fn list(name: &'static str, path: &'static str) -> Read {
-    Read { name, path, goal_p95_ms: Some(10.0) }
-}
-
-/// What is measured.
-pub(crate) const READS: [Read; 19] = [
-    list("list", "/api/queries"),
-    list("list, oldest first", "/api/queries?order=oldest"),
-    list("list by label", "/api/queries?label={label}"),
-    list("list by fingerprint", "/api/queries?fingerprint={fingerprint}"),
-    list("list by service", "/api/queries?service={service}"),
-    list("list by environment", "/api/queries?environment={environment}"),
-    list("list by host", "/api/queries?host={host}"),
-    list("list by status finished", "/api/queries?status=finished"),
-    list("list by status failed", "/api/queries?status=failed"),
-    list("list by status unfinished", "/api/queries?status=unfinished"),
-    list("list by status running", "/api/queries?status=running"),
-    list("list by time", "/api/queries?since={since}&until={until}"),
-    list("list by label and status", "/api/queries?label={label}&status=failed"),
-    list("list by service and environment", "/api/queries?service={service}&environment={environment}"),
-    list("list by host and time", "/api/queries?host={host}&since={since}&until={until}"),
-    list("list searched", "/api/queries?q={label}"),
-    list("one query", "/api/queries/{query_id}"),
-    Read { name: "list of 1,000", path: "/api/queries?limit=1000", goal_p95_ms: None },
-    Read { name: "recording", path: "/api/queries/{query_id}/recording", goal_p95_ms: None },
-];
+use crate::requests::{self, Request};
 
 /// Requests of each kind before those that count.
 const WARM_UP: usize = 3;
@@ -62,14 +24,15 @@ const SAMPLE_PAGES: usize = 20;
 /// Queries of each of those pages.
 const SAMPLE_PAGE: usize = 50;
 const HALF_HOUR_NS: i64 = 1_800 * 1_000_000_000;
+const WEEK_NS: i64 = 7 * 86_400 * 1_000_000_000;
 
 /// What one kind of request showed.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
     /// What was asked for.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// Path and query, with placeholders.
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     /// Requests that count.
     pub(crate) requests: usize,
     /// Bytes of an answer's body on average.
@@ -101,8 +64,8 @@ pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measur
         let mut random = ids::random(seed, 2);
         let samples = reader.samples(&mut random).await?;
         let mut all = Vec::new();
-        for read in &READS {
-            all.push(reader.measure(read, &samples, count, &mut random).await?);
+        for read in requests::all() {
+            all.push(reader.measure(&read, &samples, count, &mut random).await?);
         }
         Ok(all)
     })
@@ -141,14 +104,14 @@ impl Reader<'_> {
 
     async fn measure(
         &mut self,
-        read: &Read,
+        read: &Request,
         samples: &[Value],
         count: usize,
         random: &mut Random,
     ) -> Result<Measured> {
         let mut measured = Measured {
-            name: read.name,
-            path: read.path,
+            name: read.name.clone(),
+            path: read.path.clone(),
             requests: 0,
             body_bytes: 0,
             refused: 0,
@@ -156,7 +119,7 @@ impl Reader<'_> {
             latency: Percentiles::default(),
             goal_p95_ms: read.goal_p95_ms,
         };
-        let fitting: Vec<_> = samples.iter().filter(|query| fill_in(read.path, query).is_some()).collect();
+        let fitting: Vec<_> = samples.iter().filter(|query| fill_in(&read.path, query).is_some()).collect();
         ensure!(!fitting.is_empty(), "no stored query fits {}", read.path);
         let mut latencies = Latencies::default();
         let begin = Instant::now();
@@ -165,7 +128,7 @@ impl Reader<'_> {
                 break;
             }
             let query = fitting[random.random_range(0..fitting.len())];
-            let path = fill_in(read.path, query).context("a query that fits no longer does")?;
+            let path = fill_in(&read.path, query).context("a query that fits no longer does")?;
             let request = self.target.get(&path);
             let sent = Instant::now();
             let answer = self.connection.send(&request).await.with_context(|| format!("GET {path}"))?;
@@ -198,6 +161,7 @@ fn fill_in(path: &str, query: &Value) -> Option<String> {
         match field {
             "since" => filled.push_str(&(started_unix_ns(query)? - HALF_HOUR_NS).to_string()),
             "until" => filled.push_str(&(started_unix_ns(query)? + HALF_HOUR_NS).to_string()),
+            "week" => filled.push_str(&(started_unix_ns(query)? - WEEK_NS).to_string()),
             _ => filled.extend(utf8_percent_encode(query.get(field)?.as_str()?, NON_ALPHANUMERIC)),
         }
         rest = after;
@@ -236,7 +200,7 @@ mod tests {
             Some(if number == 30 { answer("500 Oh", "{}") } else { answer("200 OK", QUERY) })
         });
         let measured = run(&stub.target, 5, 1).expect("answers");
-        assert_eq!(measured.len(), READS.len());
+        assert_eq!(measured.len(), requests::all().len());
         assert!(measured.iter().all(|read| read.requests == 5 && read.latency.p50_ms > 0.0));
         assert_eq!(measured.iter().map(|read| read.refused).sum::<usize>(), 1);
         let problems: Vec<_> = measured.iter().filter_map(|read| read.problem.as_deref()).collect();

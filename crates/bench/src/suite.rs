@@ -30,7 +30,8 @@ const QUICK_MILLION: u64 = 50_000;
 const SINGLE_BATCHES: u64 = 2_000;
 const QUICK_SINGLE_BATCHES: u64 = 100;
 /// Requests of each kind of read.
-const READS_EACH: usize = 200;
+const READS_EACH: usize = 100;
+const QUICK_READS_EACH: usize = 5;
 /// How long background work may go on after a load.
 const IDLE_AT_MOST: Duration = Duration::from_mins(2);
 const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
@@ -208,7 +209,8 @@ impl Suite<'_> {
         let filled = fill::run(&server.target, plan)?;
         self.fault("fill", filled.faults());
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
-        let reads = reads::run(&server.target, READS_EACH, self.seed())?;
+        let each = if self.plan.quick { QUICK_READS_EACH } else { READS_EACH };
+        let reads = reads::run(&server.target, each, self.seed())?;
         let memory_mb = crate::process::memory_peak_mb(server.pid())?;
         let disk_bytes = disk_bytes(&server.data())? as f64;
         let rows = &mut self.results.rows;
@@ -218,7 +220,7 @@ impl Suite<'_> {
         rows.push(Row::new("fill and reads: memory", memory_mb, "MB").goal(Goal::AtMost(400.0)));
         rows.extend(reads.iter().flat_map(rows::of_read));
         for read in &reads {
-            self.fault(read.name, read.faults());
+            self.fault(&read.name, read.faults());
         }
         self.results.filled = Some(filled);
         self.results.reads = reads;

@@ -1,8 +1,12 @@
 //! What is a group of runs, of one label or one plan?
 
+use queryscope_protocol::QueryId;
+
 use crate::limits::GROUP_RECENT_RUNS;
-use crate::run::Run;
-use crate::tally::{counts, distinct_rules, median_ms, total_ms};
+use crate::quantile::median;
+use crate::rules::RuleSet;
+use crate::run::{Run, RunStatus};
+use crate::total::WallTotal;
 
 /// The runs of one key.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,29 +30,66 @@ pub struct Group<'a> {
 impl<'a> Group<'a> {
     /// Of the runs of a key, in any order; `None` when there are none.
     pub fn of(runs: &[Run<'a>]) -> Option<Self> {
-        let last = runs.iter().max_by_key(|run| run.place())?;
-        let (count, failed) = counts(runs);
-        Some(Self {
-            runs: count,
-            failed,
-            last_started_unix_ns: last.started_unix_ns,
-            total_wall_ms: total_ms(runs),
-            rules: distinct_rules(runs),
-            recent_wall_ms: recent_wall_ms(runs),
-            usual_wall_ms: median_ms(runs),
-        })
+        let mut tally = GroupTally::default();
+        for run in runs {
+            tally.add(run);
+        }
+        tally.finish()
     }
 }
 
-fn recent_wall_ms(runs: &[Run<'_>]) -> Vec<f64> {
-    let mut finished: Vec<_> = runs.iter().filter_map(|run| Some((run.place(), run.time_ms()?))).collect();
-    let older = finished.len().saturating_sub(GROUP_RECENT_RUNS);
-    if older > 0 {
-        finished.select_nth_unstable_by_key(older, |(place, _)| *place);
-        finished.drain(..older);
+/// The runs of one key as they are read, so that nobody need hold them all: of a run only its time is kept.
+#[derive(Debug, Clone, Default)]
+pub struct GroupTally<'a> {
+    runs: u64,
+    failed: u64,
+    last_started_unix_ns: Option<i64>,
+    total: WallTotal,
+    rules: RuleSet<'a>,
+    times_ms: Vec<f64>,
+    /// The last that finished, up to twice as many as asked for, and when they started.
+    recent: Vec<((i64, QueryId), f64)>,
+}
+
+impl<'a> GroupTally<'a> {
+    /// Adds a run.
+    pub fn add(&mut self, run: &Run<'a>) {
+        self.runs += 1;
+        self.failed += u64::from(run.status == RunStatus::Failed);
+        self.last_started_unix_ns = self.last_started_unix_ns.max(Some(run.started_unix_ns));
+        self.rules.add(run.rules);
+        if let Some(time_ms) = run.time_ms() {
+            self.total.add(time_ms);
+            self.times_ms.push(time_ms);
+            if self.recent.len() == 2 * GROUP_RECENT_RUNS {
+                self.forget_older();
+            }
+            self.recent.push((run.place(), time_ms));
+        }
     }
-    finished.sort_unstable_by_key(|(place, _)| *place);
-    finished.into_iter().map(|(_, time_ms)| time_ms).collect()
+
+    /// What the runs come to; `None` when there were none.
+    pub fn finish(mut self) -> Option<Group<'a>> {
+        self.forget_older();
+        self.recent.sort_unstable_by_key(|(place, _)| *place);
+        Some(Group {
+            runs: self.runs,
+            failed: self.failed,
+            last_started_unix_ns: self.last_started_unix_ns?,
+            total_wall_ms: self.total.wall_ms(),
+            rules: self.rules.into_names(),
+            recent_wall_ms: self.recent.into_iter().map(|(_, time_ms)| time_ms).collect(),
+            usual_wall_ms: median(&mut self.times_ms),
+        })
+    }
+
+    fn forget_older(&mut self) {
+        let older = self.recent.len().saturating_sub(GROUP_RECENT_RUNS);
+        if older > 0 {
+            self.recent.select_nth_unstable_by_key(older, |(place, _)| *place);
+            self.recent.drain(..older);
+        }
+    }
 }
 
 #[cfg(test)]

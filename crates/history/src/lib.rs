@@ -47,7 +47,7 @@ mod versions;
 mod window;
 
 pub use compare::{Comparison, Verdict};
-pub use groups::Group;
+pub use groups::{Group, GroupTally};
 pub use histogram::{Histogram, HistogramError};
 pub use overview::{Day, Overview};
 pub use quantile::{Quartiles, median, quartiles};

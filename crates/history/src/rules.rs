@@ -1,6 +1,6 @@
 //! Which warnings are new?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::limits::NEW_RULE_EARLIER_RUNS_MIN;
 use crate::run::Run;
@@ -34,6 +34,28 @@ pub(crate) fn new_rules<'a>(ordered: &[Run<'a>], earlier: &Earlier<'a>, window: 
         rules.remove(rule);
     }
     rules.into_iter().collect()
+}
+
+/// The warnings of some runs, each once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RuleSet<'a> {
+    names: BTreeSet<&'a str>,
+    /// Where the lists lie that have been added: runs of one plan share theirs, and are many.
+    lists: HashSet<(usize, usize)>,
+}
+
+impl<'a> RuleSet<'a> {
+    /// Adds the warnings of a run.
+    pub(crate) fn add(&mut self, rules: &'a [&'a str]) {
+        if !rules.is_empty() && self.lists.insert((rules.as_ptr().addr(), rules.len())) {
+            self.names.extend(rules);
+        }
+    }
+
+    /// The warnings by name.
+    pub(crate) fn into_names(self) -> Vec<&'a str> {
+        self.names.into_iter().collect()
+    }
 }
 
 /// The warnings of runs, as often as they warned.

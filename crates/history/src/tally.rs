@@ -1,9 +1,7 @@
 //! What do some runs come to together?
 
-use std::collections::BTreeSet;
-
 use crate::quantile::median;
-use crate::rules::rules_of;
+use crate::rules::RuleSet;
 use crate::run::{Run, RunStatus};
 use crate::total::WallTotal;
 
@@ -32,7 +30,11 @@ pub(crate) fn total_ms(runs: &[Run<'_>]) -> f64 {
 
 /// The warnings of any of them, each once, by name.
 pub(crate) fn distinct_rules<'a>(runs: &[Run<'a>]) -> Vec<&'a str> {
-    rules_of(runs).collect::<BTreeSet<_>>().into_iter().collect()
+    let mut rules = RuleSet::default();
+    for run in runs {
+        rules.add(run.rules);
+    }
+    rules.into_names()
 }
 
 /// The runs in order: by start, then by id.

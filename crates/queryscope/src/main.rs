@@ -21,6 +21,9 @@ use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     // What is kept is nobody else's business, also in a folder others may enter.

@@ -13,6 +13,7 @@ use queryscope_store::{
     StreamSeen, TokenRecord, VersionEntry,
 };
 use rusqlite::{Connection, OptionalExtension};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::analysis;
@@ -33,6 +34,8 @@ pub struct SqliteStore {
     thread: Mutex<Option<JoinHandle<()>>>,
     readers: Readers,
     columns: LoadedColumns,
+    /// Answers over many queries take a core and memory: they are made one at a time.
+    analyses: Semaphore,
 }
 
 impl SqliteStore {
@@ -45,7 +48,14 @@ impl SqliteStore {
         let (writer, thread) = Writer::start(path, options.on_commit, Arc::clone(&columns))?;
         let readers = Readers::open(path, options.readers)?;
         let loaded = LoadedColumns::load(path, columns)?;
-        Ok(Self { path: path.to_owned(), writer, thread: Mutex::new(Some(thread)), readers, columns: loaded })
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+            thread: Mutex::new(Some(thread)),
+            readers,
+            columns: loaded,
+            analyses: Semaphore::new(1),
+        })
     }
 
     /// Answers from the columns, of the queries a filter keeps.
@@ -56,6 +66,7 @@ impl SqliteStore {
         + Send
         + 'static,
     ) -> Result<T, StoreError> {
+        let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
         let snapshot = self.columns.snapshot().await?;
         self.readers.read(move |db, terms| answer(db, terms, &snapshot, &Selection::of(db, &filter)?)).await
     }

@@ -2,13 +2,12 @@
 
 use std::cmp::Reverse;
 
-use queryscope_history::Group;
+use queryscope_history::GroupTally;
 use queryscope_store::{GroupBy, GroupEntry};
 use rusqlite::Connection;
 
 use super::keys::Keys;
 use super::names::Names;
-use super::partition::partition;
 use crate::columns::{Plan, Selection, Snapshot};
 use crate::terms::TermTexts;
 
@@ -26,22 +25,18 @@ pub(crate) fn groups(
     let keys = Keys::of(snapshot, field);
     let names = Names::of(db, terms, snapshot, selection)?;
     let rules = names.rules();
+    let mut tallies = vec![GroupTally::default(); keys.terms.len()];
+    for (number, row) in selection.rows(snapshot) {
+        if let Some(key) = keys.of_plan[row.plan as usize] {
+            tallies[key].add(&names.run(&rules, number, &row));
+        }
+    }
     let mut groups = Vec::new();
-    let mut runs = Vec::new();
-    partition(
-        snapshot,
-        selection,
-        keys.terms.len(),
-        |row| keys.of_plan[row.plan as usize],
-        |key, rows| {
-            runs.clear();
-            runs.extend(rows.iter().map(|(number, row)| names.run(&rules, *number, row)));
-            if let Some(group) = Group::of(&runs) {
-                groups.push(GroupEntry::of(&terms.text(db, keys.terms[key])?, group));
-            }
-            Ok(())
-        },
-    )?;
+    for (term, tally) in keys.terms.iter().zip(tallies) {
+        if let Some(group) = tally.finish() {
+            groups.push(GroupEntry::of(&terms.text(db, *term)?, group));
+        }
+    }
     groups.sort_unstable_by(|a, b| {
         (Reverse(a.last_started_unix_ns), &a.key).cmp(&(Reverse(b.last_started_unix_ns), &b.key))
     });

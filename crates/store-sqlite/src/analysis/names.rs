@@ -1,6 +1,7 @@
 //! The texts of origins and plans, as history wants them.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use queryscope_history::{Run, RunStatus};
@@ -56,10 +57,11 @@ impl Names {
             let list = match plan.rules {
                 None => Arc::clone(&none),
                 Some(term) => {
-                    if !lists.contains_key(&term) {
-                        lists.insert(term, rule_list(&terms.text(db, term)?)?);
-                    }
-                    Arc::clone(&lists[&term])
+                    let list = match lists.entry(term) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => new.insert(rule_list(&terms.text(db, term)?)?),
+                    };
+                    Arc::clone(list)
                 }
             };
             rules.push(list);
