@@ -1,17 +1,22 @@
 //! Every query against its events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use queryscope_protocol::{Event, EventKind, Seq, StreamId};
-use queryscope_recordings::{RecordingError, Recordings};
-use queryscope_store::{Facts, Known, Query, Report, Store, StreamBatch, StreamProcess};
+use queryscope_protocol::{Event, EventKind, QueryId, Seq, StreamId, seq_of};
+use queryscope_recordings::Recordings;
+use queryscope_store::{
+    ChunkInfo, Facts, Known, Query, RecordingParts, Report, Status, Store, StreamBatch, StreamProcess,
+    lines_of, unpack,
+};
 
 use super::{Findings, recording};
 use crate::progress::Progress;
 
 const PAGE: usize = 500;
+/// How often a query that was written to while it was read is read again.
+const MOVES_MAX: usize = 16;
 
 /// What all queries hold together.
 #[derive(Debug, Default)]
@@ -20,6 +25,13 @@ pub(crate) struct Stored {
     pub(crate) events: u64,
     /// The seqs stored of each stream.
     pub(crate) streams: HashMap<StreamId, Vec<Seq>>,
+}
+
+/// What was found of one query.
+#[derive(Debug, Default)]
+struct Judged {
+    seqs: Vec<Seq>,
+    problems: Vec<String>,
 }
 
 pub(crate) async fn check(
@@ -33,23 +45,15 @@ pub(crate) async fn check(
     loop {
         let page = store.scan(after, PAGE).await?;
         for listed in &page {
-            let id = listed.query.query_id;
-            // One moment for the row and its chunks: the service may be running.
-            let Some(parts) = store.recording(id).await? else { continue };
-            let query = parts.query.clone();
-            let process_line = parts.process_line.clone();
-            match recording::lines(store, recordings, parts).await {
-                Ok(lines) => {
-                    let seqs = judge(&query, &process_line, &lines, findings);
-                    stored.events += seqs.len() as u64;
-                    stored.streams.entry(query.stream_id).or_default().extend(seqs);
-                }
-                Err(error) if is_gone(&error) && store.query(id).await?.is_none() => {}
-                Err(error) => {
-                    findings.problem(&format!("query {id}: its recording can not be read: {error:#}"));
+            let Query { query_id, stream_id, .. } = listed.query;
+            if let Some(judged) = settle(store, recordings, query_id).await? {
+                stored.queries += 1;
+                stored.events += judged.seqs.len() as u64;
+                stored.streams.entry(stream_id).or_default().extend(judged.seqs);
+                for problem in judged.problems {
+                    findings.problem(&format!("query {query_id}: {problem}"));
                 }
             }
-            stored.queries += 1;
         }
         progress.add(page.len() as u64);
         match page.last() {
@@ -59,19 +63,40 @@ pub(crate) async fn check(
     }
 }
 
-/// Whether retention took the query out meanwhile.
-fn is_gone(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(RecordingError::Gone))
+/// Judges a query while the service may be writing to it: what its row says and what was read after it must
+/// be of one moment, or it is judged again. `None` when there is no such query any more.
+async fn settle(store: &Arc<dyn Store>, recordings: &Recordings, id: QueryId) -> Result<Option<Judged>> {
+    let Some(mut parts) = store.recording(id).await? else { return Ok(None) };
+    let mut moves = 0;
+    loop {
+        let judged = judge(store, recordings, &parts).await;
+        if judged.problems.is_empty() {
+            return Ok(Some(judged));
+        }
+        let Some(now) = store.recording(id).await? else { return Ok(None) };
+        let moved =
+            now.query != parts.query || now.sealed_path != parts.sealed_path || now.chunks != parts.chunks;
+        if !moved || moves == MOVES_MAX {
+            return Ok(Some(judged));
+        }
+        parts = now;
+        moves += 1;
+    }
 }
 
-/// Judges one query; gives back the seqs of its events.
-fn judge(query: &Query, process_line: &str, lines: &[String], findings: &mut Findings) -> Vec<Seq> {
-    let id = query.query_id;
-    let mut problem = |text: String| findings.problem(&format!("query {id}: {text}"));
-    if lines.first().map(String::as_str) != Some(process_line) {
-        problem("its recording does not begin with the process event of its stream".into());
+async fn judge(store: &Arc<dyn Store>, recordings: &Recordings, parts: &RecordingParts) -> Judged {
+    let id = parts.query.query_id;
+    let lines = match recording::lines(store, recordings, parts.clone()).await {
+        Ok(lines) => lines,
+        Err(error) => {
+            let problem = format!("its recording can not be read: {error:#}");
+            return Judged { problems: vec![problem], ..Judged::default() };
+        }
+    };
+    let Judged { mut seqs, mut problems } = Judged::default();
+    if lines.first() != Some(&parts.process_line) {
+        problems.push("its recording does not begin with the process event of its stream".into());
     }
-    let mut seqs = Vec::with_capacity(lines.len());
     let mut reports = Vec::new();
     for line in lines.iter().skip(1) {
         match read(line) {
@@ -79,20 +104,44 @@ fn judge(query: &Query, process_line: &str, lines: &[String], findings: &mut Fin
                 seqs.push(event.seq);
                 reports.push(report);
             }
-            Ok((event, _)) => problem(format!("event {} is of another query", event.seq)),
-            Err(error) => problem(format!("{error:#}")),
+            Ok((event, _)) => problems.push(format!("event {} is of another query", event.seq)),
+            Err(error) => problems.push(format!("{error:#}")),
         }
     }
     for (seq, next) in seqs.iter().zip(seqs.iter().skip(1)).filter(|(seq, next)| seq >= next) {
-        problem(format!("event {next} comes after event {seq}"));
+        problems.push(format!("event {next} comes after event {seq}"));
     }
     if seqs.is_empty() {
-        problem("it has no events".into());
+        problems.push("it has no events".into());
     }
-    for difference in differences(query, process_line, &reports) {
-        problem(difference);
+    match stored_twice(store, &parts.chunks).await {
+        Ok(twice) => problems.extend(twice.iter().map(|seq| format!("event {seq} is stored twice"))),
+        Err(error) => problems.push(format!("its chunks can not be read: {error:#}")),
     }
-    seqs
+    problems.extend(differences(&parts.query, &parts.process_line, &reports));
+    Judged { seqs, problems }
+}
+
+/// Events that stand in more than one chunk: a recording shows each once, however often it is stored.
+///
+/// An event may well be in a chunk and in the sealed recording: when the service is killed after it has written
+/// the recording anew and before it has deleted the chunks.
+async fn stored_twice(store: &Arc<dyn Store>, chunks: &[ChunkInfo]) -> Result<Vec<Seq>> {
+    let mut chunks = chunks.to_vec();
+    chunks.sort_unstable_by_key(|chunk| chunk.first);
+    if chunks.windows(2).all(|pair| pair[0].last < pair[1].first) {
+        return Ok(Vec::new());
+    }
+    let mut seen = HashSet::new();
+    let mut twice = Vec::new();
+    for chunk in chunks {
+        // One that has been sealed meanwhile is judged with the recording.
+        for gzip in store.chunks(vec![chunk.id]).await?.into_iter().flatten() {
+            let text = unpack(&gzip)?;
+            twice.extend(lines_of(&text).filter_map(seq_of).filter(|seq| !seen.insert(*seq)));
+        }
+    }
+    Ok(twice)
 }
 
 fn read(line: &str) -> Result<(Event<'_>, Report)> {
@@ -130,9 +179,12 @@ fn differences(query: &Query, process_line: &str, reports: &[Report]) -> Vec<Str
     let mut fewest: Option<Vec<String>> = None;
     for report in candidates {
         let mut expected = Query::first(&batch, query.query_id, report);
-        expected.engine.clone_from(&query.engine);
-        if expected.known != Known::Finished {
-            expected.status = query.status;
+        // The engine is that of the event that arrived first, which may be any.
+        if reports.iter().any(|report| report.engine == query.engine) {
+            expected.engine.clone_from(&query.engine);
+        }
+        if expected.known != Known::Finished && query.status == Status::Unfinished {
+            expected.status = Status::Unfinished;
         }
         if started_is_guessed(report) {
             expected.started_unix_ns = query.started_unix_ns;
@@ -153,12 +205,13 @@ fn started_is_guessed(report: &Report) -> bool {
     facts.is_none_or(|facts| facts.started_unix_ns.is_none())
 }
 
-fn fields(query: &Query) -> [(&'static str, String); 15] {
+fn fields(query: &Query) -> [(&'static str, String); 16] {
     [
         ("stream_id", query.stream_id.to_string()),
         ("service", format!("{:?}", query.service)),
         ("environment", format!("{:?}", query.environment)),
         ("host", format!("{:?}", query.host)),
+        ("engine", format!("{:?}", query.engine)),
         ("label", format!("{:?}", query.label)),
         ("fingerprint", format!("{:?}", query.fingerprint)),
         ("status", query.status.to_string()),
