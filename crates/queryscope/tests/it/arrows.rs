@@ -16,15 +16,12 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-protocol" | "queryscope-insights" | "queryscope-history" => {
             &[&RUNTIME, &HTTP, &SQL, &SERVICE]
         }
-        "queryscope-store" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
+        "queryscope-store" | "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
-        "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         "queryscope-collector" => &[&SQL, &STORES],
         "queryscope-client" | "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
-        // They join the collector and the stores.
-        "queryscope" | "queryscope-bench" => &[],
-        // A tool of the workspace, not a part of the service.
-        "xtask" => &[],
+        // The two that join the collector and the stores, and the workspace's own tools.
+        "queryscope" | "queryscope-bench" | "xtask" => &[],
         _ => return None,
     };
     Some(sets.iter().flat_map(|set| set.iter().copied()).collect())

@@ -22,12 +22,12 @@ fn old_captures(folder: &Path) -> PathBuf {
         .flat_map(|file| unpack(&fs::read(file).expect("a capture")).expect("gzip"))
         .collect();
     let text = String::from_utf8(text).expect("UTF-8");
-    let started = SystemClock::new().unix_ns() - OLD_DAYS * DAY_NS;
+    let started = (SystemClock::new().unix_ns() - OLD_DAYS * DAY_NS).to_string();
     let mut parts = text.split(MEMBER);
     let mut moved = parts.next().expect("a first part").to_owned();
     for part in parts {
         let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        moved += &format!("{MEMBER}{started}{rest}");
+        moved.extend([MEMBER, &started, rest]);
     }
     let path = folder.join("old.jsonl");
     fs::write(&path, moved).expect("written");

@@ -7,7 +7,7 @@ use queryscope_collector::hash_token;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
-use crate::common::{Ended, Service, queryscope, wait_for};
+use crate::common::{Ended, Service, hex, queryscope, wait_for};
 
 /// A change works within a second; the rest is for a busy machine.
 const WORKS_WITHIN: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ fn the_list_has_names_projects_and_times_and_no_secrets() {
     assert_eq!((a, bi, b, etl, columns.len()), ("a", "bi", "b", "etl", 2));
     assert!(made.len() == 20 && made.starts_with("20") && made.ends_with('Z'), "{made}");
     for secret in &secrets {
-        let hash: String = hash_token(secret).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(&hash_token(secret));
         assert!(!list.contains(secret.trim_start_matches("qs_")) && !list.contains(&hash[..16]), "{list}");
     }
     service.stop();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::wait_within;
 
 /// Bounds every command; none takes as long.
-const COMMAND_WITHIN: Duration = Duration::from_secs(60);
+const COMMAND_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a process left.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod service;
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 pub(crate) use binary::{Ended, Running, command, queryscope};
-pub(crate) use http::Answer;
 pub(crate) use service::Service;
 
 /// How long anything a test waits for may take on a busy machine.
@@ -33,4 +33,12 @@ pub(crate) fn wait_within<T>(within: Duration, what: &str, mut look: impl FnMut(
         assert!(begun.elapsed() < within, "waited {within:?} in vain for {what}");
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// Two digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

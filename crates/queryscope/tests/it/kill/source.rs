@@ -9,6 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use uuid::Uuid;
 
 use crate::common::events::Stream;
+use crate::common::hex;
 
 /// Events made for one batch.
 const MADE_MAX: usize = 6;
@@ -172,8 +173,6 @@ fn padded(mut event: String, random: &mut StdRng) -> String {
     };
     event.truncate(event.len() - 1);
     event.push_str(r#","padding":""#);
-    for _ in 0..bytes {
-        let _ = write!(event, "{:02x}", random.random::<u8>());
-    }
-    event + r#""}"#
+    let noise: Vec<u8> = (0..bytes).map(|_| random.random()).collect();
+    event + &hex(&noise) + r#""}"#
 }

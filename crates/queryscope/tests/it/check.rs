@@ -1,0 +1,205 @@
+//! `queryscope check`: every kind of damage is found and named.
+
+mod folder;
+
+use std::fs;
+use std::path::Path;
+
+use folder::Folder;
+use uuid::Uuid;
+
+use crate::common::events::Stream;
+use crate::common::{Ended, Service, hex, queryscope};
+
+fn check(data: &Path, more: &[&str]) -> Ended {
+    let data = data.to_string_lossy();
+    queryscope(["check", "--data", &data].iter().chain(more))
+}
+
+/// Does damage to copies of a sound folder, one after the other, and asserts what the checker says of each.
+fn find(cases: &[(&str, &str)], damage: impl Fn(&Folder, &str)) {
+    let root = tempfile::tempdir().expect("a folder");
+    let sound = Folder::make(root.path());
+    for (at, (how, says)) in cases.iter().enumerate() {
+        let copy = sound.copy(&root.path().join(at.to_string()));
+        damage(&copy, how);
+        let checked = check(&copy.data, &[]);
+        let says = copy.fill_in(says, |id| id.to_string());
+        assert_eq!(checked.status.code(), Some(1), "{how}: {checked:?}");
+        assert!(checked.out.contains(&says), "{how}: no {says:?} in {checked:?}");
+        assert!(!checked.out.contains(": sound") && !checked.err.contains("panicked"), "{how}: {checked:?}");
+    }
+}
+
+#[test]
+fn a_sound_folder_is_sound_while_the_service_runs_and_while_it_does_not() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    let sound = "6 queries, 9 events, 1 streams, 0 acknowledged events: sound\n";
+    assert_eq!(check(&folder.data, &[]).success(), sound);
+    let service = Service::start(&folder.data);
+    assert_eq!(check(&folder.data, &[]).success(), sound);
+    service.stop();
+    assert_eq!(check(&folder.data, &[]).success(), sound);
+    let nothing = check(&root.path().join("nothing"), &[]).failure(1);
+    assert!(nothing.contains("nothing is no data folder of queryscope"), "{nothing}");
+}
+
+#[test]
+fn every_changed_field_of_a_summary_is_named() {
+    let other = "(SELECT max(id) FROM term)";
+    let cases = [
+        ("label = null", r#"query $A: label is None, its events say Some("slow")"#),
+        ("fingerprint = null", "query $A: fingerprint is None, its events say Some("),
+        ("service = null", r#"query $A: service is None, its events say Some("tests")"#),
+        (&format!("environment = {other}"), "query $A: environment is Some("),
+        (&format!("host = {other}"), "query $A: host is "),
+        (&format!("engine = {other}"), "query $A: engine is Some("),
+        ("status = 2", "query $A: status is failed, its events say finished"),
+        ("status = 3", "query $A: status is unfinished, its events say finished"),
+        ("known = 1", "query $A: known is Started, its events say Finished"),
+        ("started_unix_ns = started_unix_ns + 1", "query $A: started_unix_ns is "),
+        ("wall_ms = wall_ms + 0.5", "query $A: wall_ms is Some(2500.75), its events say Some(2500.25)"),
+        ("cpu_ms = null", "query $A: cpu_ms is None, its events say Some(40.0)"),
+        ("result_rows = 4", "query $A: result_rows is Some(4), its events say Some(3)"),
+        (&format!("failed = {other}"), "query $A: failed is Some("),
+        ("warnings = 1", "query $A: warnings is 1, its events say 0"),
+        (
+            "rules = (SELECT id FROM term WHERE text = '[\"skew\"]')",
+            r#"query $A: rules is ["skew"], its events say []"#,
+        ),
+    ];
+    find(&cases, |folder, set| {
+        let term = r#"INSERT INTO term (text) VALUES ('["skew"]')"#;
+        folder.sql(&format!("{term}; UPDATE query SET {set} WHERE id = $A"));
+    });
+    // A query that has not ended may run or be unfinished, and nothing else.
+    let open = [
+        ("status = 1", "query $U: status is finished, its events say running"),
+        ("status = 2", "query $U: status is failed, its events say running"),
+        ("label = null", r#"query $U: label is None, its events say Some("slow")"#),
+    ];
+    find(&open, |folder, set| folder.sql(&format!("UPDATE query SET {set} WHERE id = $U")));
+}
+
+#[test]
+fn damage_to_what_the_store_keeps_is_named() {
+    let cases = [
+        ("DELETE FROM chunk WHERE query = $D", "1 ended queries have neither chunks nor a recording"),
+        ("DELETE FROM chunk WHERE query = $D", "query $D: it has no events"),
+        (
+            "DELETE FROM chunk WHERE id = (SELECT max(id) FROM chunk WHERE query = $C)",
+            "query $C: known is Finished, its events say Started",
+        ),
+        ("UPDATE chunk SET query = $D WHERE query = $R", "query $D: event 8 is of another query"),
+        ("UPDATE chunk SET query = 999 WHERE query = $R", "1 chunks belong to no query"),
+        (
+            "INSERT INTO chunk (query, first_seq, last_seq, gzip)
+             SELECT query, first_seq, last_seq, gzip FROM chunk WHERE query = $D",
+            "query $D: event 7 is stored twice",
+        ),
+        (
+            "UPDATE query SET sealed_day = sealed_day + 1 WHERE id = $B",
+            "query $B: its recording can not be read",
+        ),
+        ("UPDATE seen SET last = 9", "event 10 is stored and not marked as seen"),
+        ("DELETE FROM seen", "event 2 is stored and not marked as seen"),
+        ("INSERT INTO seen SELECT stream, last + 1, last + 2 FROM seen", "touch"),
+        ("INSERT INTO seen VALUES (999, 1, 2)", "1 seen ranges belong to no stream"),
+        ("INSERT INTO seen SELECT stream, 90, 80 FROM seen", "1 seen ranges end before they begin"),
+        ("DELETE FROM running", "1 queries run and are not marked as running"),
+        ("INSERT INTO running VALUES ($D, 0)", "1 queries are marked as running and are not"),
+        ("DELETE FROM stream", "6 queries belong to no stream"),
+        (
+            "UPDATE query SET project = host WHERE id = $B",
+            "1 queries are of another project than their stream",
+        ),
+    ];
+    find(&cases, Folder::sql);
+}
+
+#[test]
+fn a_flipped_byte_in_a_chunk_is_found() {
+    let cases = ["0", "25", "length(gzip) / 2", "length(gzip) - 6", "length(gzip) - 1"];
+    let cases = cases.map(|at| (at, "query $D: its recording can not be read"));
+    find(&cases, |folder, at| {
+        let gzip: Vec<u8> = folder.one("SELECT gzip FROM chunk WHERE query = $D");
+        let at: usize = folder.one(&format!("SELECT {at} FROM chunk WHERE query = $D"));
+        let mut flipped = gzip;
+        flipped[at] ^= 0x10;
+        let hex = hex(&flipped);
+        folder.sql(&format!("UPDATE chunk SET gzip = X'{hex}' WHERE query = $D"));
+    });
+}
+
+#[test]
+fn damage_to_a_recording_is_named() {
+    let unreadable = "query $B: its recording can not be read";
+    let cases = [
+        ("deleted", unreadable),
+        ("flipped", unreadable),
+        ("cut off", unreadable),
+        ("emptied", unreadable),
+        ("of another query", "query $B: event 3 is of another query"),
+    ];
+    find(&cases, |folder, how| {
+        let path = folder.recording("$B");
+        let mut bytes = fs::read(&path).expect("a recording");
+        match how {
+            "deleted" => return fs::remove_file(path).expect("deleted"),
+            "flipped" => {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x10;
+            }
+            "cut off" => bytes.truncate(bytes.len() - 1),
+            "emptied" => bytes.clear(),
+            _ => bytes = fs::read(folder.recording("$A")).expect("a recording"),
+        }
+        fs::write(path, bytes).expect("written");
+    });
+}
+
+#[test]
+fn a_page_of_the_database_that_is_lost_is_found() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    let path = folder.data.join("queryscope.db");
+    let mut bytes = fs::read(&path).expect("the database");
+    let page: usize = folder.one("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk'");
+    bytes[(page - 1) * 4096..page * 4096].fill(0);
+    fs::write(&path, bytes).expect("written");
+    let checked = check(&folder.data, &[]);
+    let said = checked.out.clone() + &checked.err;
+    checked.failure(1);
+    assert!(said.contains("database"), "{said}");
+}
+
+#[test]
+fn an_acknowledged_event_that_is_missing_is_named() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    let path = root.path().join("acknowledged.jsonl");
+    let acknowledged = |events: &[String]| {
+        fs::write(&path, folder.stream.batch(events)).expect("written");
+        check(&folder.data, &["--acknowledged", &path.to_string_lossy()])
+    };
+    let stored = acknowledged(&folder.events).success();
+    assert_eq!(stored, "6 queries, 9 events, 1 streams, 9 acknowledged events: sound\n");
+
+    let mut stream: Stream = folder.stream.clone();
+    let (known, unknown) = (folder.id("$A"), Uuid::now_v7());
+    for (event, says) in [
+        (stream.progress(known), format!("query {known}: acknowledged and not stored: {{")),
+        (stream.progress(unknown), format!("query {unknown}: acknowledged and not stored\n")),
+        (folder.events[3].replace("2500.25", "2500.26"), "acknowledged and not stored: {".into()),
+    ] {
+        let checked = acknowledged(&[folder.events[0].clone(), event]);
+        assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+        assert!(checked.out.contains(&says) && checked.out.contains(": 1 problems"), "{}", checked.out);
+    }
+    // A sample in the middle of a query that goes on: nothing but the file knows of it.
+    folder.sql("DELETE FROM chunk WHERE query = $A");
+    let lost = acknowledged(&folder.events);
+    assert!(lost.out.contains(&format!("query {known}: acknowledged and not stored: {{")), "{}", lost.out);
+    lost.failure(1);
+}
