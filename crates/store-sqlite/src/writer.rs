@@ -26,12 +26,15 @@ const GROUP_BYTES_MAX: usize = 16 << 20;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// Work that is not a batch; it answers who asked itself.
+/// Work that is not a batch.
 type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> WorkEnd + Send>;
 
-/// Whether work found that the store can not go on.
+/// What is left to do once work is done.
 struct WorkEnd {
+    /// Whether it found that the store can not go on.
     failed: bool,
+    /// Tells followers what it changed, and who asked that it is done.
+    tell: Box<dyn FnOnce() + Send>,
 }
 
 enum Job {
@@ -112,14 +115,16 @@ impl Writer {
                 transaction.commit().map_err(store_error)?;
                 Ok(done)
             });
-            let result = result.map(|(done, changes)| {
-                feed.publish(changes);
-                done
+            let failed = matches!(result, Err(StoreError::Fatal(_)));
+            let tell = Box::new(move || {
+                let result = result.map(|(done, changes)| {
+                    feed.publish(changes);
+                    done
+                });
+                // Who asked may have gone; the work is done all the same.
+                let _ = reply.send(result);
             });
-            let end = WorkEnd { failed: matches!(result, Err(StoreError::Fatal(_))) };
-            // Who asked may have gone; the work is done all the same.
-            let _ = reply.send(result);
-            end
+            WorkEnd { failed, tell }
         })))?;
         answer.await.map_err(|_| closed())?
     }
@@ -195,8 +200,11 @@ impl Worker {
 
     fn write(&mut self, work: Work) {
         let db = if self.failed { Err(spent()) } else { Ok(&mut self.db) };
-        self.failed |= work(db).failed;
+        let end = work(db);
+        self.failed |= end.failed;
+        // Who is told finds what was done in every read.
         self.move_columns();
+        (end.tell)();
     }
 
     /// Brings the columns up to what has been committed, or left as it was.

@@ -1,4 +1,4 @@
-//! Answers over many queries.
+//! Answers over many queries. Those of one start stand in the order they were first stored, as in the list.
 
 use queryscope_history::{Day, Group, Overview, Verdict, Version};
 use queryscope_protocol::QueryId;

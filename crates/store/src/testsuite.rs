@@ -14,15 +14,20 @@
 //! queryscope_store::conformance_tests!(OnDisk);
 //! ```
 
+mod analysis;
 mod batch;
 mod commits;
 mod counts;
+mod facets;
 mod fields;
+mod groups;
 mod history;
 mod list;
 mod memory;
+mod overview;
 mod paging;
 mod population;
+mod questions;
 mod recordings;
 mod refusals;
 mod reopen;
@@ -32,6 +37,7 @@ mod snapshot;
 mod states;
 mod subject;
 mod tables;
+mod versions;
 
 use std::sync::Arc;
 
@@ -194,5 +200,50 @@ suite! { $
     }
     history {
         any_history
+    }
+    analysis {
+        an_empty_store
+        what_is_answered_can_be_read
+        what_is_told_can_be_read
+        answers_while_commits_go_on
+        versions_while_queries_go
+    }
+    facets {
+        each_field_is_counted_under_the_others
+        two_filters_leave_their_own_field_open
+        values_of_the_label_and_time_stay_listed
+        no_value_is_a_value
+        a_search_is_left_out_of_facets
+    }
+    groups {
+        a_group_counts_every_state_and_times_what_finished
+        the_group_run_last_comes_first
+        the_last_30_that_finished_are_listed_oldest_first
+        what_lacks_the_key_is_in_no_group
+        a_plan_of_several_labels_is_one_group
+        groups_are_of_what_the_filters_keep
+        a_query_moves_with_what_it_says
+    }
+    versions {
+        a_version_is_all_runs_of_its_plan
+        only_a_plan_that_finished_is_a_version
+        the_plan_that_ran_last_comes_first
+        versions_are_of_what_the_filters_keep
+        the_latest_of_one_start_was_stored_last
+    }
+    overview {
+        the_label_that_took_the_most_time_comes_first
+        a_label_is_there_that_ran_in_the_range
+        everything_is_said_of_a_label
+        the_last_three_runs_may_be_old
+        a_warning_is_new_that_no_earlier_run_had
+        runs_of_the_future_have_no_part
+        local_days_begin_where_they_are_asked_to
+        overviews_are_of_what_the_filters_keep
+        earlier_runs_are_of_what_the_filters_keep
+        what_was_deleted_has_no_part
+    }
+    questions {
+        any_question_of_any_history
     }
 }

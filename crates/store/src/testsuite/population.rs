@@ -9,10 +9,10 @@ use crate::filter::{Is, QueryFilter};
 use crate::query::Status;
 use crate::store::Store;
 
-const PROJECTS: [&str; 2] = ["default", "other"];
+pub(super) const PROJECTS: [&str; 2] = ["default", "other"];
 /// Used for services, environments and hosts alike: a filter that mixes them up finds too much.
-const PLACES: [&str; 3] = ["a", "b", ""];
-const LABELS: [&str; 5] = ["Orders", "täglich", "a%b", "a_b", ""];
+pub(super) const PLACES: [&str; 3] = ["a", "b", ""];
+pub(super) const LABELS: [&str; 5] = ["Orders", "täglich", "a%b", "a_b", ""];
 const ERRORS: [&str; 3] = ["boom", "BOOM in Orders", "100%"];
 const SEARCHES: [&str; 12] =
     ["o", "ORDERS", "ä", "TÄG", "%", "_", "", "b", "8000-0000", "00000003", "zzz", "'"];
@@ -136,7 +136,7 @@ fn status() -> impl Strategy<Value = Status> {
 }
 
 /// One of some texts, or none.
-fn maybe(of: &'static [&'static str]) -> impl Strategy<Value = Option<&'static str>> {
+pub(super) fn maybe(of: &'static [&'static str]) -> impl Strategy<Value = Option<&'static str>> {
     prop::option::of(select(of))
 }
 

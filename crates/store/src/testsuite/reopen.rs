@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use queryscope_history::Window;
+
 use super::batch::{batch, facts, query_id};
 use super::subject::{ALL, Subjects, request};
+use crate::analysis::GroupBy;
 use crate::filter::QueryFilter;
 use crate::recording::Sealed;
 use crate::token::TokenRecord;
@@ -36,12 +39,17 @@ pub(super) fn a_closed_store_refuses(subjects: &Subjects) {
         s.commit(batch(1).progress(1, [2])).await;
         s.store.close().await.expect("closed");
         let (store, id) = (&s.store, query_id(1));
+        let window = Window::new(0, 1, 0).expect("a window");
         let token = TokenRecord { name: "n".into(), project: "p".into(), hash: [7; 32], created_unix_ms: 5 };
         assert!(store.commit(batch(1).progress(1, [3]).build()).await.is_err());
         assert!(store.end_silent(0).await.is_err());
         assert!(store.refresh_running(0).await.is_err());
         assert!(store.query(id).await.is_err());
         assert!(store.queries(request(QueryFilter::default())).await.is_err());
+        assert!(store.facets(QueryFilter::default()).await.is_err());
+        assert!(store.groups(QueryFilter::default(), GroupBy::Label).await.is_err());
+        assert!(store.versions(QueryFilter::default()).await.is_err());
+        assert!(store.overview(QueryFilter::default(), window).await.is_err());
         assert!(store.engines().await.is_err());
         assert!(store.recording(id).await.is_err());
         assert!(store.chunks(vec![1]).await.is_err());
