@@ -59,9 +59,16 @@ async fn commits_are_measured() {
     let app = TestApp::new().await;
     app.store(batch(1, [done(2, 1)])).await;
     app.store(batch(1, [done(3, 2)])).await;
-    assert_eq!(app.metric("queryscope_commit_requests_count").await, 2);
-    assert_eq!(app.metric("queryscope_commit_requests_sum").await, 2);
-    assert_eq!(app.metric("queryscope_commit_seconds_count").await, 2);
+    // A commit is measured just after its senders have been answered.
+    for name in [
+        "queryscope_commit_requests_count",
+        "queryscope_commit_requests_sum",
+        "queryscope_commit_requests_bucket{le=\"1.0\"}",
+        "queryscope_commit_seconds_count",
+        "queryscope_commit_seconds_bucket{le=\"+Inf\"}",
+    ] {
+        eventually(name, async || (app.metric(name).await == 2).then_some(())).await;
+    }
 }
 
 #[tokio::test]
