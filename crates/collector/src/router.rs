@@ -40,6 +40,10 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::list))
         .routes(routes!(read::query))
         .routes(routes!(read::recording))
+        .routes(routes!(read::groups))
+        .routes(routes!(read::overview))
+        .routes(routes!(read::versions))
+        .routes(routes!(read::facets))
 }
 
 /// The OpenAPI 3.1 document, made from the handlers.

@@ -20,6 +20,9 @@ const TERMS_BY_INDEX_MAX: usize = 32;
 /// A shorter part of an id is in so many of them that reading in the order of the list soon finds enough.
 const RARE_ID_PART_CHARS: usize = 4;
 
+/// The largest limit SQLite takes.
+const LIMIT_MAX: usize = i64::MAX as usize;
+
 /// Adds the functions that searching uses to a connection.
 pub(crate) fn register(db: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -45,7 +48,7 @@ pub(crate) fn page(
 ) -> rusqlite::Result<Vec<Listed>> {
     let needle = text.to_lowercase();
     let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
-    let end = skip.saturating_add(request.limit);
+    let end = skip.saturating_add(request.limit).min(LIMIT_MAX);
     let mut found = BTreeSet::new();
     for source in sources(db, conditions, &needle)? {
         found.extend(first(db, &source, request.order, end)?);

@@ -20,7 +20,7 @@ pub struct RecordingParts {
 /// One stored chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkInfo {
-    /// Names the chunk in the store; never used again for another.
+    /// Names the chunk; while the store is open never used again for another.
     pub id: i64,
     /// Lowest seq in it.
     pub first: Seq,

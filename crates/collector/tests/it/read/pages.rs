@@ -52,6 +52,7 @@ async fn limit_and_offset_cut_a_page() {
         ("order=oldest&limit=1&offset=1", &[2]),
         ("q=daily&limit=2&offset=1", &[3, 2]),
         ("q=daily&offset=4", &[]),
+        ("q=daily&offset=9223372036854775807", &[]),
     ] {
         assert_eq!(app.ids(params).await, ids(expected), "{params}");
     }

@@ -1,0 +1,192 @@
+//! `GET /api/overview`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use queryscope_history::{Verdict, Window};
+use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
+use queryscope_store::{OverviewEntry, QueryFilter};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::params::{Params, filter};
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
+
+/// What an overview covers.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `overview` reads")]
+pub(crate) struct OverviewParams {
+    /// How many times 24 hours it covers.
+    #[param(minimum = 1, maximum = 90, default = 14)]
+    days: Option<u32>,
+    /// Minutes that local time is ahead of UTC: where local days start.
+    #[param(minimum = -1440, maximum = 1440, default = 0)]
+    utc_offset: Option<i32>,
+    /// Keeps queries of this project.
+    project: Option<String>,
+    /// Keeps queries with this label.
+    label: Option<String>,
+    /// Keeps queries from processes with this service; empty keeps those without one.
+    service: Option<String>,
+    /// Keeps queries from processes with this environment; empty keeps those without one.
+    environment: Option<String>,
+    /// Keeps queries from processes on this host.
+    host: Option<String>,
+}
+
+/// How the labels are doing.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Overview {
+    /// The end of the range, in Unix nanoseconds.
+    now_unix_ns: i64,
+    /// The start of the range, in Unix nanoseconds.
+    since_unix_ns: i64,
+    /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
+    days: Vec<i64>,
+    /// The labels that ran in the range, the one that took the most time first.
+    queries: Vec<LabelOverview>,
+}
+
+/// How one label is doing.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LabelOverview {
+    /// The label.
+    label: String,
+    /// The service of its last run that has one.
+    service: Option<String>,
+    /// Runs in the range, of every state.
+    runs: u64,
+    /// Those of them that failed.
+    failed: u64,
+    /// Wall time of those of them that finished, together, in milliseconds.
+    total_wall_ms: f64,
+    /// Median wall time of the usual runs, in milliseconds; null where there are fewer than 5.
+    usual_wall_ms: Option<f64>,
+    /// Quartiles of the wall time of the usual runs, in milliseconds.
+    usual_band_ms: Option<[f64; 2]>,
+    /// Median wall time of the lately runs, in milliseconds.
+    recent_wall_ms: Option<f64>,
+    /// The recent over the usual wall time.
+    ratio: Option<f64>,
+    /// `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck.
+    #[schema(inline)]
+    verdict: Option<VerdictName>,
+    /// Runs of the last 24 hours, or the last three when there were fewer.
+    recent_runs: u64,
+    /// Those of them that failed.
+    recent_failed: u64,
+    /// Runs that failed in the 14 days before the lately runs.
+    failed_before: u64,
+    /// Rules that warned in the range, by name.
+    rules: Vec<String>,
+    /// Rules that first warned in the last 7 days, by name.
+    new_rules: Vec<String>,
+    /// When the plan the query runs now first ran, in Unix nanoseconds, if it is not the plan it usually ran.
+    plan_changed_unix_ns: Option<i64>,
+    /// Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished.
+    bins: Vec<Option<f64>>,
+    /// Each local day.
+    days: Vec<Day>,
+}
+
+/// Whether a label is slower or faster than usual.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Verdict)]
+pub(crate) enum VerdictName {
+    /// Slower than usual.
+    Slower,
+    /// Faster than usual.
+    Faster,
+}
+
+/// The runs of a local day that lie in the range.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Day {
+    /// Runs, of every state.
+    runs: u64,
+    /// Those of them that failed.
+    failed: u64,
+    /// Median wall time of those that finished, in milliseconds; null where none did.
+    median_wall_ms: Option<f64>,
+}
+
+impl From<OverviewEntry> for LabelOverview {
+    fn from(entry: OverviewEntry) -> Self {
+        Self {
+            label: entry.label,
+            service: entry.service,
+            runs: entry.runs,
+            failed: entry.failed,
+            total_wall_ms: entry.total_wall_ms,
+            usual_wall_ms: entry.usual_wall_ms,
+            usual_band_ms: entry.usual_band_ms,
+            recent_wall_ms: entry.recent_wall_ms,
+            ratio: entry.ratio,
+            verdict: entry.verdict.map(|verdict| match verdict {
+                Verdict::Slower => VerdictName::Slower,
+                Verdict::Faster => VerdictName::Faster,
+            }),
+            recent_runs: entry.recent_runs,
+            recent_failed: entry.recent_failed,
+            failed_before: entry.failed_before,
+            rules: entry.rules,
+            new_rules: entry.new_rules,
+            plan_changed_unix_ns: entry.plan_changed_unix_ns,
+            bins: entry.bins,
+            days: entry
+                .days
+                .into_iter()
+                .map(|day| Day { runs: day.runs, failed: day.failed, median_wall_ms: day.median_wall_ms })
+                .collect(),
+        }
+    }
+}
+
+/// Compares what each label did lately with what it usually does.
+///
+/// Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
+/// before them. The label that took the most time comes first.
+#[utoipa::path(
+    get,
+    path = "/api/overview",
+    tag = "read",
+    params(OverviewParams),
+    responses(
+        (status = 200, description = "The labels that ran in the range", body = Overview),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 503, description = "Reading failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn overview(
+    State(app): State<Arc<App>>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Overview>, ApiError> {
+    let params = Params::of(query.as_deref());
+    let takes = format!("a whole number from 1 to {OVERVIEW_DAYS_MAX}");
+    let days = params.value("days", takes, |text| {
+        text.parse().ok().filter(|days| (1..=OVERVIEW_DAYS_MAX).contains(days))
+    })?;
+    let takes =
+        format!("a whole number of minutes from -{UTC_OFFSET_MAX_MINUTES} to {UTC_OFFSET_MAX_MINUTES}");
+    let utc_offset = params.value("utc_offset", takes, |text| {
+        text.parse().ok().filter(|offset| (-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(offset))
+    })?;
+    let QueryFilter { project, label, service, environment, host, .. } = filter(&params)?;
+    let filter = QueryFilter { project, label, service, environment, host, ..QueryFilter::default() };
+    let window =
+        Window::new(app.clock.unix_ns(), days.unwrap_or(OVERVIEW_DAYS_DEFAULT), utc_offset.unwrap_or(0))
+            .map_err(|error| ApiError::invalid(error.to_string()))?;
+    let entries = app.store.overview(filter, window).await?;
+    Ok(Json(Overview {
+        now_unix_ns: window.now_unix_ns(),
+        since_unix_ns: window.since_unix_ns(),
+        days: window.days(),
+        queries: entries.into_iter().map(Into::into).collect(),
+    }))
+}
