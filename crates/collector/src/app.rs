@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::ingest::{Budget, Decoders};
+use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
 use crate::tokens::Tokens;
@@ -22,6 +23,7 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) budget: Budget,
     pub(crate) decoders: Arc<Decoders>,
+    pub(crate) live: Live,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Cancelled by the first fatal error of the store: the service ends.

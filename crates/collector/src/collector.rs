@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::error::ApiError;
 use crate::ingest::{Budget, Coding, Decoders, accept};
+use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
 use crate::settings::Settings;
 use crate::tokens::Tokens;
@@ -59,6 +60,7 @@ impl Collector {
             metrics: Metrics::new(commits),
             budget: Budget::new(settings.body_budget_bytes),
             decoders: Arc::new(Decoders::new(parallel)),
+            live: Live::new(),
             committed: Notify::new(),
             failed: CancellationToken::new(),
             settings,

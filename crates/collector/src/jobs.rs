@@ -12,12 +12,14 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::live;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.
 pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
     // Who writes recordings and who deletes them take turns.
     let turn = Arc::new(Mutex::new(()));
+    jobs.spawn(live::run(Arc::clone(app), stop.clone()));
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()));
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&turn)));

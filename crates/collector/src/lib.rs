@@ -10,6 +10,7 @@ mod collector;
 mod error;
 mod ingest;
 mod jobs;
+mod live;
 mod metrics;
 mod page;
 mod read;

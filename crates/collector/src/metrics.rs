@@ -60,10 +60,16 @@ pub(crate) struct Metrics {
     refused: Family<Reason, Counter>,
     queued: Gauge,
     body_bytes: Gauge,
-    subscribers: Gauge,
     running: Gauge,
     store_bytes: Gauge,
     log_bytes: Gauge,
+    pub(crate) live_subscribers: Gauge,
+    /// Readers of the live streams that did not keep up.
+    pub(crate) live_cut_off: Counter,
+    /// Queries that ended too fast, one after the other, for the live stream to tell of each.
+    pub(crate) live_omitted: Counter,
+    /// How often the live streams began anew from the store because they fell behind it.
+    pub(crate) live_lost: Counter,
     pub(crate) sealed: Counter,
     pub(crate) deleted: Counter,
 }
@@ -88,7 +94,26 @@ impl Metrics {
             "Budget taken by request bodies",
             metrics.body_bytes.clone(),
         );
-        registry.register("live_subscribers", "Readers of the live streams", metrics.subscribers.clone());
+        registry.register(
+            "live_subscribers",
+            "Readers of the live streams",
+            metrics.live_subscribers.clone(),
+        );
+        registry.register(
+            "live_cut_off",
+            "Readers of the live streams cut off because they did not keep up",
+            metrics.live_cut_off.clone(),
+        );
+        registry.register(
+            "live_omitted",
+            "Queries the live stream did not tell of because they were too many",
+            metrics.live_omitted.clone(),
+        );
+        registry.register(
+            "live_lost",
+            "Times the live streams fell behind the store and began anew",
+            metrics.live_lost.clone(),
+        );
         registry.register("queries_running", "Queries that run", metrics.running.clone());
         registry.register(
             "store_bytes",

@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::{ingest, page, read, security};
+use crate::{ingest, live, page, read, security};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -24,6 +24,7 @@ use crate::{ingest, page, read, security};
         description = "Collects the telemetry of running queries and answers what they do and did.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
+    components(schemas(live::Pulse, live::Snapshot)),
     tags(
         (name = "ingest", description = "What senders use; needs a token"),
         (name = "read", description = "What readers use; can change until version 1.0")
@@ -44,6 +45,8 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::overview))
         .routes(routes!(read::versions))
         .routes(routes!(read::facets))
+        .routes(routes!(live::running))
+        .routes(routes!(live::one))
 }
 
 /// The OpenAPI 3.1 document, made from the handlers.

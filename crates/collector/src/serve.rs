@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::collector::Collector;
+use crate::live::Cut;
 
 /// Connections at once on one address; further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 16 << 10;
@@ -108,10 +109,14 @@ async fn accept(
                 continue;
             }
         };
-        let connection = connections.watch(connection(stream, router.clone(), head_deadline));
+        let cut = Cut::default();
+        let connection = connections.watch(connection(stream, router.clone(), head_deadline, cut.clone()));
         tokio::spawn(async move {
-            // How a connection ends is the other side's affair.
-            let _ = connection.await;
+            tokio::select! {
+                // How a connection ends is the other side's affair.
+                _ = connection => {}
+                () = cut.0.cancelled() => {}
+            }
             drop(slot);
         });
     }
@@ -121,10 +126,12 @@ fn connection(
     stream: TcpStream,
     router: Router,
     head_deadline: Duration,
+    cut: Cut,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + 'static {
     // Answers are small and written at once: waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
-    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(cut.clone());
         let router = router.clone();
         async move {
             let response = router.oneshot(request.map(Body::new)).await;

@@ -49,9 +49,9 @@ impl Committer {
         self.noting = noting;
     }
 
-    /// What the group has changed.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
-        std::mem::take(&mut self.changes)
+    /// What the group has changed; `None` when it was not noted.
+    pub(crate) fn take_changes(&mut self) -> Option<Vec<Change>> {
+        self.noting.then(|| std::mem::take(&mut self.changes))
     }
 
     /// Writes a batch. Refusals ([`StoreError::ForeignStream`], [`StoreError::ForeignQuery`]) come before

@@ -245,7 +245,10 @@ impl Worker {
             let _ = reply.send(result);
         }
         if results.is_ok() {
-            self.feed.publish(self.committer.take_changes());
+            match self.committer.take_changes() {
+                Some(changes) => self.feed.publish(changes),
+                None => self.feed.publish_unnoted(),
+            }
             (self.on_commit)(CommitGroup { requests, took: begun.elapsed() });
         }
     }

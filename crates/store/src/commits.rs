@@ -31,19 +31,20 @@ pub struct Change {
 pub enum Heard {
     /// The changes of one commit, in their order.
     Changes(Arc<[Change]>),
-    /// Commits were lost because the follower was too far behind: what they did must be read from the store.
+    /// Commits were lost, because the follower was too far behind or began to follow while one was made: what
+    /// they did must be read from the store.
     Lost,
 }
 
 /// Follows the commits of a store from the moment it was made.
 #[derive(Debug)]
-pub struct Commits(broadcast::Receiver<Arc<[Change]>>);
+pub struct Commits(broadcast::Receiver<Heard>);
 
 impl Commits {
     /// Waits for the next commit; `None` when the store is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<Heard> {
         match self.0.recv().await {
-            Ok(changes) => Some(Heard::Changes(changes)),
+            Ok(heard) => Some(heard),
             Err(broadcast::error::RecvError::Lagged(_)) => Some(Heard::Lost),
             Err(broadcast::error::RecvError::Closed) => None,
         }
@@ -52,7 +53,7 @@ impl Commits {
     /// A commit that can be heard without waiting.
     pub fn try_next(&mut self) -> Option<Heard> {
         match self.0.try_recv() {
-            Ok(changes) => Some(Heard::Changes(changes)),
+            Ok(heard) => Some(heard),
             Err(broadcast::error::TryRecvError::Lagged(_)) => Some(Heard::Lost),
             Err(_) => None,
         }
@@ -61,7 +62,7 @@ impl Commits {
 
 /// The store's end: tells followers of commits.
 #[derive(Debug, Clone)]
-pub struct CommitFeed(broadcast::Sender<Arc<[Change]>>);
+pub struct CommitFeed(broadcast::Sender<Heard>);
 
 impl CommitFeed {
     /// A feed nobody follows.
@@ -83,7 +84,14 @@ impl CommitFeed {
     pub fn publish(&self, changes: Vec<Change>) {
         if !changes.is_empty() {
             // The last follower may have gone meanwhile.
-            let _ = self.0.send(changes.into());
+            let _ = self.0.send(Heard::Changes(changes.into()));
+        }
+    }
+
+    /// Tells of a durable commit whose changes were not noted, because nobody followed when it began.
+    pub fn publish_unnoted(&self) {
+        if self.is_followed() {
+            let _ = self.0.send(Heard::Lost);
         }
     }
 }

@@ -90,8 +90,10 @@ pub trait Store: Send + Sync + 'static {
     /// Follows the commits from now on: what each did to which query, in the order they were made, once they
     /// are durable. Events that were stored before are never among them.
     ///
-    /// A follower that falls behind by more than some hundred commits is told that it lost some
-    /// ([`Heard::Lost`](crate::Heard::Lost)) and reads the store again; the store never waits for it.
+    /// What is read from the store afterwards and what is heard together leave nothing out. A follower that falls
+    /// behind by more than some hundred commits is told that it lost some ([`Heard::Lost`](crate::Heard::Lost)) and
+    /// reads the store again; the store never waits for it. One that began while a commit was made may be told
+    /// the same.
     fn commits(&self) -> Commits;
 
     /// One query.

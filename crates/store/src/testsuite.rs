@@ -192,6 +192,7 @@ suite! { $
         every_move_of_a_state_is_told
         refusals_tell_nothing
         commits_at_once_are_told_in_one_order
+        who_begins_during_a_commit_misses_nothing
     }
     reopen {
         everything_is_kept

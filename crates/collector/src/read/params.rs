@@ -56,7 +56,7 @@ impl<'q> Params<'q> {
     }
 
     /// A filter on a field that may be absent: an empty value keeps queries without the field.
-    fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
+    pub(crate) fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
         Ok(self.text(name)?.map(|text| match text {
             "" => Is::Absent,
             text => Is::Value(text.to_owned()),
@@ -82,8 +82,8 @@ pub(crate) struct CommonFilters {
     /// Keeps queries from processes on this host.
     host: Option<String>,
     /// Keeps queries in this state.
-    #[param(inline)]
-    status: Option<super::summary::StatusName>,
+    #[param(inline, required = false)]
+    status: super::summary::StatusName,
     /// Keeps queries that started at or after this, in Unix nanoseconds.
     since: Option<i64>,
     /// Keeps queries that started at or before this, in Unix nanoseconds.
@@ -126,8 +126,8 @@ pub(crate) struct PageParams {
     /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
     q: Option<String>,
     /// `newest` first, or `oldest` first.
-    #[param(inline, default = "newest")]
-    order: Option<super::summary::OrderName>,
+    #[param(inline, default = "newest", required = false)]
+    order: super::summary::OrderName,
     /// Queries on the page.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<u64>,

@@ -1,6 +1,7 @@
 //! What followers of a store hear of its commits.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::batch::{batch, facts, line, query_id, seq};
 use super::subject::{Subject, Subjects};
@@ -10,6 +11,8 @@ use crate::query::Status;
 
 /// Queries of the case that commits at once.
 const AT_ONCE: u64 = 40;
+/// How long a commit may take to be told.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn next(commits: &mut Commits) -> Arc<[Change]> {
     match commits.next().await {
@@ -121,5 +124,23 @@ pub(super) fn commits_at_once_are_told_in_one_order(subjects: &Subjects) {
         let scanned = s.store.scan(None, AT_ONCE as usize).await.expect("a store");
         let stored: Vec<_> = scanned.iter().map(|listed| listed.query.query_id).collect();
         assert_eq!(told, stored, "the order in which they were stored");
+    });
+}
+
+pub(super) fn who_begins_during_a_commit_misses_nothing(subjects: &Subjects) {
+    subjects.one(async |s| {
+        for query in 1..=AT_ONCE {
+            let store = Arc::clone(&s.store);
+            let commit =
+                tokio::spawn(async move { store.commit(batch(query).progress(query, [2]).build()).await });
+            // At another moment of the commit each time.
+            tokio::time::sleep(Duration::from_micros(query * 25)).await;
+            let mut commits = s.store.commits();
+            if s.find(query).await.is_none() {
+                let heard = tokio::time::timeout(PATIENCE, commits.next()).await.expect("told");
+                assert!(heard.is_some() && s.find(query).await.is_some());
+            }
+            commit.await.expect("no panic").expect("stored");
+        }
     });
 }

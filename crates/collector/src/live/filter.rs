@@ -1,0 +1,108 @@
+//! Which queries a reader of `/api/live` follows.
+
+use queryscope_store::{Is, Query, QueryFilter};
+use utoipa::IntoParams;
+
+use crate::error::ApiError;
+use crate::read::Params;
+
+/// Which running queries.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `read` reads")]
+pub(crate) struct LiveFilters {
+    /// Keeps queries of this project.
+    project: Option<String>,
+    /// Keeps queries with this label; empty keeps those without one.
+    label: Option<String>,
+    /// Keeps queries from processes with this service; empty keeps those without one.
+    service: Option<String>,
+    /// Keeps queries from processes with this environment; empty keeps those without one.
+    environment: Option<String>,
+    /// Keeps queries from processes on this host.
+    host: Option<String>,
+}
+
+/// What filters look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tags {
+    project: String,
+    service: Option<String>,
+    environment: Option<String>,
+    host: String,
+    label: Option<String>,
+}
+
+impl Tags {
+    pub(super) fn of(query: &Query) -> Self {
+        Self {
+            project: query.project.clone(),
+            service: query.service.clone(),
+            environment: query.environment.clone(),
+            host: query.host.clone(),
+            label: query.label.clone(),
+        }
+    }
+}
+
+/// Reads the filters of a request; `None` when there are none.
+///
+/// # Errors
+/// 400 when one is given twice.
+pub(super) fn read(params: &Params<'_>) -> Result<Option<QueryFilter>, ApiError> {
+    let filter = QueryFilter {
+        project: params.text("project")?.map(Into::into),
+        label: params.is("label")?,
+        service: params.is("service")?,
+        environment: params.is("environment")?,
+        host: params.text("host")?.map(Into::into),
+        ..QueryFilter::default()
+    };
+    Ok(Some(filter).filter(|filter| *filter != QueryFilter::default()))
+}
+
+/// Whether a query is among those a filter keeps.
+pub(super) fn matches(filter: &QueryFilter, tags: &Tags) -> bool {
+    let is = |asked: &Option<Is>, found: Option<&str>| match asked {
+        None => true,
+        Some(Is::Absent) => found.is_none(),
+        Some(Is::Value(value)) => found == Some(value),
+    };
+    filter.project.as_ref().is_none_or(|project| *project == tags.project)
+        && filter.host.as_ref().is_none_or(|host| *host == tags.host)
+        && is(&filter.service, tags.service.as_deref())
+        && is(&filter.environment, tags.environment.as_deref())
+        && is(&filter.label, tags.label.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(query: &str, expected: bool) {
+        let tags = Tags {
+            project: "default".into(),
+            service: Some("etl".into()),
+            environment: None,
+            host: "h".into(),
+            label: Some("täglich".into()),
+        };
+        let filter = read(&Params::of(Some(query))).expect("valid");
+        assert_eq!(filter.is_none_or(|filter| matches(&filter, &tags)), expected, "{query}");
+    }
+
+    #[test]
+    fn filters_add_up() {
+        for query in ["", "service=etl", "environment=", "host=h&project=default", "label=t%C3%A4glich"] {
+            check(query, true);
+        }
+        for query in ["service=", "service=et", "environment=x", "host=h&project=x", "label=", "host="] {
+            check(query, false);
+        }
+    }
+
+    #[test]
+    fn twice_is_refused() {
+        assert!(read(&Params::of(Some("host=a&host=a"))).is_err());
+    }
+}

@@ -1,0 +1,71 @@
+//! Messages as the wire carries them.
+
+use std::fmt::{Display, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use queryscope_store::QueryFilter;
+
+use super::filter::{Tags, matches};
+use super::snapshot::Shown;
+
+/// Keeps proxies and readers from taking a quiet stream for a dead one.
+pub(super) const COMMENT: Bytes = Bytes::from_static(b": still here\n\n");
+
+/// Writes one message whose data is one line.
+pub(super) fn write(text: &mut String, id: impl Display, event: &str, data: &str) {
+    write!(text, "id: {id}\nevent: {event}\ndata: {data}\n\n").expect("text is written to memory");
+}
+
+/// A message of `/api/live`.
+#[derive(Debug, Clone)]
+pub(super) struct Message {
+    pub(super) text: Bytes,
+    /// Whom it concerns; `None` concerns all.
+    pub(super) tags: Option<Arc<Tags>>,
+    /// What the query was known as before, where that was something else.
+    pub(super) before: Option<Arc<Tags>>,
+}
+
+impl Message {
+    /// Whether a reader with this filter gets it.
+    pub(super) fn concerns(&self, filter: &QueryFilter) -> bool {
+        let Some(tags) = &self.tags else { return true };
+        matches(filter, tags) || self.before.as_ref().is_some_and(|before| matches(filter, before))
+    }
+}
+
+/// Messages that go out together.
+#[derive(Debug)]
+pub(super) struct Flush {
+    pub(super) messages: Vec<Message>,
+    /// The texts of all of them.
+    pub(super) joined: Bytes,
+}
+
+/// What waits for a reader of `/api/live`.
+#[derive(Debug, Clone)]
+pub(super) enum Sent {
+    Messages(Arc<Flush>),
+    /// The state anew: messages were lost.
+    Snapshot(Arc<Shown>),
+    Comment,
+}
+
+impl Sent {
+    /// What of it a reader with this filter gets; without a filter all.
+    pub(super) fn text(&self, filter: Option<&QueryFilter>) -> Bytes {
+        match (self, filter) {
+            (Self::Comment, _) => COMMENT,
+            (Self::Snapshot(shown), filter) => shown.text(filter),
+            (Self::Messages(flush), None) => flush.joined.clone(),
+            (Self::Messages(flush), Some(filter)) => joined(&flush.messages, Some(filter)),
+        }
+    }
+}
+
+/// The texts of the messages a reader with this filter gets.
+pub(super) fn joined(messages: &[Message], filter: Option<&QueryFilter>) -> Bytes {
+    let kept = messages.iter().filter(|message| filter.is_none_or(|filter| message.concerns(filter)));
+    kept.map(|message| &message.text[..]).collect::<Vec<_>>().concat().into()
+}

@@ -1,0 +1,237 @@
+//! How far a running query is, from its samples.
+
+use std::collections::{HashMap, VecDeque};
+
+use queryscope_protocol::QueryId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::digest::{NodeReport, Report};
+
+/// Values of `threads` that are kept.
+pub(super) const THREADS_MAX: usize = 120;
+/// Nodes of one query that are told apart; further ones are passed over.
+const NODES_MAX: usize = 4096;
+
+/// How far a running query is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(example = json!({
+    "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
+    "elapsed_ms": 2004.5,
+    "threads": [1.874],
+    "busiest": {"id": 4_294_967_299_i64, "kind": "group-by", "threads": 1.391},
+    "done": 2,
+    "nodes": 7,
+    "quiet_ms": 0.0
+}))]
+pub(crate) struct Pulse {
+    /// Id of the query, a UUID.
+    query_id: String,
+    /// Time since its start at its last sample, in milliseconds.
+    elapsed_ms: f64,
+    /// Threads that were busy on average between two samples, one number a sample: time all nodes worked per
+    /// time that passed. In a `snapshot` those of the last samples, 120 at most; in a `pulse` those of its new
+    /// samples alone: append them and keep the last 120.
+    threads: Vec<f64>,
+    /// The node that worked most before the last sample; null when none did.
+    busiest: Option<Busiest>,
+    /// Nodes of the physical plan that have ended.
+    done: usize,
+    /// Nodes of the physical plan.
+    nodes: usize,
+    /// Time since any counter of the query changed, in milliseconds as of its last sample. A query whose
+    /// process reports and whose counters stand still has a large one.
+    quiet_ms: f64,
+}
+
+/// The node that worked most.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(crate) struct Busiest {
+    /// Id of the node in the physical plan.
+    id: u64,
+    /// Its kind; empty when the plan is not known.
+    kind: String,
+    /// Threads it kept busy.
+    threads: f64,
+}
+
+/// What is kept of a running query's samples.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    nodes: HashMap<u64, Node>,
+    /// Nodes of the plan; 0 while it is not known.
+    planned: usize,
+    sampled: bool,
+    elapsed_ms: f64,
+    moved_ms: f64,
+    threads: VecDeque<f64>,
+    busiest: Option<(u64, f64)>,
+    /// Set where samples were passed over: growth since then is not known.
+    blind: bool,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    kind: Box<str>,
+    busy_ns: Option<u64>,
+    done: bool,
+}
+
+impl Progress {
+    /// Takes what a chunk reports; gives back how many samples of it are new.
+    pub(super) fn hear(&mut self, reports: &[Report]) -> usize {
+        let mut new = 0;
+        for report in reports {
+            match report {
+                Report::Plan(nodes) => self.hear_plan(nodes),
+                Report::Sample { elapsed_ms, nodes } => {
+                    new += usize::from(self.hear_sample(*elapsed_ms, nodes));
+                }
+            }
+        }
+        new
+    }
+
+    /// Notes that samples are passed over from here to the next one heard.
+    pub(super) fn skip(&mut self) {
+        self.blind = true;
+    }
+
+    fn hear_plan(&mut self, nodes: &[(u64, Box<str>)]) {
+        self.planned = nodes.len();
+        for (id, kind) in nodes.iter().take(NODES_MAX) {
+            self.nodes.entry(*id).or_default().kind.clone_from(kind);
+        }
+    }
+
+    /// Takes a sample; one that is not later than the last is no news.
+    fn hear_sample(&mut self, elapsed_ms: f64, nodes: &[NodeReport]) -> bool {
+        let passed_ns = (elapsed_ms - self.elapsed_ms) * 1e6;
+        if passed_ns <= 0.0 {
+            return false;
+        }
+        let mut total_ns = 0;
+        let mut most = (0, 0);
+        for report in nodes {
+            if self.nodes.len() >= NODES_MAX && !self.nodes.contains_key(&report.id) {
+                continue;
+            }
+            let node = self.nodes.entry(report.id).or_default();
+            node.done |= report.done;
+            let Some(busy_ns) = report.busy_ns else { continue };
+            let unknown = if self.blind { busy_ns } else { 0 };
+            let grown_ns = busy_ns.saturating_sub(node.busy_ns.unwrap_or(unknown));
+            node.busy_ns = Some(busy_ns.max(node.busy_ns.unwrap_or(0)));
+            total_ns += grown_ns;
+            if grown_ns > most.1 {
+                most = (report.id, grown_ns);
+            }
+        }
+        let threads_of = |ns: u64| round(ns as f64 / passed_ns);
+        self.busiest = (most.1 > 0).then(|| (most.0, threads_of(most.1)));
+        if self.threads.len() == THREADS_MAX {
+            self.threads.pop_front();
+        }
+        self.threads.push_back(threads_of(total_ns));
+        if !nodes.is_empty() || !self.sampled {
+            self.moved_ms = elapsed_ms;
+        }
+        self.elapsed_ms = elapsed_ms;
+        self.sampled = true;
+        true
+    }
+
+    /// The pulse with the last `samples` values of `threads`; `None` before the first sample.
+    pub(super) fn pulse(&self, query_id: QueryId, samples: usize) -> Option<Pulse> {
+        self.sampled.then(|| Pulse {
+            query_id: query_id.to_string(),
+            elapsed_ms: self.elapsed_ms,
+            threads: self.threads.iter().skip(self.threads.len().saturating_sub(samples)).copied().collect(),
+            busiest: self.busiest.map(|(id, threads)| Busiest {
+                id,
+                kind: self.nodes.get(&id).map_or_else(String::new, |node| node.kind.to_string()),
+                threads,
+            }),
+            done: self.nodes.values().filter(|node| node.done).count(),
+            nodes: self.planned.max(self.nodes.len()),
+            quiet_ms: round(self.elapsed_ms - self.moved_ms),
+        })
+    }
+}
+
+/// To three decimals: more says nothing, and is sent a thousand times.
+fn round(number: f64) -> f64 {
+    (number * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn sample(elapsed_ms: f64, nodes: &[(u64, u64, bool)]) -> Report {
+        let node = |&(id, busy_ms, done): &(u64, u64, bool)| NodeReport {
+            id,
+            busy_ns: Some(busy_ms * 1_000_000),
+            done,
+        };
+        Report::Sample { elapsed_ms, nodes: nodes.iter().map(node).collect() }
+    }
+
+    fn plan() -> Report {
+        Report::Plan(vec![(1, "scan".into()), (2, "sort".into()), (3, "sink".into())])
+    }
+
+    fn pulse(progress: &Progress, samples: usize) -> Pulse {
+        progress.pulse(QueryId::new(Uuid::nil()), samples).expect("a sample")
+    }
+
+    #[test]
+    fn threads_are_growth_per_time() {
+        let mut progress = Progress::default();
+        assert_eq!(progress.pulse(QueryId::new(Uuid::nil()), 1), None);
+        let first = sample(1_000.0, &[(1, 500, false), (2, 1_500, false)]);
+        assert_eq!(progress.hear(&[plan(), first, sample(1_500.0, &[(1, 750, true)])]), 2);
+        let pulse = pulse(&progress, 2);
+        assert_eq!((pulse.threads, pulse.done, pulse.nodes), (vec![2.0, 0.5], 1, 3));
+        assert_eq!(pulse.busiest, Some(Busiest { id: 1, kind: "scan".into(), threads: 0.5 }));
+    }
+
+    #[test]
+    fn empty_samples_are_quiet() {
+        let mut progress = Progress::default();
+        progress.hear(&[sample(1_000.0, &[(1, 10, false)]), sample(6_000.0, &[]), sample(11_000.0, &[])]);
+        let quiet = pulse(&progress, 1);
+        assert_eq!((quiet.threads, quiet.quiet_ms, quiet.busiest), (vec![0.0], 10_000.0, None));
+        progress.hear(&[sample(11_500.0, &[(1, 20, false)])]);
+        assert!(pulse(&progress, 1).quiet_ms <= 0.0);
+    }
+
+    #[test]
+    fn a_sample_again_or_late_is_no_news() {
+        let mut progress = Progress::default();
+        let first = sample(1_000.0, &[(1, 500, false)]);
+        progress.hear(&[first.clone()]);
+        assert_eq!(progress.hear(&[first, sample(500.0, &[(1, 100, false)])]), 0);
+        assert_eq!(pulse(&progress, THREADS_MAX).threads, [0.5]);
+    }
+
+    #[test]
+    fn the_last_values_are_kept() {
+        let mut progress = Progress::default();
+        for second in 1..=200 {
+            progress.hear(&[sample(f64::from(second) * 1e3, &[(1, u64::from(second as u32) * 100, false)])]);
+        }
+        assert_eq!(pulse(&progress, THREADS_MAX).threads, [0.1; THREADS_MAX]);
+    }
+
+    #[test]
+    fn after_a_gap_growth_counts_from_what_is_known() {
+        let mut progress = Progress::default();
+        progress.hear(&[sample(1_000.0, &[(1, 100, false)])]);
+        progress.skip();
+        progress.hear(&[sample(11_000.0, &[(1, 5_100, false), (2, 900_000, false)])]);
+        assert_eq!(pulse(&progress, 1).threads, [0.5]);
+    }
+}

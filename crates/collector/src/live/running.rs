@@ -1,0 +1,92 @@
+//! The handler of `GET /api/live`.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use queryscope_store::QueryFilter;
+use tokio::sync::{mpsc, oneshot};
+
+use super::board::Opening;
+use super::filter::{self, LiveFilters};
+use super::message::{Sent, joined};
+use super::seat::{Cut, Presence, Seat};
+use super::{Command, RETRY, answer, last_event_id};
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+use crate::read::Params;
+
+/// Follows the running queries.
+///
+/// A stream of server-sent events: first `snapshot` (a `LiveSnapshot`: the running queries and their latest
+/// samples), then `query` (a `QuerySummary`) when a query starts, ends, runs again or shows something new, and
+/// `pulse` (a `Pulse`) with each new sample. A `pulse` carries the new values of `threads` alone: append them to
+/// those of the snapshot and keep the last 120. `omitted` (`{"queries": n}`) says that n queries that ended
+/// before they were seen running were not told of, because there are too many; the list has them.
+///
+/// A comment comes every 15 s. Every message has an `id`; with the last one as `Last-Event-ID` the stream goes on
+/// behind it, or begins with a `snapshot` when that is too long ago. A reader that does not keep up is cut off.
+#[utoipa::path(
+    get,
+    path = "/api/live",
+    tag = "read",
+    params(
+        LiveFilters,
+        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived")
+    ),
+    responses(
+        (
+            status = 200,
+            description = "Server-sent events: snapshot, query, pulse, omitted",
+            body = String,
+            content_type = "text/event-stream"
+        ),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 503, description = "The live streams are not available now", body = ErrorBody),
+    )
+)]
+pub(crate) async fn running(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    let filter = filter::read(&Params::of(request.uri().query()))?;
+    if request.method() == Method::HEAD {
+        return Ok(answer(None::<stream::Empty<_>>));
+    }
+    let (seat, queue) = Seat::new(request.extensions().get::<Cut>().cloned().unwrap_or_default());
+    let presence = Presence::new(&app);
+    let resume = last_event_id(request.headers()).and_then(|id| id.parse().ok());
+    let (opening, opened) = oneshot::channel();
+    let first = match app.live.ask(Command::All { resume, seat, opening }, opened).await? {
+        Opening::Snapshot(shown) => shown.text(filter.as_ref()),
+        Opening::Resumed(messages) => joined(&messages, filter.as_ref()),
+    };
+    let follower = Follower { first: [RETRY, first].into(), filter, queue, _presence: presence };
+    Ok(answer(Some(stream::unfold(follower, async |mut follower| {
+        let bytes = follower.next().await?;
+        Some((Ok::<_, Infallible>(bytes), follower))
+    }))))
+}
+
+struct Follower {
+    first: VecDeque<Bytes>,
+    filter: Option<QueryFilter>,
+    queue: mpsc::Receiver<Sent>,
+    _presence: Presence,
+}
+
+impl Follower {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            let bytes = match self.first.pop_front() {
+                Some(bytes) => bytes,
+                None => self.queue.recv().await?.text(self.filter.as_ref()),
+            };
+            if !bytes.is_empty() {
+                return Some(bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Readers: a bounded queue each, and the end of those who do not keep up.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+
+/// What may wait for one reader. It is shared with all others, so a place costs a pointer.
+const QUEUE_MAX: usize = 256;
+
+/// Closes the connection a request came on, whatever is still to be written to it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cut(pub(crate) CancellationToken);
+
+/// The hub's end of a reader.
+#[derive(Debug)]
+pub(super) struct Seat<T> {
+    queue: mpsc::Sender<T>,
+    cut: Cut,
+}
+
+/// Counts a reader for as long as it reads, and tells the hub when it leaves.
+pub(super) struct Presence(Arc<App>);
+
+impl Presence {
+    pub(super) fn new(app: &Arc<App>) -> Self {
+        app.metrics.live_subscribers.inc();
+        Self(Arc::clone(app))
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.0.metrics.live_subscribers.dec();
+        self.0.live.left.notify_one();
+    }
+}
+
+impl<T> Seat<T> {
+    /// A seat, and the queue of its reader.
+    pub(super) fn new(cut: Cut) -> (Self, mpsc::Receiver<T>) {
+        let (queue, waiting) = mpsc::channel(QUEUE_MAX);
+        (Self { queue, cut }, waiting)
+    }
+}
+
+/// Readers of one stream.
+#[derive(Debug)]
+pub(super) struct Seats<T>(Vec<Seat<T>>);
+
+impl<T> Default for Seats<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Clone> Seats<T> {
+    pub(super) fn add(&mut self, seat: Seat<T>) {
+        self.0.push(seat);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Hands an item to all. Who has no room for it is cut off: its connection is closed at once.
+    pub(super) fn send(&mut self, app: &App, item: &T) {
+        let before = self.0.len();
+        let mut slow = 0;
+        self.0.retain(|seat| match seat.queue.try_send(item.clone()) {
+            Ok(()) => true,
+            Err(mpsc::error::TrySendError::Closed(_)) => false,
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                seat.cut.0.cancel();
+                slow += 1;
+                false
+            }
+        });
+        if slow > 0 {
+            app.metrics.live_cut_off.inc_by(slow);
+            tracing::warn!(
+                readers = slow,
+                of = before,
+                waiting = QUEUE_MAX,
+                "live readers do not keep up and are cut off"
+            );
+        }
+    }
+
+    /// Takes out those who have left.
+    pub(super) fn sweep(&mut self) {
+        self.0.retain(|seat| !seat.queue.is_closed());
+    }
+
+    /// Closes the queues; gives back what closes the connections.
+    pub(super) fn close(self) -> Vec<Cut> {
+        self.0.into_iter().map(|seat| seat.cut).collect()
+    }
+}

@@ -1,0 +1,11 @@
+//! The live streams, over real sockets.
+
+mod captures;
+mod client;
+mod costs;
+mod ends;
+mod events;
+mod one;
+mod running;
+mod server;
+mod slow;

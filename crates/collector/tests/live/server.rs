@@ -1,0 +1,152 @@
+//! A collector of a test's own behind a real socket.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use queryscope_collector::{
+    Access, Collector, CommitMetrics, ServeError, Settings, SystemClock, hash_token, serve,
+};
+use queryscope_recordings::Recordings;
+use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Stream;
+use crate::events::query;
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    folder: TempDir,
+    settings: Settings,
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Server {
+    pub(crate) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let access = |project: &str| Access { hash: hash_token(project), project: project.into() };
+        let tokens = vec![access("default"), access("etl")];
+        let mut settings = Settings { tokens, ..Settings::default() };
+        change(&mut settings);
+        Self::over(tempfile::tempdir().expect("a folder"), settings).await
+    }
+
+    async fn over(folder: TempDir, settings: Settings) -> Self {
+        let store = SqliteStore::open(&folder.path().join("store.db"), SqliteOptions::default());
+        let recordings = Recordings::local(&folder.path().join("recordings")).expect("a folder");
+        let collector = Collector::start(
+            Arc::new(store.expect("a store")),
+            recordings,
+            Arc::new(SystemClock::new()),
+            CommitMetrics::default(),
+            settings.clone(),
+        )
+        .await
+        .expect("a collector");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { serve(&collector, listener, None, stopped).await });
+        Self { address, folder, settings, stop, task }
+    }
+
+    /// Stops, and gives back how long that took.
+    pub(crate) async fn stop(self) -> Duration {
+        self.stop_and_keep().await.2
+    }
+
+    /// Stops, and starts again over the same data.
+    pub(crate) async fn restarted(self) -> Self {
+        let (folder, settings, _) = self.stop_and_keep().await;
+        Self::over(folder, settings).await
+    }
+
+    async fn stop_and_keep(self) -> (TempDir, Settings, Duration) {
+        let begun = std::time::Instant::now();
+        self.stop.cancel();
+        patiently("the service to end", self.task).await.expect("no panic").expect("a clean end");
+        (self.folder, self.settings, begun.elapsed())
+    }
+
+    /// Posts a batch that must be stored.
+    pub(crate) async fn post(&self, batch: impl AsRef<[u8]>) {
+        self.post_as("default", "identity", batch.as_ref()).await;
+    }
+
+    pub(crate) async fn post_as(&self, token: &str, coding: &str, body: &[u8]) {
+        let head = format!(
+            "POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+             Content-Encoding: {coding}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        let answer = self.exchange(&[head.as_bytes(), body].concat()).await;
+        assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    }
+
+    /// The whole answer to a request without a body.
+    pub(crate) async fn ask(&self, method: &str, path: &str) -> String {
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        self.exchange(head.as_bytes()).await
+    }
+
+    /// The summary of the n-th query.
+    pub(crate) async fn summary(&self, n: u64) -> Value {
+        let answer = self.ask("GET", &format!("/api/queries/{}", query(n))).await;
+        let body = answer.split_once("\r\n\r\n").expect("a body").1;
+        serde_json::from_str(body).expect(body)
+    }
+
+    /// The value of a metric.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let answer = self.ask("GET", "/metrics").await;
+        let line = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.expect(name).parse().expect("a number")
+    }
+
+    async fn exchange(&self, request: &[u8]) -> String {
+        let exchange = async {
+            let mut tcp = TcpStream::connect(self.address).await.expect("accepted");
+            tcp.write_all(request).await.expect("taken");
+            let mut answer = Vec::new();
+            tcp.read_to_end(&mut answer).await.expect("an answer");
+            String::from_utf8(answer).expect("text")
+        };
+        patiently("an answer", exchange).await
+    }
+
+    /// Opens a live stream.
+    pub(crate) async fn live(&self, path: &str) -> Stream {
+        Stream::open(self.address, path, None).await
+    }
+
+    pub(crate) async fn live_after(&self, path: &str, id: &str) -> Stream {
+        Stream::open(self.address, path, Some(id)).await
+    }
+
+    /// Opens the stream of the n-th query.
+    pub(crate) async fn follow(&self, n: u64) -> Stream {
+        self.live(&path(n)).await
+    }
+}
+
+/// The path of the stream of the n-th query.
+pub(crate) fn path(n: u64) -> String {
+    format!("/api/live/{}", query(n))
+}
+
+pub(crate) async fn patiently<T>(what: &str, work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
+}
