@@ -6,6 +6,7 @@ mod events;
 mod faulty;
 mod socket;
 
+mod analysis;
 mod answers;
 mod ingest;
 mod metrics;
