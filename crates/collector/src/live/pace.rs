@@ -96,7 +96,7 @@ mod tests {
         let told = |pace: &mut Pace, at, readers| (0..20_000).filter(|_| pace.unseen(at, readers)).count();
         assert_eq!(told(&mut pace, now, 1), 10_000);
         assert_eq!(told(&mut pace, now + Duration::from_millis(100), 1), 1_000);
-        assert_eq!(told(&mut pace, now + Duration::from_secs(60), 1_000), 100);
-        assert_eq!(told(&mut pace, now + Duration::from_secs(120), 100_000), 5);
+        assert_eq!(told(&mut pace, now + Duration::from_mins(1), 1_000), 100);
+        assert_eq!(told(&mut pace, now + Duration::from_mins(2), 100_000), 5);
     }
 }

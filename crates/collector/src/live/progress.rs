@@ -212,7 +212,7 @@ mod tests {
     fn a_sample_again_or_late_is_no_news() {
         let mut progress = Progress::default();
         let first = sample(1_000.0, &[(1, 500, false)]);
-        progress.hear(&[first.clone()]);
+        progress.hear(std::slice::from_ref(&first));
         assert_eq!(progress.hear(&[first, sample(500.0, &[(1, 100, false)])]), 0);
         assert_eq!(pulse(&progress, THREADS_MAX).threads, [0.5]);
     }

@@ -174,11 +174,9 @@ impl Reader {
         if let Some(chunk) = chunk.filter(|chunk| !self.known.contains(&chunk.info.id)) {
             // Commits come in their order: all that was known has been heard.
             self.known = HashSet::new();
-            let pieces = match chunk.info.first.get() > self.floor {
-                true => chunk.pieces(&*self.app.store).await?,
-                // It may be among what was read.
-                false => None,
-            };
+            // What is not behind the history may be among it.
+            let behind = chunk.info.first.get() > self.floor;
+            let pieces = if behind { chunk.pieces(&*self.app.store).await? } else { None };
             let Some(pieces) = pieces else {
                 self.stage = Stage::Look;
                 return Ok(());
@@ -188,10 +186,11 @@ impl Reader {
                 self.ready.push_back(piece.message(self.mark));
             }
         }
-        if ended && let Some(query) = self.app.store.query(self.id).await? {
-            if query.status != Status::Running {
-                self.finish(query);
-            }
+        if ended
+            && let Some(query) = self.app.store.query(self.id).await?
+            && query.status != Status::Running
+        {
+            self.finish(query);
         }
         Ok(())
     }

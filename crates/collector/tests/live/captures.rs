@@ -41,12 +41,9 @@ async fn the_events_of_each_query_join_to_its_recording() {
         let gzip = std::fs::read(file).expect("a capture");
         server.post_as("default", "gzip", &gzip).await;
         for id in queries(&inflate(&gzip)) {
-            if !readers.contains_key(&id) {
-                let address = server.address;
-                let path = format!("/api/live/{id}");
-                let reader = tokio::spawn(async move { following(address, &path).await });
-                readers.insert(id, reader);
-            }
+            let address = server.address;
+            let path = format!("/api/live/{id}");
+            readers.entry(id).or_insert_with(|| tokio::spawn(async move { following(address, &path).await }));
         }
     }
     assert!(readers.len() > 50, "{}", readers.len());
