@@ -235,6 +235,13 @@ impl Worker {
         }
         // Who has its answer finds its queries in every read.
         self.move_columns();
+        // Who follows from its answer on hears of later commits alone.
+        if results.is_ok() {
+            match self.committer.take_changes() {
+                Some(changes) => self.feed.publish(changes),
+                None => self.feed.publish_unnoted(),
+            }
+        }
         let requests = group.len();
         for (at, (_, reply)) in group.drain(..).enumerate() {
             let result = match &mut results {
@@ -245,10 +252,6 @@ impl Worker {
             let _ = reply.send(result);
         }
         if results.is_ok() {
-            match self.committer.take_changes() {
-                Some(changes) => self.feed.publish(changes),
-                None => self.feed.publish_unnoted(),
-            }
             (self.on_commit)(CommitGroup { requests, took: begun.elapsed() });
         }
     }
