@@ -10,20 +10,25 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use traffic::Traffic;
 
-use crate::common::{Service, queryscope};
+use crate::common::{Running, Service, command};
 
 const ROUNDS: u32 = 50;
 /// Traffic runs for up to this long before the process is killed.
 const KILLED_WITHIN: Duration = Duration::from_millis(60);
 /// Sealing begins after so much quiet. Some rounds begin with it, so that kills hit it as well.
 const SEALING_AFTER: Duration = Duration::from_millis(500);
-/// A check takes seconds; traffic beside it is as of a sender that does not hurry, so that little piles up.
-const PAUSE_WHILE_CHECKED: Duration = Duration::from_millis(20);
+/// The folder is checked so often, and at least every so many rounds when there are few.
+const CHECKS: u32 = 5;
+const CHECKED_EVERY_MIN: u32 = 10;
+/// Bounds a check of the folder of a run of many rounds.
+const CHECK_WITHIN: Duration = Duration::from_mins(10);
+/// Traffic beside a check is as of senders that do not hurry: it must not grow faster than it is checked.
+const PAUSE_WHILE_CHECKED: Duration = Duration::from_millis(200);
 /// Queries fall silent within a round that begins with quiet: they end, are sealed, and report again later.
 const SERVE: [&str; 2] = ["--silent-after", "300ms"];
 
-/// `QUERYSCOPE_KILL_ROUNDS` sets the number of rounds and `QUERYSCOPE_KILL_SEED` what is sent and when the
-/// process is killed; which request a kill hits is up to the machine all the same.
+/// On one data folder. `QUERYSCOPE_KILL_ROUNDS` sets the number of rounds and `QUERYSCOPE_KILL_SEED` what is sent
+/// and when the process is killed; which request a kill hits is up to the machine all the same.
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
     let rounds = setting("QUERYSCOPE_KILL_ROUNDS").unwrap_or(ROUNDS);
@@ -43,7 +48,7 @@ fn what_was_acknowledged_survives_kill_9() {
             std::thread::sleep(SEALING_AFTER);
         }
         let lives_for = random.random_range(Duration::ZERO..=KILLED_WITHIN);
-        let checked = round % 10 == 9;
+        let checked = (round + 1) % (rounds / CHECKS).max(CHECKED_EVERY_MIN) == 0;
         std::thread::scope(|scope| {
             let pause = if checked { PAUSE_WHILE_CHECKED } else { Duration::ZERO };
             traffic.send(scope, &service, seed.wrapping_add(round.into()), pause);
@@ -71,11 +76,12 @@ fn what_was_acknowledged_survives_kill_9() {
 
 /// Judges the folder, which must be sound and hold what was acknowledged so far.
 fn check(data: &Path, traffic: &Traffic) -> String {
-    let mut args = vec!["check".into(), "--data".into(), data.to_owned()];
+    let mut check = command();
+    check.arg("check").arg("--data").arg(data);
     for log in traffic.acknowledged() {
-        args.extend(["--acknowledged".into(), log]);
+        check.arg("--acknowledged").arg(log);
     }
-    let checked = queryscope(&args).success();
+    let checked = Running::start(&mut check).wait_long(CHECK_WITHIN).success();
     assert!(checked.ends_with(": sound\n"), "{checked}");
     checked
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::wait_within;
 
-/// Bounds every command; none takes as long.
+/// Bounds commands; hardly any takes as long.
 const COMMAND_WITHIN: Duration = Duration::from_mins(1);
 
 /// What a process left.
@@ -91,8 +91,13 @@ impl Running {
     }
 
     /// Waits for its end, which must come soon.
-    pub(crate) fn wait(mut self) -> Ended {
-        let status = wait_within(COMMAND_WITHIN, "the end of a command", || self.status());
+    pub(crate) fn wait(self) -> Ended {
+        self.wait_long(COMMAND_WITHIN)
+    }
+
+    /// As [`Running::wait`], with a bound of its own.
+    pub(crate) fn wait_long(mut self, within: Duration) -> Ended {
+        let status = wait_within(within, "the end of a command", || self.status());
         Ended { status, out: self.out(), err: self.err() }
     }
 }
