@@ -1,5 +1,6 @@
 //! The read API.
 
+mod conditional;
 mod cursor;
 mod facets;
 mod groups;
@@ -12,6 +13,7 @@ mod recording;
 mod summary;
 mod versions;
 
+pub(crate) use conditional::validate;
 pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};
 pub(crate) use list::{__path_list, list};

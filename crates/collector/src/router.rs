@@ -45,13 +45,18 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::overview))
         .routes(routes!(read::versions))
         .routes(routes!(read::facets))
-        .routes(routes!(live::running))
-        .routes(routes!(live::one))
+}
+
+fn live_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(live::running)).routes(routes!(live::one))
 }
 
 /// The OpenAPI 3.1 document, made from the handlers.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    let routes = OpenApiRouter::with_openapi(Document::openapi()).merge(ingest_routes()).merge(read_routes());
+    let routes = OpenApiRouter::with_openapi(Document::openapi())
+        .merge(ingest_routes())
+        .merge(read_routes())
+        .merge(live_routes());
     let mut document = routes.into_openapi();
     let token =
         HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of a project")).build();
@@ -62,9 +67,12 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// Everything: what senders and what readers use.
 pub(crate) fn full(app: &Arc<App>) -> Router {
     let (read, _) = read_routes().split_for_parts();
+    let (live, _) = live_routes().split_for_parts();
     let document = openapi();
     let read = read
         .route("/api/openapi.json", get(|| async move { Json(document) }))
+        .layer(from_fn(read::validate))
+        .merge(live)
         .route("/metrics", get(read::metrics))
         .route("/", get(page::index))
         .route("/page.css", get(page::style))

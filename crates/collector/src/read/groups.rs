@@ -18,8 +18,8 @@ use crate::error::{ApiError, ErrorBody};
 #[expect(dead_code, reason = "says what `groups` reads")]
 pub(crate) struct GroupParams {
     /// `label`, or `fingerprint` for their plan.
-    #[param(inline, default = "label")]
-    by: Option<GroupByName>,
+    #[param(inline, default = "label", required = false)]
+    by: GroupByName,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -10,7 +10,7 @@ use queryscope_store::{OverviewEntry, QueryFilter};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::{Params, filter};
+use super::params::Params;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -177,8 +177,14 @@ pub(crate) async fn overview(
     let utc_offset = params.value("utc_offset", takes, |text| {
         text.parse().ok().filter(|offset| (-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(offset))
     })?;
-    let QueryFilter { project, label, service, environment, host, .. } = filter(&params)?;
-    let filter = QueryFilter { project, label, service, environment, host, ..QueryFilter::default() };
+    let filter = QueryFilter {
+        project: params.text("project")?.map(Into::into),
+        label: params.is("label")?,
+        service: params.is("service")?,
+        environment: params.is("environment")?,
+        host: params.text("host")?.map(Into::into),
+        ..QueryFilter::default()
+    };
     let window =
         Window::new(app.clock.unix_ns(), days.unwrap_or(OVERVIEW_DAYS_DEFAULT), utc_offset.unwrap_or(0))
             .map_err(|error| ApiError::invalid(error.to_string()))?;

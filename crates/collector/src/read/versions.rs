@@ -8,9 +8,28 @@ use queryscope_store::VersionEntry;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::{CommonFilters, Params, filter};
+use super::params::{Params, filter};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
+
+/// The filters that versions take beside the label.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `filter` reads")]
+pub(crate) struct VersionFilters {
+    /// Keeps queries of this project.
+    project: Option<String>,
+    /// Keeps queries from processes with this service; empty keeps those without one.
+    service: Option<String>,
+    /// Keeps queries from processes with this environment; empty keeps those without one.
+    environment: Option<String>,
+    /// Keeps queries from processes on this host.
+    host: Option<String>,
+    /// Keeps queries that started at or after this, in Unix nanoseconds.
+    since: Option<i64>,
+    /// Keeps queries that started at or before this, in Unix nanoseconds.
+    until: Option<i64>,
+}
 
 /// The queries of a label with one plan.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,7 +82,10 @@ impl From<VersionEntry> for Version {
     get,
     path = "/api/versions",
     tag = "read",
-    params(CommonFilters),
+    params(
+        ("label" = String, Query, description = "The label; empty is that of queries without one"),
+        VersionFilters
+    ),
     responses(
         (status = 200, description = "The plans", body = Vec<Version>),
         (status = 400, description = "A parameter is invalid, or label is missing", body = ErrorBody),

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 
-use crate::app::{Answer, TestApp};
+use crate::app::{Answer, TestApp, with_header};
 use crate::events::{batch, done, query};
 
 fn check_error(answer: &Answer, status: u16, asked: &str) {
@@ -94,4 +94,31 @@ async fn senders_have_routes_of_their_own() {
     {
         assert_eq!(ask(path).await, status, "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_reader_that_has_the_current_answer_is_told_so() {
+    let app = TestApp::new().await;
+    for (n, path) in (1..).zip(["/api/queries", "/api/facets"]) {
+        app.store(batch(n, [done(1, n)])).await;
+        let first = app.get(path).await;
+        assert_eq!((first.status.as_u16(), first.header("cache-control")), (200, Some("no-cache")), "{path}");
+        let tag = first.header("etag").expect("a tag");
+        let again = || {
+            with_header(
+                Request::get(path).header("host", "localhost").body(Body::empty()).expect("a request"),
+                "if-none-match",
+                tag,
+            )
+        };
+        let same = app.send(again()).await;
+        assert_eq!(
+            (same.status.as_u16(), same.body.len(), same.header("etag")),
+            (304, 0, Some(tag)),
+            "{path}"
+        );
+        app.store(batch(n, [done(2, 100 + n)])).await;
+        assert_eq!(app.send(again()).await.status, 200, "{path} has changed");
+    }
+    assert_eq!(app.get("/v1/health").await.header("etag"), None);
 }

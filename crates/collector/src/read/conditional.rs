@@ -1,0 +1,83 @@
+//! Conditional answers: a reader that has the current answer is told so instead of being sent it again.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::error::ApiError;
+
+/// Bytes of the answer's hash in its tag.
+const TAG_BYTES: usize = 12;
+
+/// Gives JSON answers an `ETag`, and answers 304 where the reader names the one it has.
+///
+/// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit,
+/// so a cache must ask each time (`no-cache`).
+pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
+    // The answer to HEAD is that to GET, tag and all; the router takes the body away at the end.
+    if request.method() == Method::HEAD {
+        *request.method_mut() = Method::GET;
+    }
+    let is_get = request.method() == Method::GET;
+    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let response = next.run(request).await;
+    if is_get && response.status() == StatusCode::OK && is_json(response.headers()) {
+        return tagged(response, known.as_ref()).await;
+    }
+    response
+}
+
+async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
+    let (mut head, body) = response.into_parts();
+    let Ok(text) = to_bytes(body, usize::MAX).await else {
+        return ApiError::unavailable("reading was interrupted, try again").into_response();
+    };
+    let tag = tag(&text);
+    if let Ok(value) = HeaderValue::from_str(&tag) {
+        head.headers.insert(header::ETAG, value);
+    }
+    head.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if known.is_some_and(|known| names(known, &tag)) {
+        head.status = StatusCode::NOT_MODIFIED;
+        head.headers.remove(header::CONTENT_TYPE);
+        head.headers.remove(header::CONTENT_LENGTH);
+        return Response::from_parts(head, Body::empty());
+    }
+    Response::from_parts(head, Body::from(text))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
+fn tag(text: &[u8]) -> String {
+    let hash = Sha256::digest(text);
+    format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&hash[..TAG_BYTES]))
+}
+
+/// Whether an `If-None-Match` names a tag; weak and strong tags of the same text are the same here.
+fn names(known: &HeaderValue, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    known
+        .to_str()
+        .is_ok_and(|known| known.split(',').any(|one| one.trim() == "*" || opaque(one) == opaque(tag)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_may_name_several_tags() {
+        let tag = tag(b"[]");
+        let names = |known: &str| names(&HeaderValue::from_str(known).expect("a header"), &tag);
+        assert!(names(&tag) && names(tag.trim_start_matches("W/")) && names("*"));
+        assert!(names(&format!("\"other\", {tag}")));
+        assert!(!names("\"other\"") && !names(""));
+    }
+}
