@@ -23,6 +23,11 @@ impl Touched {
         Ok(touched)
     }
 
+    /// Notes rows that could not be dealt with, for the next time.
+    pub(crate) fn note(&self, rows: Vec<i64>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+    }
+
     /// The rows since the last call, each once.
     pub(crate) fn take(&self) -> Vec<i64> {
         let mut rows = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -51,5 +56,7 @@ mod tests {
         .expect("changed");
         assert_eq!(touched.take(), [5, 7]);
         assert!(touched.take().is_empty());
+        touched.note(vec![7]);
+        assert_eq!(touched.take(), [7]);
     }
 }

@@ -209,16 +209,15 @@ impl Worker {
 
     /// Brings the columns up to what has been committed, or left as it was.
     fn move_columns(&mut self) {
+        let touched = self.touched.take();
         let rows: rusqlite::Result<Vec<_>> =
-            self.touched.take().into_iter().map(|row| columns::read(&self.db, row)).collect();
+            touched.iter().map(|row| columns::read(&self.db, *row)).collect();
         match rows {
             Ok(rows) if rows.is_empty() => {}
             Ok(rows) => self.columns.write().unwrap_or_else(PoisonError::into_inner).apply(rows),
             Err(error) => {
-                tracing::error!(
-                    error = &error as &dyn std::error::Error,
-                    "answers over many queries may lag"
-                );
+                self.touched.note(touched);
+                tracing::error!(error = &error as &dyn std::error::Error, "answers over many queries lag");
             }
         }
     }

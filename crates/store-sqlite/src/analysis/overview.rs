@@ -93,7 +93,7 @@ fn earlier<'n>(
     window: &Window,
 ) -> Vec<(u64, BTreeSet<&'n str>)> {
     let mut runs_of_plan = vec![0; snapshot.plans.len()];
-    let old = Selection { until_unix_ns: window.runs_since_unix_ns() - 1, ..*selection };
+    let old = Selection { until_unix_ns: window.runs_since_unix_ns().saturating_sub(1), ..*selection };
     for (_, row) in old.rows(snapshot) {
         runs_of_plan[row.plan as usize] += 1;
     }
