@@ -10,13 +10,15 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use traffic::Traffic;
 
-use crate::common::{Running, Service, command};
+use crate::common::{Running, Service, below, command};
 
 const ROUNDS: u32 = 50;
 /// Traffic runs for up to this long before the process is killed.
 const KILLED_WITHIN: Duration = Duration::from_millis(60);
-/// Sealing begins after so much quiet. Some rounds begin with it, so that kills hit it as well.
-const SEALING_AFTER: Duration = Duration::from_millis(500);
+/// Some rounds begin with quiet until recordings are being written, so that kills hit that as well: it begins
+/// half a second after the last query fell silent.
+const QUIET_MAX: Duration = Duration::from_millis(1500);
+const KILLED_SEALING_WITHIN: Duration = Duration::from_millis(20);
 /// The folder is checked so often, and at least every so many rounds when there are few.
 const CHECKS: u32 = 5;
 const CHECKED_EVERY_MIN: u32 = 10;
@@ -44,10 +46,12 @@ fn what_was_acknowledged_survives_kill_9() {
         let begun = Instant::now();
         let service = Service::start_with(&data, &SERVE);
         slowest_start = slowest_start.max(begun.elapsed());
-        if round % 5 == 3 {
-            std::thread::sleep(SEALING_AFTER);
+        let sealing = round % 5 == 3;
+        if sealing {
+            wait_for_sealing(&data.join("recordings"));
         }
-        let lives_for = random.random_range(Duration::ZERO..=KILLED_WITHIN);
+        let within = if sealing { KILLED_SEALING_WITHIN } else { KILLED_WITHIN };
+        let lives_for = random.random_range(Duration::ZERO..=within);
         let checked = (round + 1) % (rounds / CHECKS).max(CHECKED_EVERY_MIN) == 0;
         std::thread::scope(|scope| {
             let pause = if checked { PAUSE_WHILE_CHECKED } else { Duration::ZERO };
@@ -72,6 +76,14 @@ fn what_was_acknowledged_survives_kill_9() {
     service.stop();
     assert!(check(&data, &traffic).starts_with(&totals), "{totals}");
     println!("{rounds} rounds, {totals}, {}; slowest start {slowest_start:?}", traffic.requests());
+}
+
+/// Waits until files are written, unless there is nothing to write.
+fn wait_for_sealing(recordings: &Path) {
+    let (begun, before) = (Instant::now(), below(recordings));
+    while below(recordings) == before && begun.elapsed() < QUIET_MAX {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Judges the folder, which must be sound and hold what was acknowledged so far.

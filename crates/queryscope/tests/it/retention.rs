@@ -8,7 +8,7 @@ use queryscope_store::unpack;
 use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
-use crate::common::{Service, queryscope, wait_for};
+use crate::common::{Service, below, queryscope, wait_for};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// Well beyond the day that is kept, and beyond the day after it for which empty folders stay.
@@ -32,21 +32,6 @@ fn old_captures(folder: &Path) -> PathBuf {
     let path = folder.join("old.jsonl");
     fs::write(&path, moved).expect("written");
     path
-}
-
-/// Files and folders under a folder.
-fn below(folder: &Path) -> (usize, usize) {
-    let (mut files, mut folders) = (0, 0);
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            let (more_files, more_folders) = below(&path);
-            (files, folders) = (files + more_files, folders + more_folders + 1);
-        } else {
-            files += 1;
-        }
-    }
-    (files, folders)
 }
 
 #[test]

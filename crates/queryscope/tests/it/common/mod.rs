@@ -6,6 +6,7 @@ pub(crate) mod http;
 pub(crate) mod service;
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) use binary::{Ended, Running, command, queryscope};
@@ -41,4 +42,20 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// How many files and folders are under a folder, which need not be there.
+pub(crate) fn below(folder: &Path) -> (usize, usize) {
+    let (mut files, mut folders) = (0, 0);
+    // What is deleted meanwhile is passed over.
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            let (more_files, more_folders) = below(&path);
+            (files, folders) = (files + more_files, folders + more_folders + 1);
+        } else {
+            files += 1;
+        }
+    }
+    (files, folders)
 }
