@@ -19,7 +19,7 @@ pub(crate) use groups::{__path_groups, groups};
 pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;
 pub(crate) use overview::{__path_overview, overview};
-pub(crate) use params::{Params, ProjectFilter};
+pub(crate) use params::{Params, ProjectFilter, SourceFilters, source_filter};
 pub(crate) use query::{__path_query, parse, query, text, unknown};
 pub(crate) use recording::{__path_recording, recording};
 pub(crate) use summary::QuerySummary;

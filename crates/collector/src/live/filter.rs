@@ -1,27 +1,9 @@
 //! Which queries a reader of `/api/live` follows.
 
 use queryscope_store::{Is, Query, QueryFilter};
-use utoipa::IntoParams;
 
 use crate::error::ApiError;
-use crate::read::Params;
-
-/// Which running queries.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `read` reads")]
-pub(crate) struct LiveFilters {
-    /// Keeps queries of this project.
-    project: Option<String>,
-    /// Keeps queries with this label; empty keeps those without one.
-    label: Option<String>,
-    /// Keeps queries from processes with this service; empty keeps those without one.
-    service: Option<String>,
-    /// Keeps queries from processes with this environment; empty keeps those without one.
-    environment: Option<String>,
-    /// Keeps queries from processes on this host.
-    host: Option<String>,
-}
+use crate::read::{Params, source_filter};
 
 /// What filters look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +32,7 @@ impl Tags {
 /// # Errors
 /// 400 when one is given twice.
 pub(super) fn read(params: &Params<'_>) -> Result<Option<QueryFilter>, ApiError> {
-    let filter = QueryFilter {
-        project: params.text("project")?.map(Into::into),
-        label: params.is("label")?,
-        service: params.is("service")?,
-        environment: params.is("environment")?,
-        host: params.text("host")?.map(Into::into),
-        ..QueryFilter::default()
-    };
+    let filter = source_filter(params)?;
     Ok(Some(filter).filter(|filter| *filter != QueryFilter::default()))
 }
 

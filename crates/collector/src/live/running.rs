@@ -13,13 +13,13 @@ use queryscope_store::QueryFilter;
 use tokio::sync::{mpsc, oneshot};
 
 use super::board::Opening;
-use super::filter::{self, LiveFilters};
+use super::filter;
 use super::message::{Sent, joined};
 use super::seat::{Cut, Presence, Seat};
 use super::{Command, RETRY, answer, last_event_id};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
-use crate::read::Params;
+use crate::read::{Params, SourceFilters};
 
 /// Follows the running queries.
 ///
@@ -36,7 +36,7 @@ use crate::read::Params;
     path = "/api/live",
     tag = "read",
     params(
-        LiveFilters,
+        SourceFilters,
         ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived")
     ),
     responses(

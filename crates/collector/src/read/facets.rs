@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::{CommonFilters, Params, filter};
+use super::params::{Params, RunFilters, SourceFilters, filter};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -47,7 +47,7 @@ pub(crate) struct FacetValue {
     get,
     path = "/api/facets",
     tag = "read",
-    params(CommonFilters),
+    params(SourceFilters, RunFilters),
     responses(
         (status = 200, description = "Counts by field", body = Facets),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),

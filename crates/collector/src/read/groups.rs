@@ -8,7 +8,7 @@ use queryscope_store::{GroupBy, GroupEntry};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::{CommonFilters, Params, filter};
+use super::params::{Params, RunFilters, SourceFilters, filter};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -84,7 +84,7 @@ impl From<GroupEntry> for Group {
     get,
     path = "/api/groups",
     tag = "read",
-    params(CommonFilters, GroupParams),
+    params(SourceFilters, RunFilters, GroupParams),
     responses(
         (status = 200, description = "The groups", body = Vec<Group>),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use queryscope_store::ListRequest;
 
 use super::cursor;
-use super::params::{CommonFilters, PageParams, Paging, Params, filter};
+use super::params::{PageParams, Paging, Params, RunFilters, SourceFilters, filter};
 use super::summary::QuerySummary;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -22,7 +22,7 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries",
     tag = "read",
-    params(CommonFilters, PageParams),
+    params(SourceFilters, RunFilters, PageParams),
     responses(
         (
             status = 200,

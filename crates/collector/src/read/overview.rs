@@ -6,11 +6,11 @@ use axum::Json;
 use axum::extract::{RawQuery, State};
 use queryscope_history::{Verdict, Window};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
-use queryscope_store::{OverviewEntry, QueryFilter};
+use queryscope_store::OverviewEntry;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::Params;
+use super::params::{Params, SourceFilters, source_filter};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -27,16 +27,6 @@ pub(crate) struct OverviewParams {
     /// Minutes that local time is ahead of UTC: where local days start.
     #[param(minimum = -1440, maximum = 1440, default = 0)]
     utc_offset: Option<i32>,
-    /// Keeps queries of this project.
-    project: Option<String>,
-    /// Keeps queries with this label.
-    label: Option<String>,
-    /// Keeps queries from processes with this service; empty keeps those without one.
-    service: Option<String>,
-    /// Keeps queries from processes with this environment; empty keeps those without one.
-    environment: Option<String>,
-    /// Keeps queries from processes on this host.
-    host: Option<String>,
 }
 
 /// How the labels are doing.
@@ -156,7 +146,7 @@ impl From<OverviewEntry> for LabelOverview {
     get,
     path = "/api/overview",
     tag = "read",
-    params(OverviewParams),
+    params(SourceFilters, OverviewParams),
     responses(
         (status = 200, description = "The labels that ran in the range", body = Overview),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -177,18 +167,10 @@ pub(crate) async fn overview(
     let utc_offset = params.value("utc_offset", takes, |text| {
         text.parse().ok().filter(|offset| (-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(offset))
     })?;
-    let filter = QueryFilter {
-        project: params.text("project")?.map(Into::into),
-        label: params.is("label")?,
-        service: params.is("service")?,
-        environment: params.is("environment")?,
-        host: params.text("host")?.map(Into::into),
-        ..QueryFilter::default()
-    };
     let window =
         Window::new(app.clock.unix_ns(), days.unwrap_or(OVERVIEW_DAYS_DEFAULT), utc_offset.unwrap_or(0))
             .map_err(|error| ApiError::invalid(error.to_string()))?;
-    let entries = app.store.overview(filter, window).await?;
+    let entries = app.store.overview(source_filter(&params)?, window).await?;
     Ok(Json(Overview {
         now_unix_ns: window.now_unix_ns(),
         since_unix_ns: window.since_unix_ns(),

@@ -56,7 +56,7 @@ impl<'q> Params<'q> {
     }
 
     /// A filter on a field that may be absent: an empty value keeps queries without the field.
-    pub(crate) fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
+    fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
         Ok(self.text(name)?.map(|text| match text {
             "" => Is::Absent,
             text => Is::Value(text.to_owned()),
@@ -64,23 +64,30 @@ impl<'q> Params<'q> {
     }
 }
 
-/// The filters every list takes.
+/// The filters every answer over several queries takes.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `filter` reads")]
-pub(crate) struct CommonFilters {
+#[expect(dead_code, reason = "says what `source_filter` reads")]
+pub(crate) struct SourceFilters {
     /// Keeps queries of this project.
     project: Option<String>,
     /// Keeps queries with this label; empty keeps those without one.
     label: Option<String>,
-    /// Keeps queries with this plan fingerprint; empty keeps those without one.
-    fingerprint: Option<String>,
     /// Keeps queries from processes with this service; empty keeps those without one.
     service: Option<String>,
     /// Keeps queries from processes with this environment; empty keeps those without one.
     environment: Option<String>,
     /// Keeps queries from processes on this host.
     host: Option<String>,
+}
+
+/// The filters every list takes beside [`SourceFilters`].
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "says what `filter` reads")]
+pub(crate) struct RunFilters {
+    /// Keeps queries with this plan fingerprint; empty keeps those without one.
+    fingerprint: Option<String>,
     /// Keeps queries in this state.
     #[param(inline, required = false)]
     status: super::summary::StatusName,
@@ -92,20 +99,27 @@ pub(crate) struct CommonFilters {
 
 const UNIX_NS: &str = "a time in Unix nanoseconds";
 
-/// Reads the common filters.
-pub(crate) fn filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
+/// Reads [`SourceFilters`].
+pub(crate) fn source_filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
     Ok(QueryFilter {
         project: params.text("project")?.map(Into::into),
         label: params.is("label")?,
-        fingerprint: params.is("fingerprint")?,
         service: params.is("service")?,
         environment: params.is("environment")?,
         host: params.text("host")?.map(Into::into),
+        ..QueryFilter::default()
+    })
+}
+
+/// Reads the common filters: [`SourceFilters`] and [`RunFilters`].
+pub(crate) fn filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
+    Ok(QueryFilter {
+        fingerprint: params.is("fingerprint")?,
         status: params
             .value("status", "running, finished, failed or unfinished", |text| text.parse::<Status>().ok())?,
         since_unix_ns: params.number("since", UNIX_NS)?,
         until_unix_ns: params.number("until", UNIX_NS)?,
-        search: None,
+        ..source_filter(params)?
     })
 }
 

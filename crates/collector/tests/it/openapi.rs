@@ -57,11 +57,11 @@ fn it_is_openapi_3_1_and_names_a_token_for_ingest_alone() {
 fn it_lists_every_route_with_its_parameters_and_answers() {
     let document = document();
     let filters =
-        ["project", "label", "fingerprint", "service", "environment", "host", "status", "since", "until"];
+        ["project", "label", "service", "environment", "host", "fingerprint", "status", "since", "until"];
     let page = ["q", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "days utc_offset project label service environment host";
+    let overview = "project label service environment host days utc_offset";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host since until";
     let mut listed = Vec::new();
