@@ -22,6 +22,7 @@ mod http;
 mod ids;
 mod ingest;
 mod latency;
+mod live;
 mod load;
 mod million;
 mod past;
@@ -119,6 +120,20 @@ enum Command {
         /// When the 90 days end, in Unix seconds; now when left out.
         #[arg(long)]
         end_unix_s: Option<i64>,
+    },
+    /// Follow `/api/live` with many readers while W3 runs: how soon they are told, and what that costs ingest.
+    Live {
+        #[command(flatten)]
+        service: Service,
+        /// Readers.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=15_000))]
+        subscribers: u64,
+        /// How long to measure.
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+        /// Requests of W3 a second beside them; none when left out.
+        #[arg(long)]
+        rate: Option<f64>,
     },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
@@ -219,6 +234,19 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             let filled = fill::run(&service.target()?, fill::Plan { count: *count, seed, end_unix_ns })?;
             print(&rows::of_fill(&filled));
             Ok(filled.faults())
+        }
+        Command::Live { service, subscribers, seconds, rate } => {
+            ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
+            let plan = live::Plan {
+                subscribers: *subscribers as usize,
+                duration: Duration::from_secs(*seconds),
+                rate: *rate,
+                seed,
+                pid: service.pid,
+            };
+            let measured = live::run(&shapes()?, &service.target()?, plan)?;
+            print(&rows::of_live(&measured));
+            Ok(measured.faults())
         }
         Command::Suite { binary, folder, results: file, reads, quick } => {
             let plan = suite::Plan {

@@ -3,6 +3,7 @@
 use crate::fill::Filled;
 use crate::floor::Floor;
 use crate::ingest::Measured;
+use crate::live;
 use crate::million::{Cost, Million};
 use crate::process::Aftermath;
 use crate::reads;
@@ -19,6 +20,32 @@ pub(crate) fn of_floor(floor: &Floor) -> Vec<Row> {
         Row::new("floor: SQLite commits of one row", floor.commits_per_s, "/s"),
         Row::new("floor: fdatasync of 4 KB", floor.syncs_per_s, "/s"),
     ]
+}
+
+/// Readers of the live stream, and W3 beside them.
+pub(crate) fn of_live(measured: &live::Measured) -> Vec<Row> {
+    let row = |what: &str, value, unit| {
+        Row::new(format!("live, {} readers: {what}", measured.subscribers), value, unit)
+    };
+    let soon = row("commit to socket, p99", measured.after_commit.p99_ms, "ms");
+    let asked = measured.subscribers <= 1_000;
+    let mut rows = vec![
+        row("commit to socket, p50", measured.after_commit.p50_ms, "ms"),
+        if asked { soon.goal(Goal::AtMost(50.0)) } else { soon },
+        row("post to socket, p99", measured.after_post.p99_ms, "ms"),
+        row("a reader got", measured.bytes_per_reader as f64 / 1e3, "KB"),
+    ];
+    rows.extend(measured.memory_peak_mb.map(|mb| row("memory", mb, "MB").goal(Goal::AtMost(500.0))));
+    if let (Some(alone), Some(beside)) = (&measured.alone, &measured.beside) {
+        let (before, with) = (alone.account.latency, beside.account.latency);
+        rows.push(row("W3 p50 without them", before.p50_ms, "ms"));
+        rows.push(row("W3 p50", with.p50_ms, "ms"));
+        rows.push(row("W3 p99 without them", before.p99_ms, "ms"));
+        rows.push(row("W3 p99", with.p99_ms, "ms"));
+        let ratio = if before.p99_ms > 0.0 { with.p99_ms / before.p99_ms } else { 0.0 };
+        rows.push(row("W3 p99 to that without them", ratio, "").goal(Goal::AtMost(1.1)));
+    }
+    rows
 }
 
 /// A workload, beside the floor where that is known; its pace decides what is asked of it.

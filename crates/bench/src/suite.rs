@@ -17,7 +17,7 @@ use crate::report::{Goal, Row};
 use crate::rows;
 use crate::server::Server;
 use crate::workload::{Shapes, Workload};
-use crate::{clock, reads};
+use crate::{clock, live, reads};
 
 /// How long the floor's parts and a workload are measured.
 const EACH: Duration = Duration::from_secs(10);
@@ -29,6 +29,9 @@ const QUICK_MILLION: u64 = 50_000;
 /// Batches of one event measured of each stream.
 const SINGLE_BATCHES: u64 = 2_000;
 const QUICK_SINGLE_BATCHES: u64 = 100;
+/// Readers of the live stream.
+const SUBSCRIBERS: &[usize] = &[1_000, 10_000];
+const QUICK_SUBSCRIBERS: &[usize] = &[20];
 /// Requests of each kind of read.
 const READS_EACH: usize = 100;
 const QUICK_READS_EACH: usize = 5;
@@ -72,6 +75,8 @@ pub(crate) struct Results {
     pub(crate) aftermaths: Vec<Aftermath>,
     /// The long stream.
     pub(crate) million: Million,
+    /// Readers of the live stream.
+    pub(crate) live: Vec<live::Measured>,
     /// How the store was filled for reads.
     pub(crate) filled: Option<Filled>,
     /// The reads in full.
@@ -101,6 +106,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
             workloads: Vec::new(),
             aftermaths: Vec::new(),
             million: Million::default(),
+            live: Vec::new(),
             filled: None,
             reads: Vec::new(),
         },
@@ -111,6 +117,9 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
     suite.workload(Workload::W3, Pace::Open((full / 2.0).max(1.0)))?;
     suite.workload(Workload::W4, Pace::Closed)?;
     suite.million()?;
+    for subscribers in if plan.quick { QUICK_SUBSCRIBERS } else { SUBSCRIBERS } {
+        suite.live(*subscribers, (full / 2.0).max(1.0))?;
+    }
     if plan.reads > 0 {
         suite.reads()?;
     }
@@ -200,6 +209,23 @@ impl Suite<'_> {
         let million = million::run(&server.target, plan)?;
         self.results.rows.extend(rows::of_million(&million));
         self.results.million = million;
+        server.stop()
+    }
+
+    fn live(&mut self, subscribers: usize, rate: f64) -> Result<()> {
+        let name = format!("{subscribers} readers of the live stream");
+        let server = self.start(&name)?;
+        let plan = live::Plan {
+            subscribers,
+            duration: if self.plan.quick { QUICK_EACH } else { EACH },
+            rate: Some(rate),
+            seed: self.seed(),
+            pid: Some(server.pid()),
+        };
+        let measured = live::run(self.shapes, &server.target, plan).with_context(|| name.clone())?;
+        self.fault(&name, measured.faults());
+        self.results.rows.extend(rows::of_live(&measured));
+        self.results.live.push(measured);
         server.stop()
     }
 
