@@ -297,6 +297,7 @@ class Scenarios:
         assert json.dumps(self.service.url) in snippet, snippet
         assert json.dumps(self.service.token()) in snippet, snippet
         self.send(snippet, ONE_QUERY).finish()
+        assert self.service.ended("first-query")["result_rows"] == 10
         query = self.service.ended("e2e/one")
         assert (query["status"], query["result_rows"]) == ("finished", 1), query
         assert query["engine"] == "polars", query
@@ -306,8 +307,10 @@ class Scenarios:
             assert path.stat().st_mode & 0o077 == 0, (path.name, oct(path.stat().st_mode))
 
     def the_snippet_on_the_page_works(self) -> None:
-        self.send(page_snippet(self.service), ONE_QUERY.replace("e2e/one", "e2e/page")).finish()
-        assert self.service.ended("first-query")["result_rows"] == 10
+        # As a user who follows the page would run it, under a label of its own.
+        snippet = page_snippet(self.service).replace("first-query", "first-query/page")
+        self.send(snippet, ONE_QUERY.replace("e2e/one", "e2e/page")).finish()
+        assert self.service.ended("first-query/page")["result_rows"] == 10
         assert self.service.ended("e2e/page")["status"] == "finished"
 
     def health_lists_the_format_of_the_sender(self) -> None:

@@ -1,9 +1,11 @@
 //! One batch, written in a transaction the caller began.
 
+use std::borrow::Cow;
+
 use queryscope_protocol::Seq;
 use queryscope_store::{
     Change, ChunkInfo, Committed, Known, Packer, Query, QueryPart, Report, Run, Status, StoreError,
-    StreamBatch, lines_of, unpack,
+    StreamBatch, StreamProcess, lines_of, unpack,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -59,18 +61,22 @@ impl Committer {
     pub(crate) fn commit(&mut self, db: &Connection, batch: &StreamBatch) -> Result<Committed, StoreError> {
         let project = self.terms.id(db, &batch.project).map_err(store_error)?;
         let stream = find_stream(db, batch).map_err(store_error)?;
-        if stream.is_some_and(|(_, owner)| owner != project) {
+        if stream.as_ref().is_some_and(|stream| stream.project != project) {
             return Err(StoreError::ForeignStream(batch.process.id));
         }
         let mut stored = Vec::with_capacity(batch.parts.len());
         for part in &batch.parts {
             let found = find_query(db, part).map_err(store_error)?;
-            if found.as_ref().is_some_and(|(owner, _)| stream.is_none_or(|(stream, _)| *owner != stream)) {
+            if found
+                .as_ref()
+                .is_some_and(|(owner, _)| stream.as_ref().is_none_or(|stream| *owner != stream.row))
+            {
                 return Err(StoreError::ForeignQuery(part.query_id));
             }
             stored.push(found.map(|(_, stored)| stored));
         }
-        self.write(db, batch, project, stream.map(|(row, _)| row), stored).map_err(store_error)
+        let batch = as_first_sent(batch, stream.as_ref());
+        self.write(db, &batch, project, stream.map(|stream| stream.row), stored).map_err(store_error)
     }
 
     fn write(
@@ -264,11 +270,29 @@ fn holds(runs: &[Run], seq: Seq) -> bool {
     runs.get(at).is_some_and(|run| run.first <= seq.get())
 }
 
-/// Row and project of the batch's stream.
-fn find_stream(db: &Connection, batch: &StreamBatch) -> rusqlite::Result<Option<(i64, i64)>> {
-    db.prepare_cached("SELECT id, project FROM stream WHERE stream_id = ?1")?
-        .query_row([batch.process.id.uuid().as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+/// A stream as it is stored.
+struct Stream {
+    row: i64,
+    project: i64,
+    process_line: String,
+}
+
+/// The stream of a batch.
+fn find_stream(db: &Connection, batch: &StreamBatch) -> rusqlite::Result<Option<Stream>> {
+    db.prepare_cached("SELECT id, project, process_line FROM stream WHERE stream_id = ?1")?
+        .query_row([batch.process.id.uuid().as_bytes()], |row| {
+            Ok(Stream { row: row.get(0)?, project: row.get(1)?, process_line: row.get(2)? })
+        })
         .optional()
+}
+
+/// The batch as the stream's first process would have sent it: what a process is does not change.
+fn as_first_sent<'b>(batch: &'b StreamBatch, stream: Option<&Stream>) -> Cow<'b, StreamBatch> {
+    let first = stream.filter(|stream| stream.process_line != batch.process.line);
+    match first.and_then(|stream| StreamProcess::read(&stream.process_line)) {
+        Some(process) => Cow::Owned(StreamBatch { process, ..batch.clone() }),
+        None => Cow::Borrowed(batch),
+    }
 }
 
 fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite::Result<i64> {

@@ -1,6 +1,6 @@
 //! One batch on its way into a store: decoded, checked and packed.
 
-use queryscope_protocol::{ProfileSummary, QueryId, Seq, StreamId};
+use queryscope_protocol::{Event, EventKind, ProfileSummary, QueryId, Seq, StreamId};
 
 /// What one request adds to one stream.
 #[derive(Debug, Clone)]
@@ -125,6 +125,14 @@ impl Facts {
 }
 
 impl StreamProcess {
+    /// Reads a process event that was accepted before.
+    pub fn read(line: &str) -> Option<Self> {
+        match Event::read(line).ok()?.kind {
+            EventKind::Process(process) => Some(Self::of(&process, line)),
+            _ => None,
+        }
+    }
+
     /// Takes the process event of a batch.
     pub fn of(process: &queryscope_protocol::Process<'_>, line: &str) -> Self {
         Self {

@@ -141,7 +141,7 @@ suite! { $
         extreme_numbers
         odd_texts
         a_profile_replaces_a_guess
-        the_first_batch_says_where_a_query_runs
+        the_first_process_event_says_where_queries_run
     }
     recordings {
         the_process_line_is_the_first_ever_sent

@@ -141,12 +141,12 @@ pub(super) fn a_profile_replaces_a_guess(subjects: &Subjects) {
     });
 }
 
-pub(super) fn the_first_batch_says_where_a_query_runs(subjects: &Subjects) {
+pub(super) fn the_first_process_event_says_where_queries_run(subjects: &Subjects) {
     subjects.one(async |s| {
         s.commit(batch(1).process(Some("a"), None, "h1").progress(1, [2])).await;
         s.commit(batch(1).process(Some("b"), Some("prod"), "h2").progress(1, [3]).progress(2, [4])).await;
         let (first, second) = (s.query(1).await, s.query(2).await);
         assert_eq!((first.service.as_deref(), first.environment, &*first.host), (Some("a"), None, "h1"));
-        assert_eq!((second.service.as_deref(), &*second.host), (Some("b"), "h2"));
+        assert_eq!((second.service.as_deref(), second.environment, &*second.host), (Some("a"), None, "h1"));
     });
 }

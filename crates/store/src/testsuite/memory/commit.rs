@@ -3,7 +3,7 @@
 use queryscope_protocol::Seq;
 
 use super::disk::{ChunkRow, Disk, Row, StreamRow};
-use crate::batch::{QueryPart, StreamBatch};
+use crate::batch::{QueryPart, StreamBatch, StreamProcess};
 use crate::chunk::{Packer, lines_of, unpack};
 use crate::commits::Change;
 use crate::error::StoreError;
@@ -27,6 +27,8 @@ impl Disk {
             process_line: batch.process.line.clone(),
             seen: [].into(),
         });
+        let first = &self.streams[&stream_id].process_line;
+        batch.process = StreamProcess::read(first).expect("was a process event");
         let mut committed = Committed::default();
         let mut changes = Vec::new();
         for part in std::mem::take(&mut batch.parts) {
