@@ -28,7 +28,9 @@ impl Disk {
             seen: [].into(),
         });
         let first = &self.streams[&stream_id].process_line;
-        batch.process = StreamProcess::read(first).expect("was a process event");
+        if *first != batch.process.line {
+            batch.process = StreamProcess::read(first).expect("was a process event");
+        }
         let mut committed = Committed::default();
         let mut changes = Vec::new();
         for part in std::mem::take(&mut batch.parts) {
