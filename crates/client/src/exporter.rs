@@ -1,0 +1,118 @@
+//! Where events go.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use queryscope_protocol::{FormatError, StreamId};
+use thiserror::Error;
+
+use crate::redaction::Redaction;
+
+/// A place that events go to: what is known of it before anything is sent.
+pub trait Exporter: Send + Sync + 'static {
+    /// Makes ready to deliver a process's events. Called once at the start, and once more in each child that
+    /// the process forks: the child is a stream of its own, and must not use what its parent has open.
+    ///
+    /// # Errors
+    /// What keeps the telemetry from starting.
+    fn open(&self, stream: &Stream) -> Result<Box<dyn Delivery>, StartError>;
+
+    /// What is masked for this place alone, besides what is masked for all.
+    fn redaction(&self) -> Redaction {
+        Redaction::none()
+    }
+}
+
+/// Delivers batches, one at a time, on the background thread that may block.
+pub trait Delivery: Send {
+    /// Delivers a batch within a time.
+    ///
+    /// A batch that is answered with [`Answer::Later`] comes again, with the same events in the same bytes,
+    /// though perhaps with fewer of them or more behind them.
+    fn deliver(&mut self, batch: &Batch<'_>, timeout: Duration) -> Answer;
+}
+
+/// The stream of one process's events.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Stream {
+    /// Its identity.
+    pub id: StreamId,
+    /// The process.
+    pub pid: u32,
+    /// Whether the process is a child that was forked while telemetry ran.
+    pub forked: bool,
+}
+
+/// Events on their way, as lines of JSON without line feeds.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Batch<'b> {
+    /// The process event, which opens every batch.
+    pub process: &'b [u8],
+    /// The events, in the order of their seqs; at least one.
+    pub events: &'b [&'b [u8]],
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// It has arrived.
+    Delivered,
+    /// It may arrive later: send it again, after this time where the server names one.
+    Later {
+        /// The wait the server asked for.
+        after: Option<Duration>,
+        /// What happened, for the log.
+        problem: String,
+    },
+    /// It is too large: send the halves.
+    TooLarge,
+    /// It will never be taken: drop it.
+    Refused {
+        /// What happened, for the log.
+        problem: String,
+    },
+    /// This sender may not send: never send again.
+    Forbidden {
+        /// What happened, for the log.
+        problem: String,
+    },
+}
+
+/// Telemetry can not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No exporter was given.
+    #[error("there is no exporter: say where events go")]
+    NoExporter,
+    /// There is neither an option nor an environment variable with a token.
+    #[error("there is no token: set the token option or TELEMETRY_TOKEN")]
+    NoToken,
+    /// A token no header can hold.
+    #[error("the token has characters a header can not hold")]
+    Token,
+    /// An address that is none.
+    #[error("{url:?} is not the address of a server like http://127.0.0.1:7766")]
+    Url {
+        /// What was given.
+        url: String,
+    },
+    /// An engine name the formats can not hold.
+    #[error(transparent)]
+    Engine(#[from] FormatError),
+    /// A file that can not be opened.
+    #[error("{path} can not be opened")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A thread that can not be started.
+    #[error("a background thread can not be started")]
+    Thread(#[source] std::io::Error),
+}
