@@ -1,0 +1,96 @@
+// Asks the read API. openapi-fetch would parse the answers itself and round their nanoseconds.
+
+import { parseExact } from "./json";
+import type { components, paths } from "./schema";
+
+const ANSWER_MS = 30_000;
+
+export type Schemas = components["schemas"];
+export type QuerySummary = Schemas["QuerySummary"];
+export type Overview = Schemas["Overview"];
+export type LabelOverview = Schemas["LabelOverview"];
+export type Version = Schemas["Version"];
+export type Facets = Schemas["Facets"];
+export type Status = Schemas["Status"];
+export type Pulse = Schemas["Pulse"];
+
+type Json<Responses> = Responses extends { 200: { content: { "application/json": infer Body } } } ? Body : never;
+/** The paths that answer a GET with JSON. */
+export type JsonPath = {
+  [P in keyof paths]: paths[P] extends { get: { responses: infer R } } ? (Json<R> extends never ? never : P) : never;
+}[keyof paths];
+type Operation<P extends JsonPath> = paths[P] extends { get: infer O } ? O : never;
+export type Answer<P extends JsonPath> = Operation<P> extends { responses: infer R } ? Json<R> : never;
+export type Query<P extends JsonPath> = Operation<P> extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
+type PathParameters<P extends JsonPath> = Operation<P> extends { parameters: { path: infer V } } ? V : never;
+
+export interface Ask<P extends JsonPath> {
+  path?: PathParameters<P>;
+  query?: { [Name in keyof Query<P>]?: Query<P>[Name] | undefined };
+  signal?: AbortSignal;
+}
+
+/** What the service answered other than what was asked for. `status` is 0 where it did not answer at all. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+/** The address of an answer. Parameters that are undefined are left out; an empty one asks for "without". */
+export function address(path: string, values: object = {}, query: object = {}): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((values as Record<string, unknown>)[name])));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return search === "" ? filled : `${filled}?${search}`;
+}
+
+/** An answer and the cursor of the page behind it, where there is one. */
+export interface Page<T> {
+  body: T;
+  next: string | undefined;
+}
+
+/** Asks for one page. Rejects with an `ApiError`, or with an `AbortError` when `signal` says so. */
+export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Promise<Page<Answer<P>>> {
+  const limit = AbortSignal.timeout(ANSWER_MS);
+  const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
+  const from = address(path, ask.path as object | undefined, ask.query);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(from, { signal, headers: { accept: "application/json" } });
+    text = await response.text();
+  } catch (error) {
+    if (ask.signal?.aborted === true) throw error;
+    const reason = limit.aborted ? `the service did not answer within ${ANSWER_MS / 1000} s` : "the service does not answer";
+    throw new ApiError(0, reason);
+  }
+  if (!response.ok) throw new ApiError(response.status, errorText(text) ?? `the service answered ${response.status}`);
+  return { body: parseExact(text) as Answer<P>, next: nextCursor(response.headers.get("link")) };
+}
+
+/** Asks for the whole answer. */
+export async function get<P extends JsonPath>(path: P, ask: Ask<P> = {}): Promise<Answer<P>> {
+  return (await getPage(path, ask)).body;
+}
+
+function errorText(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    return typeof error === "string" ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cursor of `Link: <…>; rel="next"`. */
+export function nextCursor(link: string | null): string | undefined {
+  const next = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? "")?.[1];
+  if (next === undefined) return undefined;
+  return new URL(next, "http://queryscope.invalid").searchParams.get("cursor") ?? undefined;
+}

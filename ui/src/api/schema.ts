@@ -1,0 +1,1320 @@
+// Written by `npm run types` from schemas/openapi.json.
+import type { Milliseconds, UnixNs } from "../units";
+export interface paths {
+    "/api/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts queries by service, environment, host and status.
+         * @description Each field is counted under the filters on the others, the most frequent value first. A value that occurs
+         *     under the filters on project, label and time is listed also when it has no queries under the rest.
+         */
+        get: operations["facets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups queries by label or plan, the group run most recently first. Queries without one belong to no group. */
+        get: operations["groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follows the running queries.
+         * @description A stream of server-sent events: first `snapshot` (a `LiveSnapshot`: the running queries and their latest
+         *     samples), then `query` (a `QuerySummary`) when a query starts, ends, runs again or shows something new, and
+         *     `pulse` (a `Pulse`) with each new sample. A `pulse` carries the new values of `threads` alone: append them to
+         *     those of the snapshot and keep the last 120. `omitted` (`{"queries": n}`) says that n queries that ended
+         *     before they were seen running were not told of, because there are too many; the list has them.
+         *
+         *     A comment comes every 15 s. Every message has an `id`; with the last one as `Last-Event-ID` the stream goes on
+         *     behind it, or begins with a `snapshot` when that is too long ago. A reader that does not keep up is cut off.
+         */
+        get: operations["running"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/live/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follows one query.
+         * @description A stream of server-sent events: `events`, whose data are the query's events as JSON Lines, byte for byte as
+         *     they were sent, one `data:` line an event; those so far in several messages of some 256 KiB, then each new
+         *     batch; at last `finished` (a `QuerySummary`) when the query ends or turns unfinished, and the stream ends.
+         *     For a query that does not run, its events and `finished` come at once.
+         *
+         *     The first `events` begins with the process event; one that begins so later replaces all before it.
+         *
+         *     A comment comes every 15 s. Every message has an `id`; with the last one as `Last-Event-ID` the stream goes on
+         *     behind it, also after a restart of the service. After `finished` the answer to it is 204 until the query reports
+         *     again. A reader that does not keep up is cut off.
+         */
+        get: operations["one"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compares what each label did lately with what it usually does.
+         * @description Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
+         *     before them. The label that took the most time comes first.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists queries.
+         * @description Every page that is not the last carries a `Link` header with `rel="next"`. Following it neither skips nor
+         *     repeats a query while new ones arrive, and costs the same on every page.
+         */
+        get: operations["list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives one query. */
+        get: operations["query"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queries/{id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
+         *     first, each once, in the order of their seqs.
+         */
+        get: operations["recording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives each plan a label finished with at least once, the plan that ran last first. Needs `label`. */
+        get: operations["versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receives a batch of events.
+         * @description The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
+         *     every event is stored durably; an event is identified by its stream and its seq, so sending again stores
+         *     nothing twice.
+         */
+        post: operations["events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says that the service lives. */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description The node that worked most. */
+        Busiest: {
+            /**
+             * Format: int64
+             * @description Id of the node in the physical plan.
+             */
+            id: number;
+            /** @description Its kind; empty when the plan is not known. */
+            kind: string;
+            /**
+             * Format: double
+             * @description Threads it kept busy.
+             */
+            threads: number;
+        };
+        /** @description The runs of a local day that lie in the range. */
+        Day: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: double
+             * @description Median wall time of those that finished, in milliseconds; null where none did.
+             */
+            median_wall_ms?: Milliseconds | null;
+            /**
+             * Format: int64
+             * @description Runs, of every state.
+             */
+            runs: number;
+        };
+        /**
+         * @description The body of every error.
+         * @example {
+         *       "error": "limit: 0 is not a whole number from 1 to 1000"
+         *     }
+         */
+        Error: {
+            /** @description What is wrong, and what is allowed. */
+            error: string;
+            /** @description The line of a batch that is to blame, counted from 1. */
+            line?: number | null;
+        };
+        /**
+         * @description What became of a batch.
+         * @example {
+         *       "accepted": 3,
+         *       "duplicates": 0
+         *     }
+         */
+        EventsAnswer: {
+            /**
+             * Format: int64
+             * @description Events stored by this request.
+             */
+            accepted: number;
+            /**
+             * Format: int64
+             * @description Events that had been stored before.
+             */
+            duplicates: number;
+        };
+        /**
+         * @description How many queries each value of a field has.
+         * @example {
+         *       "environment": [
+         *         {
+         *           "runs": 40,
+         *           "value": "prod"
+         *         }
+         *       ],
+         *       "host": [
+         *         {
+         *           "runs": 40,
+         *           "value": "worker-1"
+         *         }
+         *       ],
+         *       "service": [
+         *         {
+         *           "runs": 40,
+         *           "value": "orders-etl"
+         *         },
+         *         {
+         *           "runs": 0,
+         *           "value": null
+         *         }
+         *       ],
+         *       "status": [
+         *         {
+         *           "runs": 39,
+         *           "value": "finished"
+         *         },
+         *         {
+         *           "runs": 1,
+         *           "value": "failed"
+         *         }
+         *       ]
+         *     }
+         */
+        Facets: {
+            /** @description Where they run. */
+            environment: components["schemas"]["FacetValue"][];
+            /** @description Their machines. */
+            host: components["schemas"]["FacetValue"][];
+            /** @description What the sending processes are. */
+            service: components["schemas"]["FacetValue"][];
+            /** @description States of the queries. */
+            status: components["schemas"]["FacetValue"][];
+        };
+        /** @description A value and how many queries have it. */
+        FacetValue: {
+            /**
+             * Format: int64
+             * @description Queries that have it.
+             */
+            runs: number;
+            /** @description The value; null is that of queries without the field. */
+            value?: string | null;
+        };
+        /**
+         * @description The queries of one label or plan.
+         * @example {
+         *       "failed": 1,
+         *       "key": "orders/daily",
+         *       "last_started_unix_ns": 1795206683609778700,
+         *       "recent_wall_ms": [
+         *         401.2,
+         *         408.1,
+         *         415.7
+         *       ],
+         *       "rules": [
+         *         "exploding_join"
+         *       ],
+         *       "runs": 14,
+         *       "total_wall_ms": 5308.4,
+         *       "usual_wall_ms": 408.1
+         *     }
+         */
+        Group: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /** @description The label or the fingerprint. */
+            key: string;
+            /**
+             * Format: int64
+             * @description When the last of them started, in Unix nanoseconds.
+             */
+            last_started_unix_ns: UnixNs;
+            /** @description Wall times of the last 30 that finished, the oldest first, in milliseconds. */
+            recent_wall_ms: Milliseconds[];
+            /** @description Rules that warned in any of them, by name. */
+            rules: string[];
+            /**
+             * Format: int64
+             * @description Queries, of every state.
+             */
+            runs: number;
+            /**
+             * Format: double
+             * @description Wall time of those that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+            /**
+             * Format: double
+             * @description Median wall time of those that finished, in milliseconds; null when none did.
+             */
+            usual_wall_ms?: Milliseconds | null;
+        };
+        /**
+         * @description That the service lives, and what it understands.
+         * @example {
+         *       "protocol": [
+         *         "engine-telemetry/events@1"
+         *       ],
+         *       "status": "ok"
+         *     }
+         */
+        Health: {
+            /** @description Names of the batch format: the neutral one first, then those of engines configured or seen. */
+            protocol: string[];
+            /** @description Always `ok`. */
+            status: string;
+        };
+        /** @description How one label is doing. */
+        LabelOverview: {
+            /** @description Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished. */
+            bins: (number | null)[];
+            /** @description Each local day. */
+            days: components["schemas"]["Day"][];
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Runs that failed in the 14 days before the lately runs.
+             */
+            failed_before: number;
+            /** @description The label. */
+            label: string;
+            /** @description Rules that first warned in the last 7 days, by name. */
+            new_rules: string[];
+            /**
+             * Format: int64
+             * @description When the plan the query runs now first ran, in Unix nanoseconds, if it is not the plan it usually ran.
+             */
+            plan_changed_unix_ns?: UnixNs | null;
+            /**
+             * Format: double
+             * @description The recent over the usual wall time.
+             */
+            ratio?: number | null;
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            recent_failed: number;
+            /**
+             * Format: int64
+             * @description Runs of the last 24 hours, or the last three when there were fewer.
+             */
+            recent_runs: number;
+            /**
+             * Format: double
+             * @description Median wall time of the lately runs, in milliseconds.
+             */
+            recent_wall_ms?: Milliseconds | null;
+            /** @description Rules that warned in the range, by name. */
+            rules: string[];
+            /**
+             * Format: int64
+             * @description Runs in the range, of every state.
+             */
+            runs: number;
+            /** @description The service of its last run that has one. */
+            service?: string | null;
+            /**
+             * Format: double
+             * @description Wall time of those of them that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+            /** @description Quartiles of the wall time of the usual runs, in milliseconds. */
+            usual_band_ms?: Milliseconds[] | null;
+            /**
+             * Format: double
+             * @description Median wall time of the usual runs, in milliseconds; null where there are fewer than 5.
+             */
+            usual_wall_ms?: Milliseconds | null;
+            /** @description `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck. */
+            verdict?: ("slower" | "faster") | null;
+        };
+        /** @description The running queries and how far they are. */
+        LiveSnapshot: {
+            /** @description How far those of them are that have sent a sample. */
+            pulses: components["schemas"]["Pulse"][];
+            /** @description The running queries, that started last first. */
+            running: components["schemas"]["QuerySummary"][];
+        };
+        /** @description How the labels are doing. */
+        Overview: {
+            /** @description Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range. */
+            days: UnixNs[];
+            /**
+             * Format: int64
+             * @description The end of the range, in Unix nanoseconds.
+             */
+            now_unix_ns: UnixNs;
+            /** @description The labels that ran in the range, the one that took the most time first. */
+            queries: components["schemas"]["LabelOverview"][];
+            /**
+             * Format: int64
+             * @description The start of the range, in Unix nanoseconds.
+             */
+            since_unix_ns: UnixNs;
+        };
+        /**
+         * @description How far a running query is.
+         * @example {
+         *       "busiest": {
+         *         "id": 4294967299,
+         *         "kind": "group-by",
+         *         "threads": 1.391
+         *       },
+         *       "done": 2,
+         *       "elapsed_ms": 2004.5,
+         *       "nodes": 7,
+         *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
+         *       "quiet_ms": 0,
+         *       "threads": [
+         *         1.874
+         *       ]
+         *     }
+         */
+        Pulse: {
+            busiest?: components["schemas"]["Busiest"] | null;
+            /** @description Nodes of the physical plan that have ended. */
+            done: number;
+            /**
+             * Format: double
+             * @description Time since its start at its last sample, in milliseconds.
+             */
+            elapsed_ms: Milliseconds;
+            /** @description Nodes of the physical plan. */
+            nodes: number;
+            /** @description Id of the query, a UUID. */
+            query_id: string;
+            /**
+             * Format: double
+             * @description Time since any counter of the query changed, in milliseconds as of its last sample. A query whose
+             *     process reports and whose counters stand still has a large one.
+             */
+            quiet_ms: Milliseconds;
+            /**
+             * @description Threads that were busy on average between two samples, one number a sample: time all nodes worked per
+             *     time that passed. In a `snapshot` those of the last samples, 120 at most; in a `pulse` those of its new
+             *     samples alone: append them and keep the last 120.
+             */
+            threads: number[];
+        };
+        /**
+         * @description One query.
+         * @example {
+         *       "cpu_ms": 558.1463,
+         *       "engine": "polars",
+         *       "environment": "prod",
+         *       "failed": null,
+         *       "fingerprint": "238b6af6d50a",
+         *       "host": "worker-1",
+         *       "label": "scan/parquet-filter-project",
+         *       "project": "default",
+         *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
+         *       "recording": "2026/11/20/01a1faa8-1bd9-77b2-97ab-860dd7026506.jsonl.gz",
+         *       "result_rows": 8059,
+         *       "rules": [],
+         *       "service": "orders-etl",
+         *       "started_unix_ns": 1795206683609778700,
+         *       "status": "finished",
+         *       "stream_id": "210de94c-dce3-44f0-9cd3-2604c74dbeea",
+         *       "wall_ms": 372.7242,
+         *       "warnings": 0
+         *     }
+         */
+        QuerySummary: {
+            /**
+             * Format: double
+             * @description CPU time over all threads in milliseconds; null where unknown.
+             */
+            cpu_ms?: Milliseconds | null;
+            /** @description The engine its events name; null for the neutral format. */
+            engine?: string | null;
+            /** @description Where the sending process runs. */
+            environment?: string | null;
+            /** @description The engine's error text when the query failed. */
+            failed?: string | null;
+            /** @description Hash of the plan. */
+            fingerprint?: string | null;
+            /** @description Machine of the sending process. */
+            host: string;
+            /** @description Name the program gave the query. */
+            label?: string | null;
+            /** @description The project of the token it was sent with. */
+            project: string;
+            /** @description Id of the query, a UUID. */
+            query_id: string;
+            /** @description Path of the recording under the recordings' root; null while the query runs. */
+            recording?: string | null;
+            /**
+             * Format: int64
+             * @description Rows of the result; null where unknown.
+             */
+            result_rows?: number | null;
+            /** @description Rules of the findings that warn, each once. */
+            rules: string[];
+            /** @description What the sending process is. */
+            service?: string | null;
+            /**
+             * Format: int64
+             * @description When it started, in Unix nanoseconds.
+             */
+            started_unix_ns: UnixNs;
+            /** @description State of the query. */
+            status: components["schemas"]["Status"];
+            /** @description Id of the event stream that reported it, a UUID. */
+            stream_id: string;
+            /**
+             * Format: double
+             * @description Wall time in milliseconds; null until it finished or failed.
+             */
+            wall_ms?: Milliseconds | null;
+            /**
+             * Format: int32
+             * @description Findings that warn.
+             */
+            warnings: number;
+        };
+        /**
+         * @description State of a query.
+         * @enum {string}
+         */
+        Status: "running" | "finished" | "failed" | "unfinished";
+        /**
+         * @description The queries of a label with one plan.
+         * @example {
+         *       "failed": 0,
+         *       "fingerprint": "238b6af6d50a",
+         *       "first_started_unix_ns": 1794106683609778700,
+         *       "last_started_unix_ns": 1795206683609778700,
+         *       "latest_query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
+         *       "rules": [
+         *         "exploding_join"
+         *       ],
+         *       "runs": 12,
+         *       "usual_wall_ms": 408.1
+         *     }
+         */
+        Version: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /** @description Hash of the plan. */
+            fingerprint: string;
+            /**
+             * Format: int64
+             * @description When the first of them started, in Unix nanoseconds.
+             */
+            first_started_unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description When the last of them started, in Unix nanoseconds.
+             */
+            last_started_unix_ns: UnixNs;
+            /** @description The last of them, whatever its state. */
+            latest_query_id: string;
+            /** @description Rules that warned in any of them, by name. */
+            rules: string[];
+            /**
+             * Format: int64
+             * @description Queries, of every state.
+             */
+            runs: number;
+            /**
+             * Format: double
+             * @description Median wall time of those that finished, in milliseconds.
+             */
+            usual_wall_ms: Milliseconds;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    facets: {
+        parameters: {
+            query?: {
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                fingerprint?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description Keeps queries with this label; empty keeps those without one. */
+                label?: string;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                since?: UnixNs;
+                /** @description Keeps queries in this state. */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Counts by field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    groups: {
+        parameters: {
+            query?: {
+                /** @description `label`, or `fingerprint` for their plan. */
+                by?: ("label" | "fingerprint") & Record<string, never>;
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                fingerprint?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description Keeps queries with this label; empty keeps those without one. */
+                label?: string;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                since?: UnixNs;
+                /** @description Keeps queries in this state. */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The groups */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"][];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    running: {
+        parameters: {
+            query?: {
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description Keeps queries with this label; empty keeps those without one. */
+                label?: string;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+            };
+            header?: {
+                /** @description The `id` of the last message that arrived */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: snapshot, query, pulse, omitted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The live streams are not available now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    one: {
+        parameters: {
+            query?: {
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+            };
+            header?: {
+                /** @description The `id` of the last message that arrived */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the query */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: events, finished */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Nothing has come since the `finished` named by Last-Event-ID */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    overview: {
+        parameters: {
+            query?: {
+                /** @description How many times 24 hours it covers. */
+                days?: number;
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description Keeps queries with this label; empty keeps those without one. */
+                label?: string;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+                /** @description Minutes that local time is ahead of UTC: where local days start. */
+                utc_offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The labels that ran in the range */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list: {
+        parameters: {
+            query?: {
+                /** @description Goes on where a page ended: taken from the `Link` header of that page. */
+                cursor?: string;
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                fingerprint?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description Keeps queries with this label; empty keeps those without one. */
+                label?: string;
+                /** @description Queries on the page. */
+                limit?: number;
+                /** @description Queries to skip; not together with `cursor`. */
+                offset?: number;
+                /** @description `newest` first, or `oldest` first. */
+                order?: ("newest" | "oldest") & Record<string, never>;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries whose label or error text holds this text in any case, or whose id holds it. */
+                q?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                since?: UnixNs;
+                /** @description Keeps queries in this state. */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queries in the order asked for */
+            200: {
+                headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuerySummary"][];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    query: {
+        parameters: {
+            query?: {
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the query */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The query */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuerySummary"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    recording: {
+        parameters: {
+            query?: {
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the query */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description JSON Lines in the format events@1, always with Content-Encoding: gzip */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query, or it still runs */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    versions: {
+        parameters: {
+            query: {
+                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                environment?: string;
+                /** @description Keeps queries from processes on this host. */
+                host?: string;
+                /** @description The label; empty is that of queries without one */
+                label: string;
+                /** @description Keeps queries of this project. */
+                project?: string;
+                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                service?: string;
+                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                since?: UnixNs;
+                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plans */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Version"][];
+                };
+            };
+            /** @description A parameter is invalid, or label is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 8 MiB as sent and 64 MiB decompressed */
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description Every event is stored */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventsAnswer"];
+                };
+            };
+            /** @description Not valid gzip, or not events@1 */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The stream belongs to another project */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too large: split the batch */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A Content-Encoding other than gzip or identity */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed: send again after Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It lives */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,55 @@
+// What a person prefers, kept in this browser.
+
+import type { Zone } from "../units";
+
+export const THEMES = ["auto", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+function stored<T extends string>(name: string, values: readonly [T, ...T[]]): T {
+  try {
+    const given = localStorage.getItem(name);
+    return values.find((value) => value === given) ?? values[0];
+  } catch {
+    return values[0];
+  }
+}
+
+function store(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // A browser that keeps nothing still shows what was chosen.
+  }
+}
+
+class Preferences {
+  #theme = $state(stored("theme", THEMES));
+  #zone = $state(stored<Zone>("zone", ["local", "utc"]));
+
+  constructor() {
+    this.#paint();
+  }
+
+  get theme(): Theme {
+    return this.#theme;
+  }
+  set theme(theme: Theme) {
+    this.#theme = theme;
+    store("theme", theme);
+    this.#paint();
+  }
+
+  get zone(): Zone {
+    return this.#zone;
+  }
+  set zone(zone: Zone) {
+    this.#zone = zone;
+    store("zone", zone);
+  }
+
+  #paint(): void {
+    document.documentElement.dataset["theme"] = this.#theme;
+  }
+}
+
+export const preferences = new Preferences();
