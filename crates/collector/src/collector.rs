@@ -6,6 +6,7 @@ use axum::Router;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -76,6 +77,11 @@ impl Collector {
     /// The routes for senders alone.
     pub fn ingest_router(&self) -> Router {
         router::ingest_only(&self.app)
+    }
+
+    /// Where the streams of the live routes are served.
+    pub(crate) fn live_threads(&self) -> &Handle {
+        self.app.live.threads.handle()
     }
 
     /// Starts the jobs in the background; they end soon after `stop` is cancelled.

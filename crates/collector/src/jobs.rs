@@ -19,7 +19,7 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
     // Who writes recordings and who deletes them take turns.
     let turn = Arc::new(Mutex::new(()));
-    jobs.spawn(live::run(Arc::clone(app), stop.clone()));
+    jobs.spawn_on(live::run(Arc::clone(app), stop.clone()), app.live.threads.handle());
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()));
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&turn)));

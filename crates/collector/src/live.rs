@@ -2,7 +2,8 @@
 //!
 //! One task, the hub, follows the store's commits while anybody reads a stream, and only then. It owns what is
 //! known of the running queries, makes every message once, and hands it to all readers through bounded queues;
-//! a reader whose queue is full is cut off. Nothing is shown before the store has committed it.
+//! a reader whose queue is full is cut off. Nothing is shown before the store has committed it. Hub and streams run
+//! on threads of their own, which stand back behind those of ingest.
 
 mod board;
 mod digest;
@@ -19,6 +20,7 @@ mod reader;
 mod running;
 mod seat;
 mod snapshot;
+mod threads;
 mod topic;
 
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +42,7 @@ pub(crate) use progress::Pulse;
 pub(crate) use running::{__path_running, running};
 pub(crate) use seat::Cut;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use threads::{Apart, Threads, move_apart};
 
 use board::Opening;
 use journal::Place;
@@ -68,6 +71,8 @@ pub(crate) struct Live {
     left: Notify,
     /// Cancelled when the service stops: all streams end.
     stopped: CancellationToken,
+    /// Where the hub and the streams run.
+    pub(crate) threads: Threads,
 }
 
 impl Live {
@@ -78,6 +83,7 @@ impl Live {
             inbox: Mutex::new(Some(inbox)),
             left: Notify::new(),
             stopped: CancellationToken::new(),
+            threads: Threads::start(),
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn full(app: &Arc<App>) -> Router {
     let read = read
         .route("/api/openapi.json", get(|| async move { Json(document) }))
         .layer(from_fn(read::validate))
-        .merge(live)
+        .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .route("/", get(page::index))
         .route("/page.css", get(page::style))

@@ -14,12 +14,13 @@ use hyper_util::server::graceful::GracefulShutdown;
 use queryscope_store::StoreError;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::collector::Collector;
-use crate::live::Cut;
+use crate::live::{Apart, Cut};
 
 /// Connections at once on one address; further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 16 << 10;
@@ -57,11 +58,12 @@ pub async fn serve(
     let mut jobs = collector.start_jobs(&stop);
     let head_deadline = settings.head_deadline;
     {
-        let all = accept(listener, collector.router(), head_deadline, &connections);
+        let live = collector.live_threads();
+        let all = accept(listener, collector.router(), live, head_deadline, &connections);
         let senders = async {
             match ingest {
                 Some(listener) => {
-                    accept(listener, collector.ingest_router(), head_deadline, &connections).await
+                    accept(listener, collector.ingest_router(), live, head_deadline, &connections).await
                 }
                 None => std::future::pending().await,
             }
@@ -92,6 +94,7 @@ pub async fn serve(
 async fn accept(
     listener: TcpListener,
     router: Router,
+    live: &Handle,
     head_deadline: Duration,
     connections: &GracefulShutdown,
 ) {
@@ -110,14 +113,25 @@ async fn accept(
             }
         };
         let cut = Cut::default();
-        let connection = connections.watch(connection(stream, router.clone(), head_deadline, cut.clone()));
+        let apart = Apart::default();
+        let served = connection(stream, router.clone(), head_deadline, cut.clone(), apart.clone());
+        let mut served = Box::pin(connections.watch(served));
+        let live = live.clone();
         tokio::spawn(async move {
             tokio::select! {
+                biased;
+                () = apart.asked() => {}
+                () = cut.0.cancelled() => return,
                 // How a connection ends is the other side's affair.
-                _ = connection => {}
-                () = cut.0.cancelled() => {}
+                _ = &mut served => return,
             }
-            drop(slot);
+            live.spawn(async move {
+                tokio::select! {
+                    () = cut.0.cancelled() => {}
+                    _ = served => {}
+                }
+                drop(slot);
+            });
         });
     }
 }
@@ -127,11 +141,13 @@ fn connection(
     router: Router,
     head_deadline: Duration,
     cut: Cut,
+    apart: Apart,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + 'static {
     // Answers are small and written at once: waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(cut.clone());
+        request.extensions_mut().insert(apart.clone());
         let router = router.clone();
         async move {
             let response = router.oneshot(request.map(Body::new)).await;
@@ -143,4 +159,47 @@ fn connection(
         .header_read_timeout(head_deadline)
         .half_close(true)
         .serve_connection(TokioIo::new(stream), service)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::live::{Threads, move_apart};
+
+    async fn thread() -> String {
+        // The connection is moved when its task is polled again.
+        tokio::task::yield_now().await;
+        std::thread::current().name().unwrap_or_default().to_owned()
+    }
+
+    #[tokio::test]
+    async fn streams_are_served_by_the_live_threads_and_the_rest_is_not() {
+        let threads = Threads::start();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let router = Router::new()
+            .route("/stream", get(thread))
+            .layer(from_fn(move_apart))
+            .route("/other", get(thread));
+        let connections = GracefulShutdown::new();
+        let ask = async |path: &str| {
+            let mut tcp = TcpStream::connect(address).await.expect("accepted");
+            let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+            tcp.write_all(request.as_bytes()).await.expect("taken");
+            let mut answer = String::new();
+            tcp.read_to_string(&mut answer).await.expect("an answer");
+            answer.rsplit("\r\n").next().unwrap_or_default().to_owned()
+        };
+        tokio::select! {
+            () = accept(listener, router, threads.handle(), Duration::from_secs(5), &connections) => {}
+            names = async { [ask("/stream").await, ask("/other").await] } => {
+                assert_eq!(names[0], "live");
+                assert_ne!(names[1], "live");
+            }
+        }
+    }
 }
