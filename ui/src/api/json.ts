@@ -1,6 +1,7 @@
 // Nanoseconds since 1970 need 61 bits, a double holds 53: they are read as bigints.
 
-const STRING_OR_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d+(?![\d.eE])/g;
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const INTEGER = /^-?\d+$/;
 const SAFE_DIGITS = 15;
 
 /**
@@ -13,13 +14,14 @@ export function parseExact(text: string): unknown {
   const mark = `${Math.random().toString(36).slice(2)}:`;
   let name = "";
   let isMarked = false;
-  const marked = text.replace(STRING_OR_INTEGER, (token) => {
+  const marked = text.replace(STRING_OR_NUMBER, (token) => {
     if (token.startsWith('"')) {
       name = token;
       return token;
     }
     const isTime = name.endsWith('_unix_ns"');
     name = "";
+    if (!INTEGER.test(token)) return token;
     if (!isTime && (token.length <= SAFE_DIGITS || Number.isSafeInteger(Number(token)))) return token;
     isMarked = true;
     return `"${mark}${token}"`;
