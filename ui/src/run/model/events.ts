@@ -1,0 +1,64 @@
+import type { Counters } from "./counters";
+import { asCount, asNumber, asString, type Exact, isObject, type Json, readJson } from "./json";
+import { type NodeId, type Profile, readProfile } from "./profile";
+
+export interface Process {
+  id: string;
+  service: string | null;
+  environment: string | null;
+  host: string | null;
+  pid: number | null;
+}
+
+export type Event =
+  | { type: "process"; process: Process }
+  | { type: "started"; queryId: string; seq: Exact; profile: Profile }
+  | { type: "sample"; queryId: string; seq: Exact; elapsedMs: number; nodes: ReadonlyMap<NodeId, Counters> }
+  | { type: "finished"; queryId: string; seq: Exact; profile: Profile }
+  | { type: "other"; queryId: string | null; name: string };
+
+const SCHEMA = /^[a-z][a-z0-9-]*-telemetry\/events@1$/;
+
+/** Reads one line; a string says in a few words why it is no event. */
+export function readEvent(line: string): Event | string {
+  let value: Json;
+  try {
+    value = readJson(line);
+  } catch {
+    return "not JSON, or cut off";
+  }
+  if (!isObject(value)) return "not an object";
+  if (!SCHEMA.test(asString(value["schema"]) ?? "")) return "not of the format events@1";
+  const name = asString(value["type"]);
+  if (name === null) return "without a type";
+  const queryId = asString(value["query_id"]);
+  const seq = asCount(value["seq"]) ?? 0;
+  switch (name) {
+    case "process":
+      return {
+        type: "process",
+        process: {
+          id: asString(value["id"]) ?? "",
+          service: asString(value["service"]),
+          environment: asString(value["environment"]),
+          host: asString(value["host"]),
+          pid: asNumber(value["pid"]),
+        },
+      };
+    case "query.started":
+    case "query.finished": {
+      const profile = readProfile(value["profile"]);
+      if (profile === null) return `${name} without a profile`;
+      return { type: name === "query.started" ? "started" : "finished", queryId: queryId ?? profile.queryId, seq, profile };
+    }
+    case "query.progress": {
+      const elapsedMs = asNumber(value["elapsed_ms"]);
+      if (queryId === null || elapsedMs === null) return `${name} without a query or a time`;
+      const nodes = isObject(value["nodes"]) ? value["nodes"] : {};
+      const counters = Object.entries(nodes).filter((entry): entry is [NodeId, Counters] => isObject(entry[1]));
+      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters) };
+    }
+    default:
+      return { type: "other", queryId, name };
+  }
+}

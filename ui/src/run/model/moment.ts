@@ -1,0 +1,96 @@
+import { busyNs, type Counters, isDone, readBytes, rowsIn, rowsOut } from "./counters";
+import { type Exact, growth, sum } from "./json";
+import type { NodeId, PlanNode } from "./profile";
+import { countUpTo, type Run } from "./run";
+
+/** What is known of a node at a moment. Null is unknown. */
+export interface NodeMoment {
+  counters: Counters | null;
+  busyNs: Exact | null;
+  /** Of the time all nodes were busy until then, 0 to 1. */
+  share: number | null;
+  rowsIn: Exact | null;
+  rowsOut: Exact | null;
+  readBytes: Exact | null;
+  done: boolean;
+  /** Threads it kept busy between the last two samples; null at the end of the query. */
+  threads: number | null;
+}
+
+export interface Moment {
+  elapsedMs: number;
+  nodes: ReadonlyMap<NodeId, NodeMoment>;
+  /** Of all nodes. */
+  busyNs: Exact;
+}
+
+/** The plan's counters after `elapsedMs`, or all that is known where it is null. */
+export function momentAt(run: Run, elapsedMs: number | null): Moment {
+  const time = elapsedMs ?? Number.POSITIVE_INFINITY;
+  const ended = run.finished !== null && time >= run.finished.wallMs;
+  const finals = new Map(ended ? run.finished?.plan.physical.map((node) => [node.id, node.metrics]) : []);
+  const sampled = countUpTo(run.sampleMs, time);
+  const at = run.sampleMs[sampled - 1];
+  const before = run.sampleMs[sampled - 2] ?? 0;
+
+  const found = new Map<NodeId, { now: Counters | null; threads: number | null }>();
+  for (const { id } of run.plan.physical) {
+    const track = run.tracks.get(id);
+    const count = track ? countUpTo(track.elapsedMs, time) : 0;
+    const now = finals.get(id) ?? track?.counters[count - 1] ?? null;
+    let threads: number | null = null;
+    if (!ended && at !== undefined && at > before) {
+      const changed = track?.elapsedMs[count - 1] === at;
+      const earlier = track?.counters[count - 2];
+      const grown = changed && now ? growth(busyNs(now) ?? 0, earlier ? (busyNs(earlier) ?? 0) : 0) : 0;
+      threads = Number(grown) / 1e6 / (at - before);
+    }
+    found.set(id, { now, threads });
+  }
+
+  const times = [...found.values()].map(({ now }) => (now ? (busyNs(now) ?? 0) : 0));
+  const whole = sum(times);
+  const nodes = new Map<NodeId, NodeMoment>();
+  for (const node of run.plan.physical) {
+    const { now, threads } = found.get(node.id) ?? { now: null, threads: null };
+    nodes.set(node.id, nodeMoment(node, now, threads, whole, found));
+  }
+  return { elapsedMs: ended ? (run.finished?.wallMs ?? 0) : Math.min(time, run.elapsedMs), nodes, busyNs: whole };
+}
+
+function nodeMoment(
+  node: PlanNode,
+  now: Counters | null,
+  threads: number | null,
+  whole: Exact,
+  all: ReadonlyMap<NodeId, { now: Counters | null }>,
+): NodeMoment {
+  // Samples leave zeros out: a node without a sample has done nothing yet once any node has one.
+  const busy = now ? (busyNs(now) ?? (threads === null ? null : 0)) : whole === 0 ? null : 0;
+  const inputs = node.inputs.map((input) => all.get(input)?.now ?? undefined);
+  return {
+    counters: now,
+    busyNs: busy,
+    share: busy === null || whole === 0 ? null : Number(busy) / Number(whole),
+    rowsIn: now ? rowsIn(now, inputs) : null,
+    rowsOut: now ? rowsOut(now) : null,
+    readBytes: now ? readBytes(now) : null,
+    done: now ? isDone(now) : false,
+    threads,
+  };
+}
+
+export interface Ranked {
+  node: PlanNode;
+  moment: NodeMoment;
+}
+
+/** Nodes with a share of the time, the hottest first; equal ones in the order of the plan. */
+export function hottest(run: Run, moment: Moment): Ranked[] {
+  return run.plan.physical
+    .flatMap((node) => {
+      const found = moment.nodes.get(node.id);
+      return found && (found.share ?? 0) > 0 ? [{ node, moment: found }] : [];
+    })
+    .sort((a, b) => (b.moment.share ?? 0) - (a.moment.share ?? 0));
+}

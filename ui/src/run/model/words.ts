@@ -1,0 +1,144 @@
+import { asList, asNumber, asString, isObject, type Json, type JsonObject } from "./json";
+import type { PlanNode } from "./profile";
+
+const ALIAS = /^(.*)\.alias\("(_[A-Z]+_TMP_[A-Z_]*\d+)"\)$/s;
+const ALIASED = /\.alias\("_[A-Z]+_TMP_[A-Z_]*\d+"\)/g;
+/** As a column in an expression, or as a name of its own in a list. */
+const ANY_TEMPORARY = /col\("(_[A-Z]+_TMP_[A-Z_]*\d+)"\)|^(_[A-Z]+_TMP_[A-Z_]*\d+)$/g;
+/** A chain of temporary names is no longer than a plan is deep; more is a cycle. */
+const CHAIN_MAX = 8;
+
+/** What the engine's temporary column names stand for, over the whole plan. */
+export type Aliases = ReadonlyMap<string, string>;
+
+export function readAliases(nodes: readonly PlanNode[]): Aliases {
+  const aliases = new Map<string, string>();
+  for (const { properties } of nodes) {
+    for (const text of ["selectors", "exprs", "aggs_per_input"].flatMap((key) => strings(properties[key]))) {
+      const [, expression, name] = ALIAS.exec(text) ?? [];
+      if (expression !== undefined && name !== undefined && !aliases.has(name)) aliases.set(name, expression);
+    }
+  }
+  return aliases;
+}
+
+/** The node's own words in one line: what it reads, keeps, joins on or groups by. Empty where it has none. */
+export function nodeWords(node: PlanNode, aliases: Aliases = new Map()): string {
+  const p = node.properties;
+  const say = (value: Json | undefined) => expressions(value, aliases);
+  const parts: (string | null)[] = [];
+  switch (node.role) {
+    case "scan":
+    case "dataframe":
+      parts.push(source(p), where(say(p["predicate"] ?? p["filter"])), columnCount(p));
+      break;
+    case "join":
+    case "theta_join":
+    case "cross_join":
+    case "semi_anti_join":
+      parts.push(asString(p["how"] ?? p["join_type"])?.toLowerCase() ?? null, on(p, say), asString(p["strategy"]));
+      break;
+    case "aggregation":
+    case "distinct":
+      parts.push(by(say(p["keys"] ?? p["key_per_input"] ?? p["subset"] ?? p["group_by"])));
+      parts.push(say(p["aggs"] ?? p["aggs_per_input"] ?? p["exprs"] ?? p["aggr_expr"]));
+      break;
+    case "sort":
+    case "top_k":
+      parts.push(by(sortColumns(p["sort_columns"], say) ?? say(p["by_exprs"] ?? p["expr"])), limit(p));
+      break;
+    case "sink":
+      parts.push(path(p["target"] ?? (isObject(p["dest"]) && isObject(p["dest"]["File"]) ? p["dest"]["File"]["target"] : null)));
+      break;
+    default:
+      parts.push(
+        say(p["predicate"] ?? p["selectors"] ?? p["exprs"] ?? p["columns"] ?? p["expr"] ?? p["name"] ?? p["format_str"]),
+        limit(p),
+      );
+  }
+  const words = parts.filter((part) => part !== null && part !== "").join(" · ");
+  return words === "" ? fallback(p) : words;
+}
+
+/** `col("a") > 5` as `a > 5`; what a temporary name stands for where that is known, else an ellipsis. */
+export function plainExpression(text: string, aliases: Aliases = new Map()): string {
+  let resolved = text.replace(ALIASED, "");
+  for (let i = 0; i < CHAIN_MAX; i += 1) {
+    const before = resolved;
+    resolved = resolved.replace(ANY_TEMPORARY, (whole, column: string | undefined, name: string | undefined) => aliases.get(column ?? name ?? "") ?? whole);
+    if (resolved === before) break;
+  }
+  return resolved
+    .replace(ANY_TEMPORARY, "…")
+    .replace(/col\("((?:[^"\\]|\\.)*)"\)/g, "$1")
+    .replace(/\s+/g, " ")
+    .replace(/^(\w+)\.alias\("\1"\)$/, "$1");
+}
+
+function strings(value: Json | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return asList(value).flatMap(strings);
+}
+
+function expressions(value: Json | undefined, aliases: Aliases): string {
+  const said = strings(value).map((text) => plainExpression(text, aliases));
+  return said.filter((text) => text !== "…").join(", ");
+}
+
+function path(value: Json | undefined): string | null {
+  const text = asString(value);
+  return text === null ? null : (text.split(/[/\\]/).filter(Boolean).at(-1) ?? text);
+}
+
+function source(p: JsonObject): string | null {
+  const name = path(p["first_source"] ?? p["path"] ?? strings(p["paths"] ?? p["files"])[0]);
+  const count = asNumber(p["num_sources"]) ?? strings(p["paths"] ?? p["files"]).length;
+  const rows = asNumber(p["n_rows"]);
+  if (name === null) return rows === null ? null : `${rows} rows in memory`;
+  return count > 1 ? `${name} and ${count - 1} more` : name;
+}
+
+function where(predicate: string): string | null {
+  return predicate === "" ? null : `where ${predicate}`;
+}
+
+function by(keys: string | null): string | null {
+  return keys === null || keys === "" ? null : `by ${keys}`;
+}
+
+function columnCount(p: JsonObject): string | null {
+  const read = asList(p["projected_file_columns"] ?? p["projection"]).length;
+  return read === 0 ? null : read === 1 ? "1 column" : `${read} columns`;
+}
+
+function on(p: JsonObject, say: (value: Json | undefined) => string): string | null {
+  const left = say(p["left_on"]);
+  const right = say(p["right_on"]);
+  if (left === "" && right === "") {
+    const other = say(p["on"]);
+    return other === "" ? null : `on ${other}`;
+  }
+  return left === right ? `on ${left}` : `on ${left} = ${right}`;
+}
+
+function sortColumns(value: Json | undefined, say: (value: Json | undefined) => string): string | null {
+  const columns = asList(value).filter(isObject);
+  if (columns.length === 0) return null;
+  return columns.map((column) => say(column["expr"]) + (column["descending"] === true ? " descending" : "")).join(", ");
+}
+
+function limit(p: JsonObject): string | null {
+  const length = asNumber(p["len"] ?? p["length"] ?? p["limit"] ?? p["fetch"]);
+  const offset = asNumber(p["offset"]);
+  if (length === null) return null;
+  return offset ? `${length} rows from ${offset}` : `first ${length} rows`;
+}
+
+function fallback(p: JsonObject): string {
+  for (const [key, value] of Object.entries(p)) {
+    if (key === "type" || key === "num_inputs" || value === null || value === false) continue;
+    const text = strings(value).map((item) => plainExpression(item)).join(", ") || asNumber(value)?.toString();
+    if (text && !text.includes("…")) return `${key.replaceAll("_", " ")} ${text}`;
+  }
+  return "";
+}
