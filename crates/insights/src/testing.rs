@@ -1,0 +1,40 @@
+//! Small plans and profiles for tests.
+
+use queryscope_protocol::{Plan, Profile};
+use serde_json::{Value, json};
+
+/// A node: its id, kind, role, inputs, properties and counters.
+#[expect(clippy::needless_pass_by_value, reason = "tests write the values where they call")]
+pub(crate) fn node(
+    id: u64,
+    kind: &str,
+    role: &str,
+    inputs: &[u64],
+    properties: Value,
+    metrics: Value,
+) -> Value {
+    json!({
+        "id": id, "kind": kind, "role": role, "inputs": inputs, "properties": properties, "metrics": metrics
+    })
+}
+
+/// The text of a profile of so much wall time with such a physical plan.
+pub(crate) fn profile_text(wall_ms: f64, physical: &[Value], more: Value) -> String {
+    let mut profile = json!({
+        "schema": "engine-telemetry/profile@1",
+        "query_id": "q",
+        "wall_ms": wall_ms,
+        "plan": {"physical": physical, "logical": []},
+    });
+    let (Value::Object(all), Value::Object(more)) = (&mut profile, more) else { unreachable!("objects") };
+    all.extend(more);
+    profile.to_string()
+}
+
+pub(crate) fn profile(text: &str) -> Profile<'_> {
+    serde_json::from_str(text).expect("a profile")
+}
+
+pub(crate) fn plan(text: &str) -> Plan<'_> {
+    serde_json::from_str(text).expect("a plan")
+}

@@ -1,0 +1,285 @@
+//! The columns and functions an expression names, whatever engine wrote it.
+//!
+//! Engines write `(col("amount") > 990.0) & (col("region") == "EU")`, `amount@3 > Float64(990) AND region@5 =
+//! Utf8("EU")` or `orders.amount > 990`. No grammar fits all of them, but what is a literal can be told: it is
+//! quoted (and not inside `col(…)`), begins with a digit, is masked (`<str>`), or is wrapped in the name of a
+//! type.
+
+use std::collections::BTreeSet;
+
+/// What an expression names, its literals left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// Columns, without the table they are qualified with.
+    pub(crate) columns: BTreeSet<String>,
+    /// Functions, aliases left out.
+    pub(crate) functions: BTreeSet<String>,
+}
+
+impl Words {
+    pub(crate) fn add(&mut self, expression: &str) {
+        Reader { words: self, rest: expression, column_next: false }.read();
+    }
+
+    pub(crate) fn of<'e>(expressions: impl IntoIterator<Item = &'e str>) -> Self {
+        let mut words = Self::default();
+        expressions.into_iter().for_each(|expression| words.add(expression));
+        words
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "and",
+    "or",
+    "not",
+    "in",
+    "is",
+    "null",
+    "true",
+    "false",
+    "like",
+    "ilike",
+    "between",
+    "case",
+    "when",
+    "then",
+    "else",
+    "end",
+    "asc",
+    "desc",
+    "nulls",
+    "first",
+    "last",
+    "as",
+    "distinct",
+    "over",
+    "by",
+    "list",
+    "set",
+    "partition",
+    "order",
+    "rows",
+    "range",
+    "unbounded",
+    "preceding",
+    "following",
+    "current",
+    "row",
+    "dyn",
+    "int",
+    "float",
+    "str",
+];
+
+/// Types engines write around a literal or name in a cast, in lower case and without their parameters.
+const TYPES: &[&str] = &[
+    "utf8",
+    "utf8view",
+    "largeutf8",
+    "string",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int128",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "decimal",
+    "decimal32",
+    "decimal64",
+    "decimal128",
+    "decimal256",
+    "date",
+    "date32",
+    "date64",
+    "datetime",
+    "time",
+    "time32",
+    "time64",
+    "duration",
+    "boolean",
+    "binary",
+    "binaryview",
+    "largebinary",
+    "fixedsizebinary",
+    "timestampsecond",
+    "timestampmillisecond",
+    "timestampmicrosecond",
+    "timestampnanosecond",
+    "timestamp",
+    "durationsecond",
+    "durationmillisecond",
+    "durationmicrosecond",
+    "durationnanosecond",
+    "intervaldaytime",
+    "intervalmonthdaynano",
+    "intervalyearmonth",
+    "interval",
+    "some",
+    "none",
+    "lit",
+    "series",
+];
+
+struct Reader<'w, 'e> {
+    words: &'w mut Words,
+    rest: &'e str,
+    /// Whether a quoted text that comes now is the name of a column.
+    column_next: bool,
+}
+
+impl<'e> Reader<'_, 'e> {
+    fn read(mut self) {
+        let mut after_dot = false;
+        while let Some(first) = self.rest.chars().next() {
+            let dot = first == '.';
+            match first {
+                '"' | '\'' | '`' => self.quoted(first),
+                '<' if self.mask() => {}
+                _ if first.is_ascii_digit() => {
+                    self.take(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | ':' | '-'));
+                }
+                _ if first == '_' || first.is_alphabetic() => self.name(after_dot),
+                _ => self.rest = &self.rest[first.len_utf8()..],
+            }
+            if !matches!(first, '(' | ' ' | '"') {
+                self.column_next = self.column_next && first.is_alphabetic();
+            }
+            after_dot = dot;
+        }
+    }
+
+    fn take(&mut self, part: impl Fn(char) -> bool) -> &'e str {
+        let end = self.rest.find(|c| !part(c)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
+    }
+
+    /// A text in quotes: a literal, unless it is the name of a column.
+    fn quoted(&mut self, quote: char) {
+        let mut escaped = false;
+        let end = self.rest[1..].find(|c| {
+            let ends = c == quote && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let text = &self.rest[1..];
+        let (text, rest) = end.map_or((text, ""), |end| (&text[..end], &text[end + 1..]));
+        if self.column_next || quote == '`' {
+            self.words.columns.insert(text.to_owned());
+        }
+        self.column_next = false;
+        self.rest = rest;
+    }
+
+    /// A masked literal such as `<str>`.
+    fn mask(&mut self) -> bool {
+        let inner = &self.rest[1..];
+        let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inner.len());
+        let masks = end > 0 && inner[end..].starts_with('>');
+        if masks {
+            self.rest = &inner[end + 1..];
+        }
+        masks
+    }
+
+    fn name(&mut self, method: bool) {
+        let name = self.take(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let place =
+            if self.rest.starts_with('@') { self.take(|c| c == '@' || c.is_ascii_digit()) } else { "" };
+        let lower = name.to_ascii_lowercase();
+        let called = self.rest.starts_with('(');
+        if called && lower == "col" {
+            self.column_next = true;
+        } else if TYPES.contains(&lower.as_str()) {
+            if called {
+                self.brackets();
+            }
+        } else if called {
+            if method && lower == "alias" {
+                self.brackets();
+            } else {
+                self.words.functions.insert(lower);
+            }
+        } else if !method && (!place.is_empty() || !KEYWORDS.contains(&lower.as_str())) {
+            let column = name.rsplit('.').next().unwrap_or(name);
+            self.words.columns.insert(column.to_owned());
+        }
+    }
+
+    /// Passes over a bracket and all it holds.
+    fn brackets(&mut self) {
+        let mut depth = 0_usize;
+        let mut quote = None;
+        let mut escaped = false;
+        for (at, c) in self.rest.char_indices() {
+            match (quote, c) {
+                (Some(open), _) if c == open && !escaped => quote = None,
+                (Some(_), _) => escaped = c == '\\' && !escaped,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, '(') => depth += 1,
+                (None, ')') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.rest = &self.rest[at + 1..];
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.rest = "";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expression: &str, columns: &[&str], functions: &[&str]) {
+        let words = Words::of([expression]);
+        assert_eq!(words.columns.iter().collect::<Vec<_>>(), columns, "{expression}");
+        assert_eq!(words.functions.iter().collect::<Vec<_>>(), functions, "{expression}");
+    }
+
+    #[test]
+    fn columns_are_told_from_literals() {
+        check(r#"(col("amount") > 990.0) & (col("region") == "EU")"#, &["amount", "region"], &[]);
+        check(
+            r#"((col("a b") > <num>) & (col("region") == "<str>")) & (col("ts") > <datetime>)"#,
+            &["a b", "region", "ts"],
+            &[],
+        );
+        check(r#"amount@3 > Float64(990) AND region@5 = Utf8("E(U")"#, &["amount", "region"], &[]);
+        check("orders.amount > 990 AND l_shipdate <= 1998-09-02", &["amount", "l_shipdate"], &[]);
+        check(r#"col("id").is_in([[1, 2, … 13]])"#, &["id"], &["is_in"]);
+        check(r#"dyn int: 1.alias("month")"#, &[], &[]);
+        check("price", &["price"], &[]);
+        check("`odd name` = 5", &["odd name"], &[]);
+    }
+
+    #[test]
+    fn functions_are_kept_and_aliases_are_not() {
+        check(
+            r#"(col("price") * col("qty").cast(Float64)).sum().alias("gross")"#,
+            &["price", "qty"],
+            &["cast", "sum"],
+        );
+        check(r#"col("note").str.replace(["(\d)(\d)", "$2$1"]).alias("r")"#, &["note"], &["str.replace"]);
+        check("sum(lineitem.l_quantity)", &["l_quantity"], &["sum"]);
+        check("count(Int64(1))", &[], &["count"]);
+    }
+
+    #[test]
+    fn what_is_cut_off_harms_nobody() {
+        for text in ["col(\"", "Utf8(\"a", "\"", "<", "a@", "f(((", "é", "…é\"ü\\"] {
+            Words::of([text]);
+        }
+    }
+}
