@@ -20,6 +20,7 @@ mod commits;
 mod counts;
 mod facets;
 mod fields;
+mod front;
 mod groups;
 mod history;
 mod list;
@@ -46,6 +47,7 @@ use async_trait::async_trait;
 use crate::store::Store;
 
 pub use batch::{BatchBuilder, batch, facts, line, query_id, seq, seqs, stream_id};
+pub use front::Front;
 pub use memory::MemoryStore;
 pub use snapshot::Snapshot;
 

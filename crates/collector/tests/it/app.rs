@@ -14,6 +14,7 @@ use http_body_util::BodyExt;
 use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Settings, hash_token};
 use queryscope_recordings::Recordings;
 use queryscope_store::Store;
+use queryscope_store::testsuite::Front;
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::events::{NOW_NS, query};
-use crate::faulty::{Faults, Faulty};
+use crate::faulty::Faults;
 
 /// The token of the project `default`.
 pub(crate) const TOKEN: &str = "qs_default";
@@ -89,7 +90,9 @@ impl Setup {
             on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
         };
         let store = SqliteStore::open(&self.folder.path().join("store.db"), options).expect("a store");
-        let store: Arc<dyn Store> = Arc::new(Faulty { store, faults: self.faults.clone() });
+        let faults = self.faults.clone();
+        let check = Box::new(move || faults.check());
+        let store: Arc<dyn Store> = Arc::new(Front { store, check, feed: None });
         let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
         let clock = Arc::new(TestClock(AtomicI64::new(self.now_unix_ns)));
         let shared: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);

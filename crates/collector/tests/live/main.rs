@@ -5,6 +5,7 @@ mod client;
 mod costs;
 mod ends;
 mod events;
+mod lost;
 mod one;
 mod running;
 mod server;

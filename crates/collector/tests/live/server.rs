@@ -1,13 +1,18 @@
 //! A collector of a test's own behind a real socket.
 
+use std::fmt::Display;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flate2::read::MultiGzDecoder;
 use queryscope_collector::{
     Access, Collector, CommitMetrics, ServeError, Settings, SystemClock, hash_token, serve,
 };
 use queryscope_recordings::Recordings;
+use queryscope_store::testsuite::Front;
+use queryscope_store::{CommitFeed, Commits, Store};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -36,18 +41,28 @@ impl Server {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let access = |project: &str| Access { hash: hash_token(project), project: project.into() };
-        let tokens = vec![access("default"), access("etl")];
-        let mut settings = Settings { tokens, ..Settings::default() };
+        let mut settings = settings();
         change(&mut settings);
         Self::over(tempfile::tempdir().expect("a folder"), settings).await
     }
 
+    /// Over a store whose followers hear what a test has them hear of its commits.
+    pub(crate) async fn heard_through(feed: impl FnOnce(Commits) -> CommitFeed) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = open(&folder);
+        let feed = Some(feed(store.commits()));
+        let front = Front { store, check: Box::new(|| Ok(())), feed };
+        Self::of(Arc::new(front), folder, settings()).await
+    }
+
     async fn over(folder: TempDir, settings: Settings) -> Self {
-        let store = SqliteStore::open(&folder.path().join("store.db"), SqliteOptions::default());
+        Self::of(Arc::new(open(&folder)), folder, settings).await
+    }
+
+    async fn of(store: Arc<dyn Store>, folder: TempDir, settings: Settings) -> Self {
         let recordings = Recordings::local(&folder.path().join("recordings")).expect("a folder");
         let collector = Collector::start(
-            Arc::new(store.expect("a store")),
+            store,
             recordings,
             Arc::new(SystemClock::new()),
             CommitMetrics::default(),
@@ -127,6 +142,12 @@ impl Server {
         patiently("an answer", exchange).await
     }
 
+    /// The events of an ended query.
+    pub(crate) async fn recording(&self, id: impl Display) -> String {
+        let path = format!("/api/queries/{id}/recording");
+        inflate(&Stream::open(self.address, &path, None).await.body().await)
+    }
+
     /// Opens a live stream.
     pub(crate) async fn live(&self, path: &str) -> Stream {
         Stream::open(self.address, path, None).await
@@ -140,6 +161,22 @@ impl Server {
     pub(crate) async fn follow(&self, n: u64) -> Stream {
         self.live(&path(n)).await
     }
+}
+
+pub(crate) fn inflate(gzip: &[u8]) -> String {
+    let mut text = String::new();
+    MultiGzDecoder::new(gzip).read_to_string(&mut text).expect("gzip of text");
+    text
+}
+
+/// The default settings, with a token for each of two projects.
+fn settings() -> Settings {
+    let access = |project: &str| Access { hash: hash_token(project), project: project.into() };
+    Settings { tokens: vec![access("default"), access("etl")], ..Settings::default() }
+}
+
+fn open(folder: &TempDir) -> SqliteStore {
+    SqliteStore::open(&folder.path().join("store.db"), SqliteOptions::default()).expect("a store")
 }
 
 /// The path of the stream of the n-th query.

@@ -1,0 +1,77 @@
+//! What readers are told when the collector did not hear of commits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use queryscope_store::{CommitFeed, Commits, Heard};
+use serde_json::json;
+
+use crate::events::{batch, finished, query, sample, started};
+use crate::server::{Server, path};
+
+/// Passes commits on; while `losing`, followers hear only that they lost some.
+fn passing(losing: &Arc<AtomicBool>) -> impl FnOnce(Commits) -> CommitFeed {
+    let losing = Arc::clone(losing);
+    move |mut commits| {
+        let feed = CommitFeed::new();
+        let told = feed.clone();
+        tokio::spawn(async move {
+            while let Some(heard) = commits.next().await {
+                match heard {
+                    Heard::Changes(changes) if !losing.load(Ordering::SeqCst) => {
+                        told.publish(changes.to_vec())
+                    }
+                    _ => told.publish_unnoted(),
+                }
+            }
+        });
+        feed
+    }
+}
+
+#[tokio::test]
+async fn readers_of_all_queries_begin_anew_and_readers_of_one_miss_nothing() {
+    let losing = Arc::new(AtomicBool::new(false));
+    let server = Server::heard_through(passing(&losing)).await;
+    let mut all = server.live("/api/live").await;
+    all.expect("snapshot").await;
+    server.post(batch(1, [started(2, 1)])).await;
+    assert_eq!(all.expect("query").await.json()["query_id"], query(1));
+    let mut one = server.follow(1).await;
+    let mut lines: Vec<String> = one.expect("events").await.lines().map(Into::into).collect();
+
+    losing.store(true, Ordering::SeqCst);
+    let lost = sample(3, 1, 1_000.0, [500, 1_500]);
+    server.post(batch(1, [lost.clone()])).await;
+    let snapshot = all.expect("snapshot").await.json();
+    assert_eq!(snapshot["running"], json!([server.summary(1).await]));
+    assert_eq!(snapshot["pulses"][0]["elapsed_ms"], 1_000.0);
+    let events = one.expect("events").await;
+    assert_eq!(events.data, lost, "only what it has not told yet");
+    lines.extend(events.lines().map(Into::into));
+    assert_eq!(server.metric("queryscope_live_lost_total").await, 1);
+
+    losing.store(false, Ordering::SeqCst);
+    server.post(batch(1, [sample(4, 1, 1_500.0, [750, 2_000]), finished(5, 1)])).await;
+    let ended = all.expect("query").await.json();
+    assert_eq!((&ended["query_id"], &ended["status"]), (&json!(query(1)), &json!("finished")));
+    lines.extend(one.expect("events").await.lines().map(Into::into));
+    assert_eq!(one.expect("finished").await.json(), ended);
+    assert_eq!(lines.join("\n") + "\n", server.recording(query(1)).await);
+}
+
+#[tokio::test]
+async fn an_end_that_was_not_heard_is_told_all_the_same() {
+    let losing = Arc::new(AtomicBool::new(true));
+    let server = Server::heard_through(passing(&losing)).await;
+    server.post(batch(1, [started(2, 1)])).await;
+    let mut all = server.live("/api/live").await;
+    let mut one = server.live(&path(1)).await;
+    all.expect("snapshot").await;
+    one.expect("events").await;
+    server.post(batch(1, [finished(3, 1)])).await;
+    assert_eq!(all.expect("snapshot").await.json(), json!({ "running": [], "pulses": [] }));
+    assert_eq!(one.expect("events").await.data, finished(3, 1));
+    assert_eq!(one.expect("finished").await.json(), server.summary(1).await);
+    assert!(one.next().await.is_none());
+}

@@ -1,0 +1,66 @@
+//! A store in front of another.
+
+use async_trait::async_trait;
+use queryscope_history::Window;
+use queryscope_protocol::{QueryId, StreamId};
+
+use crate::{
+    CommitFeed, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
+    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
+    TokenRecord, VersionEntry,
+};
+
+/// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
+pub struct Front<S> {
+    /// The store behind.
+    pub store: S,
+    /// Asked before every call; its error is the answer.
+    pub check: Box<dyn Fn() -> Result<(), StoreError> + Send + Sync>,
+    /// What followers hear instead of the commits of the store behind.
+    pub feed: Option<CommitFeed>,
+}
+
+macro_rules! delegate {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        #[async_trait]
+        impl<S: Store> Store for Front<S> {
+            $(async fn $name(&self, $($arg: $type),*) -> Result<$answer, StoreError> {
+                (self.check)()?;
+                self.store.$name($($arg),*).await
+            })*
+
+            fn commits(&self) -> Commits {
+                self.feed.as_ref().map_or_else(|| self.store.commits(), CommitFeed::follow)
+            }
+
+            async fn close(&self) -> Result<(), StoreError> {
+                self.store.close().await
+            }
+        }
+    };
+}
+
+delegate! {
+    commit(batch: StreamBatch) -> Committed;
+    end_silent(heard_before_unix_ms: i64) -> u64;
+    refresh_running(now_unix_ms: i64) -> ();
+    query(id: QueryId) -> Option<Query>;
+    queries(request: ListRequest) -> Vec<Listed>;
+    facets(filter: QueryFilter) -> Facets;
+    groups(filter: QueryFilter, by: GroupBy) -> Vec<GroupEntry>;
+    versions(filter: QueryFilter) -> Vec<VersionEntry>;
+    overview(filter: QueryFilter, window: Window) -> Vec<OverviewEntry>;
+    engines() -> Vec<String>;
+    recording(id: QueryId) -> Option<RecordingParts>;
+    chunks(ids: Vec<i64>) -> Vec<Option<Vec<u8>>>;
+    unsealed(limit: usize) -> Vec<QueryId>;
+    seal(sealed: Vec<Sealed>) -> Vec<String>;
+    delete_before(started_unix_ns: i64, limit: usize) -> Vec<Deleted>;
+    scan(after: Option<i64>, limit: usize) -> Vec<Listed>;
+    streams(after: Option<StreamId>, limit: usize) -> Vec<StreamSeen>;
+    tokens() -> Vec<TokenRecord>;
+    add_token(token: TokenRecord) -> bool;
+    revoke_token(name: &str) -> bool;
+    verify() -> Vec<String>;
+    stats() -> StoreStats;
+}
