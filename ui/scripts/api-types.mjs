@@ -11,6 +11,8 @@ const NULL = ts.factory.createLiteralTypeNode(ts.factory.createNull());
 
 /** Names the unit a field's name ends with. `days` of an overview are points in time, too. */
 function unitOf(schema, { path }) {
+  // utoipa writes a default beside an enum as one more type that it has to be.
+  if (schema.type === "object" && "default" in schema) return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
   const types = [schema.type].flat();
   if (!types.includes("integer") && !types.includes("number")) return undefined;
   const name = path?.split("/").findLast((part) => part !== "items") ?? "";

@@ -758,7 +758,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `label`, or `fingerprint` for their plan. */
-                by?: ("label" | "fingerprint") & Record<string, never>;
+                by?: ("label" | "fingerprint") & unknown;
                 /** @description Keeps queries from processes with this environment; empty keeps those without one. */
                 environment?: string;
                 /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
@@ -999,7 +999,7 @@ export interface operations {
                 /** @description Queries to skip; not together with `cursor`. */
                 offset?: number;
                 /** @description `newest` first, or `oldest` first. */
-                order?: ("newest" | "oldest") & Record<string, never>;
+                order?: ("newest" | "oldest") & unknown;
                 /** @description Keeps queries of this project. */
                 project?: string;
                 /** @description Keeps queries whose label or error text holds this text in any case, or whose id holds it. */

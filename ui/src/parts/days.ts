@@ -1,0 +1,1 @@
+export const DAYS = ["14", "1", "7", "30", "90"] as const;
