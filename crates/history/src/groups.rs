@@ -1,12 +1,9 @@
 //! What is a group of runs, of one label or one plan?
 
-use queryscope_protocol::QueryId;
-
-use crate::limits::GROUP_RECENT_RUNS;
-use crate::quantile::median;
-use crate::rules::RuleSet;
-use crate::run::{Run, RunStatus};
-use crate::total::WallTotal;
+use crate::point::Numbered;
+use crate::rules::distinct_rules;
+use crate::run::Run;
+use crate::tally::Tally;
 
 /// The runs of one key.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,65 +27,13 @@ pub struct Group<'a> {
 impl<'a> Group<'a> {
     /// Of the runs of a key, in any order; `None` when there are none.
     pub fn of(runs: &[Run<'a>]) -> Option<Self> {
-        let mut tally = GroupTally::default();
-        for run in runs {
-            tally.add(run);
+        let Numbered { points, names, .. } = Numbered::of(runs.iter().copied());
+        let mut tally = Tally::default();
+        for point in &points {
+            tally.add(point);
         }
-        tally.finish()
-    }
-}
-
-/// The runs of one key as they are read, so that nobody need hold them all: of a run only its time is kept.
-#[derive(Debug, Clone, Default)]
-pub struct GroupTally<'a> {
-    runs: u64,
-    failed: u64,
-    last_started_unix_ns: Option<i64>,
-    total: WallTotal,
-    rules: RuleSet<'a>,
-    times_ms: Vec<f64>,
-    /// The last that finished, up to twice as many as asked for, and when they started.
-    recent: Vec<((i64, QueryId), f64)>,
-}
-
-impl<'a> GroupTally<'a> {
-    /// Adds a run.
-    pub fn add(&mut self, run: &Run<'a>) {
-        self.runs += 1;
-        self.failed += u64::from(run.status == RunStatus::Failed);
-        self.last_started_unix_ns = self.last_started_unix_ns.max(Some(run.started_unix_ns));
-        self.rules.add(run.rules);
-        if let Some(time_ms) = run.time_ms() {
-            self.total.add(time_ms);
-            self.times_ms.push(time_ms);
-            if self.recent.len() == 2 * GROUP_RECENT_RUNS {
-                self.forget_older();
-            }
-            self.recent.push((run.place(), time_ms));
-        }
-    }
-
-    /// What the runs come to; `None` when there were none.
-    pub fn finish(mut self) -> Option<Group<'a>> {
-        self.forget_older();
-        self.recent.sort_unstable_by_key(|(place, _)| *place);
-        Some(Group {
-            runs: self.runs,
-            failed: self.failed,
-            last_started_unix_ns: self.last_started_unix_ns?,
-            total_wall_ms: self.total.wall_ms(),
-            rules: self.rules.into_names(),
-            recent_wall_ms: self.recent.into_iter().map(|(_, time_ms)| time_ms).collect(),
-            usual_wall_ms: median(&mut self.times_ms),
-        })
-    }
-
-    fn forget_older(&mut self) {
-        let older = self.recent.len().saturating_sub(GROUP_RECENT_RUNS);
-        if older > 0 {
-            self.recent.select_nth_unstable_by_key(older, |(place, _)| *place);
-            self.recent.drain(..older);
-        }
+        let rules = names.plans.iter().flat_map(|plan| plan.rules.iter().copied());
+        tally.into_group(distinct_rules(rules).into_iter().collect())
     }
 }
 

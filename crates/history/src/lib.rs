@@ -23,11 +23,15 @@
 //!
 //! A stretch that begins some time before another moment holds the moment it begins at.
 //!
+//! Where runs are many they are given as [`Point`]s, whose names are numbers: [`Overviews`] and [`Tally`] tell the
+//! same of them in less memory.
+//!
 //! For rollups there is [`Histogram`]: quantiles within 0.78 %, mergeable, with a versioned encoding, and usable
 //! wherever times are compared ([`Comparison::of_histograms`]).
 
 #![cfg_attr(test, expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly"))]
 
+mod cells;
 mod compare;
 mod groups;
 mod histogram;
@@ -35,6 +39,7 @@ mod lately;
 pub mod limits;
 mod overview;
 mod plan;
+mod point;
 mod quantile;
 mod rank_test;
 mod rules;
@@ -47,13 +52,15 @@ mod versions;
 mod window;
 
 pub use compare::{Comparison, Verdict};
-pub use groups::{Group, GroupTally};
+pub use groups::Group;
 pub use histogram::{Histogram, HistogramError};
-pub use overview::{Day, Overview};
+pub use overview::{Day, Overview, Overviews};
+pub use point::{Names, PlanNames, Point};
 pub use quantile::{Quartiles, median, quartiles};
 pub use rank_test::{Alternative, EXACT_LARGER_MAX, EXACT_SMALLER_MAX, RankTest};
 pub use rules::Earlier;
 pub use run::{Run, RunStatus};
+pub use tally::Tally;
 pub use total::WallTotal;
 pub use versions::{Version, versions};
 pub use window::{Window, WindowError};

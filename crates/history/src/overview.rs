@@ -1,11 +1,13 @@
 //! How is a label doing?
 
+use crate::cells::Cells;
 use crate::compare::Comparison;
-use crate::lately::Lately;
-use crate::plan;
-use crate::rules::{Earlier, new_rules};
+use crate::lately::{Lately, Side};
+use crate::plan::PlanChange;
+use crate::point::{Names, Numbered, Point};
+use crate::rules::{Earlier, distinct_rules, new_rules};
 use crate::run::Run;
-use crate::tally::{counts, distinct_rules, median_ms, ordered, times_ms, total_ms};
+use crate::total::WallTotal;
 use crate::window::Window;
 
 /// How a label is doing: its runs in the range of a [`Window`], and its lately runs beside the usual ones.
@@ -62,48 +64,125 @@ impl<'a> Overview<'a> {
     /// that is ahead, have no part. `None` when no run started in the range.
     pub fn of(window: &Window, runs: &[Run<'a>], earlier: &Earlier<'a>) -> Option<Self> {
         let begun = runs.iter().filter(|run| run.started_unix_ns <= window.now_unix_ns());
-        let ordered = ordered(begun.copied());
-        let first = ordered.partition_point(|run| run.started_unix_ns < window.since_unix_ns());
-        let range = ordered.get(first..).filter(|range| !range.is_empty())?;
-        let (runs, failed) = counts(range);
-        let lately = Lately::of(&ordered, window);
-        let (recent_runs, recent_failed) = counts(lately.runs);
-        let (_, failed_before) = counts(lately.before);
-        Some(Self {
-            service: range.iter().rev().find_map(|run| run.service),
-            runs,
-            failed,
-            total_wall_ms: total_ms(range),
-            rules: distinct_rules(range),
-            times: Comparison::of_times(&mut times_ms(lately.runs), &mut times_ms(lately.before)),
-            recent_runs,
-            recent_failed,
-            failed_before,
-            new_rules: new_rules(&ordered, earlier, window),
-            plan_changed_unix_ns: plan::changed_unix_ns(&lately),
-            bins: bins(range, window),
-            days: days(range, window),
+        let Numbered { points, names, .. } = Numbered::of(begun.copied());
+        Overviews::new(*window).overview(&points, &names, || (earlier.runs, earlier.rules.to_vec()))
+    }
+}
+
+/// Makes the overviews of many labels, one after the other.
+#[derive(Debug)]
+pub struct Overviews {
+    window: Window,
+    cells: Cells,
+    lately_ms: Vec<f64>,
+    usual_ms: Vec<f64>,
+}
+
+impl Overviews {
+    /// Of a range.
+    pub fn new(window: Window) -> Self {
+        Self { window, cells: Cells::of(&window), lately_ms: Vec::new(), usual_ms: Vec::new() }
+    }
+
+    /// The overview of a label, as [`Overview::of`] tells it, from its runs in any order; none of them starts
+    /// after the end of the range. `earlier` is asked only where it matters: how many runs there are that were
+    /// not given, and the names of the insights that warned in any of them.
+    pub fn overview<'a>(
+        &mut self,
+        points: &[Point],
+        names: &Names<'a>,
+        earlier: impl FnOnce() -> (u64, Vec<&'a str>),
+    ) -> Option<Overview<'a>> {
+        let lately = Lately::of(points, &self.window)?;
+        let (since_unix_ns, new_since_unix_ns) =
+            (self.window.since_unix_ns(), self.window.new_rules_since_unix_ns());
+        self.lately_ms.clear();
+        self.usual_ms.clear();
+        let (mut range, mut recent, mut before) = (Counts::default(), Counts::default(), Counts::default());
+        let mut old_runs = 0;
+        let mut total = WallTotal::default();
+        let mut service = None;
+        let mut plans = vec![InPlan::default(); names.plans.len()];
+        let mut change = PlanChange::new(names);
+        for point in points {
+            let plan = &mut plans[point.plan as usize];
+            if point.started_unix_ns >= since_unix_ns {
+                range.add(point);
+                total.extend(point.time());
+                plan.in_range = true;
+                if let Some(name) = names.services[point.service as usize] {
+                    service = service.max(Some((point.place(), name)));
+                }
+            }
+            if point.started_unix_ns >= new_since_unix_ns {
+                plan.in_new = true;
+            } else {
+                plan.in_old = true;
+                old_runs += 1;
+            }
+            match lately.side_of(point) {
+                Side::Lately => {
+                    recent.add(point);
+                    self.lately_ms.extend(point.time());
+                    change.run(point);
+                }
+                Side::Before => {
+                    before.add(point);
+                    self.usual_ms.extend(point.time());
+                    change.run(point);
+                    change.usual(point);
+                }
+                Side::Earlier => {}
+            }
+        }
+        if range.runs == 0 {
+            return None;
+        }
+        self.cells.fill(&self.window, points);
+        let rules = |of: fn(&InPlan) -> bool| {
+            let of_plans = plans.iter().zip(&names.plans).filter(move |(plan, _)| of(plan));
+            distinct_rules(of_plans.flat_map(|(_, names)| names.rules.iter().copied()))
+        };
+        Some(Overview {
+            service: service.map(|(_, name)| name),
+            runs: range.runs,
+            failed: range.failed,
+            total_wall_ms: total.wall_ms(),
+            rules: rules(|plan| plan.in_range).into_iter().collect(),
+            times: Comparison::of_times(&mut self.lately_ms, &mut self.usual_ms),
+            recent_runs: recent.runs,
+            recent_failed: recent.failed,
+            failed_before: before.failed,
+            new_rules: new_rules(rules(|plan| plan.in_new), &rules(|plan| plan.in_old), old_runs, earlier),
+            plan_changed_unix_ns: change
+                .unix_ns(points.iter().filter(|p| lately.side_of(p) != Side::Earlier)),
+            bins: self.cells.slices(),
+            days: self.cells.into_days(&self.window),
         })
     }
 }
 
-fn bins(range: &[Run<'_>], window: &Window) -> Vec<Option<f64>> {
-    let mut bins = vec![None; window.slice_count()];
-    let slice_of = |run: &Run<'_>| window.slice_of(run.started_unix_ns);
-    for slice in range.chunk_by(|a, b| slice_of(a) == slice_of(b)) {
-        bins[slice_of(&slice[0])] = median_ms(slice);
-    }
-    bins
+/// Where runs of a plan were seen.
+#[derive(Debug, Clone, Copy, Default)]
+struct InPlan {
+    in_range: bool,
+    /// In the last 7 days.
+    in_new: bool,
+    /// Before these.
+    in_old: bool,
 }
 
-fn days(range: &[Run<'_>], window: &Window) -> Vec<Day> {
-    let mut days = vec![Day::default(); window.day_count()];
-    let day_of = |run: &Run<'_>| window.day_of(run.started_unix_ns);
-    for day in range.chunk_by(|a, b| day_of(a) == day_of(b)) {
-        let (runs, failed) = counts(day);
-        days[day_of(&day[0])] = Day { runs, failed, median_wall_ms: median_ms(day) };
+#[derive(Debug, Default)]
+struct Counts {
+    runs: u64,
+    failed: u64,
+}
+
+impl Counts {
+    fn add(&mut self, point: &Point) {
+        self.runs += 1;
+        self.failed += u64::from(point.failed);
     }
-    days
 }
 
 #[cfg(test)]

@@ -1,37 +1,70 @@
 //! Has the plan of a query changed, and when?
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use crate::lately::Lately;
 use crate::limits::USUAL_RUNS_MIN;
+use crate::point::{Names, Place, Point};
 
-/// When the plan the query runs now first ran, if it is not the plan it usually ran.
+/// When the plan a query runs now first ran, if it is not the plan it usually ran.
 ///
 /// - The plan it runs now is that of its last run whose plan is known, also when that failed or still runs.
 /// - The plan it usually ran is the one most of the usual runs had. Of several that as many had, each is usual.
 ///   It is known from [`USUAL_RUNS_MIN`] usual runs on whose plan is known.
 /// - It first ran when the first of its runs among the lately runs and the 14 days before them started. That it
 ///   ran earlier still, and had gone out of use, does not count.
-pub(crate) fn changed_unix_ns(lately: &Lately<'_, '_>) -> Option<i64> {
-    let considered = || lately.before.iter().chain(lately.runs);
-    let now = considered().rev().find_map(|run| run.fingerprint)?;
+#[derive(Debug)]
+pub(crate) struct PlanChange<'n, 'a> {
+    names: &'n Names<'a>,
+    /// Usual runs by the number of their plan.
+    usual: Vec<usize>,
+    /// The last run whose plan is known, and the number of that.
+    last: Option<(Place, u32)>,
+}
 
-    let usual = lately.before.iter().filter(|run| run.time_ms().is_some()).filter_map(|run| run.fingerprint);
-    let mut runs_by_plan: HashMap<&str, usize> = HashMap::new();
-    for plan in usual {
-        *runs_by_plan.entry(plan).or_default() += 1;
+impl<'n, 'a> PlanChange<'n, 'a> {
+    pub(crate) fn new(names: &'n Names<'a>) -> Self {
+        Self { names, usual: vec![0; names.plans.len()], last: None }
     }
-    let known: usize = runs_by_plan.values().sum();
-    let most = runs_by_plan.values().max()?;
-    if known < USUAL_RUNS_MIN || runs_by_plan.get(now) == Some(most) {
-        return None;
+
+    /// Adds a run that is among the lately runs and the 14 days before them.
+    pub(crate) fn run(&mut self, point: &Point) {
+        let place = point.place();
+        if self.last.is_none_or(|(last, _)| last < place) && self.fingerprint(point.plan).is_some() {
+            self.last = Some((place, point.plan));
+        }
     }
-    considered().find(|run| run.fingerprint == Some(now)).map(|run| run.started_unix_ns)
+
+    /// Notes that this run is a usual one, if it finished.
+    pub(crate) fn usual(&mut self, point: &Point) {
+        self.usual[point.plan as usize] += usize::from(!point.time_ms.is_nan());
+    }
+
+    /// When the plan changed; takes all runs that were added, once more.
+    pub(crate) fn unix_ns<'p>(&self, points: impl Iterator<Item = &'p Point>) -> Option<i64> {
+        let now = self.fingerprint(self.last?.1)?;
+        let mut runs_by_plan: BTreeMap<&str, usize> = BTreeMap::new();
+        for (plan, runs) in self.names.plans.iter().zip(&self.usual) {
+            if let Some(fingerprint) = plan.fingerprint {
+                *runs_by_plan.entry(fingerprint).or_default() += runs;
+            }
+        }
+        let known: usize = runs_by_plan.values().sum();
+        let most = runs_by_plan.values().max()?;
+        if known < USUAL_RUNS_MIN || runs_by_plan.get(now) == Some(most) {
+            return None;
+        }
+        points.filter(|point| self.fingerprint(point.plan) == Some(now)).map(|p| p.started_unix_ns).min()
+    }
+
+    fn fingerprint(&self, plan: u32) -> Option<&'a str> {
+        self.names.plans[plan as usize].fingerprint
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::point::Numbered;
     use crate::run::{Run, RunStatus};
     use crate::sample::run;
 
@@ -46,8 +79,11 @@ mod tests {
                 ..run(start)
             })
             .collect();
-        let (before, runs) = runs.split_at(before.len());
-        assert_eq!(changed_unix_ns(&Lately { runs, before }), expected, "{plans:?}");
+        let Numbered { points, names, .. } = Numbered::of(runs);
+        let mut change = PlanChange::new(&names);
+        points.iter().for_each(|point| change.run(point));
+        points[..before.len()].iter().for_each(|point| change.usual(point));
+        assert_eq!(change.unix_ns(points.iter()), expected, "{plans:?}");
     }
 
     #[test]

@@ -21,12 +21,15 @@ pub struct Quartiles {
 /// The median: the middle value, or the average of the two middle values. `None` of nothing. Reorders the values.
 pub fn median(values: &mut [f64]) -> Option<f64> {
     let count = values.len() as u64;
-    (count > 0).then(|| quarter(count, 2, |index| select(values, index)))
+    let mut ascending = Ascending { values, from: 0 };
+    (count > 0).then(|| quarter(count, 2, |index| ascending.value_at(index)))
 }
 
 /// Median and quartiles (type 7, see above). `None` of nothing. Reorders the values.
 pub fn quartiles(values: &mut [f64]) -> Option<Quartiles> {
-    Quartiles::of(values.len() as u64, |index| select(values, index))
+    let count = values.len() as u64;
+    let mut ascending = Ascending { values, from: 0 };
+    Quartiles::of(count, |index| ascending.value_at(index))
 }
 
 impl Quartiles {
@@ -58,8 +61,20 @@ pub(crate) fn between(below: f64, above: f64, part: f64) -> f64 {
     below + (above - below) * part
 }
 
-fn select(values: &mut [f64], index: u64) -> f64 {
-    *values.select_nth_unstable_by(index as usize, f64::total_cmp).1
+/// Values whose order is found as far as it is asked for: what is less than the last one asked for lies before it,
+/// and is not looked at for a larger one.
+struct Ascending<'v> {
+    values: &'v mut [f64],
+    from: usize,
+}
+
+impl Ascending<'_> {
+    fn value_at(&mut self, index: u64) -> f64 {
+        let index = index as usize;
+        let from = if index < self.from { 0 } else { self.from };
+        self.from = index;
+        *self.values[from..].select_nth_unstable_by(index - from, f64::total_cmp).1
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Which warnings are new?
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use crate::limits::NEW_RULE_EARLIER_RUNS_MIN;
-use crate::run::Run;
-use crate::window::Window;
 
 /// What is known of the runs of a label that came before those that were given.
 ///
@@ -22,61 +20,51 @@ pub struct Earlier<'a> {
 /// The warnings first seen in the last 7 days, by name; none when fewer than [`NEW_RULE_EARLIER_RUNS_MIN`] runs
 /// came before those days, for then nearly all would be new. The last 7 days hold the moment they begin at.
 ///
-/// Runs are those of a label until now, in order. A run has a say whatever its state.
-pub(crate) fn new_rules<'a>(ordered: &[Run<'a>], earlier: &Earlier<'a>, window: &Window) -> Vec<&'a str> {
-    let since = window.new_rules_since_unix_ns();
-    let (before, within) = ordered.split_at(ordered.partition_point(|run| run.started_unix_ns < since));
-    if earlier.runs.saturating_add(before.len() as u64) < NEW_RULE_EARLIER_RUNS_MIN {
+/// `within` are the warnings in runs of those days, `before` those in the `runs_before` that came before them;
+/// `earlier` says the same of runs that came before these and is asked only where that matters. A run has a say
+/// whatever its state.
+pub(crate) fn new_rules<'a>(
+    mut within: BTreeSet<&'a str>,
+    before: &BTreeSet<&'a str>,
+    runs_before: u64,
+    earlier: impl FnOnce() -> (u64, Vec<&'a str>),
+) -> Vec<&'a str> {
+    within.retain(|rule| !before.contains(rule));
+    if within.is_empty() {
         return Vec::new();
     }
-    let mut rules: BTreeSet<&str> = rules_of(within).collect();
-    for rule in earlier.rules.iter().copied().chain(rules_of(before)) {
-        rules.remove(rule);
+    let (earlier_runs, earlier_rules) = earlier();
+    if earlier_runs.saturating_add(runs_before) < NEW_RULE_EARLIER_RUNS_MIN {
+        return Vec::new();
     }
+    for rule in earlier_rules {
+        within.remove(rule);
+    }
+    within.into_iter().collect()
+}
+
+/// Warnings, each once, by name.
+pub(crate) fn distinct_rules<'a>(rules: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
     rules.into_iter().collect()
-}
-
-/// The warnings of some runs, each once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RuleSet<'a> {
-    names: BTreeSet<&'a str>,
-    /// Where the lists lie that have been added: runs of one plan share theirs, and are many.
-    lists: HashSet<(usize, usize)>,
-}
-
-impl<'a> RuleSet<'a> {
-    /// Adds the warnings of a run.
-    pub(crate) fn add(&mut self, rules: &'a [&'a str]) {
-        if !rules.is_empty() && self.lists.insert((rules.as_ptr().addr(), rules.len())) {
-            self.names.extend(rules);
-        }
-    }
-
-    /// The warnings by name.
-    pub(crate) fn into_names(self) -> Vec<&'a str> {
-        self.names.into_iter().collect()
-    }
-}
-
-/// The warnings of runs, as often as they warned.
-pub(crate) fn rules_of<'a>(runs: &[Run<'a>]) -> impl Iterator<Item = &'a str> {
-    runs.iter().flat_map(|run| run.rules).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::limits::DAY_NS;
+    use crate::overview::Overview;
+    use crate::run::Run;
     use crate::sample::run;
+    use crate::window::Window;
 
     const NOW: i64 = 100 * DAY_NS;
     const WEEK: i64 = 7 * DAY_NS;
 
     fn check(runs: &[(i64, &[&str])], earlier: Earlier<'_>, expected: &[&str]) {
         let window = Window::new(NOW, 14, 0).expect("a window");
-        let ordered: Vec<Run<'_>> =
+        let runs: Vec<Run<'_>> =
             runs.iter().map(|(ago_ns, rules)| Run { rules, ..run(NOW - ago_ns) }).collect();
-        assert_eq!(new_rules(&ordered, &earlier, &window), expected);
+        assert_eq!(Overview::of(&window, &runs, &earlier).expect("runs").new_rules, expected);
     }
 
     const FIVE: Earlier<'_> = Earlier { runs: 5, rules: &["old"] };

@@ -1,45 +1,103 @@
-//! What do some runs come to together?
+//! What do runs come to that are read one after the other?
 
+use queryscope_protocol::QueryId;
+
+use crate::groups::Group;
+use crate::limits::GROUP_RECENT_RUNS;
+use crate::point::{Place, Point};
 use crate::quantile::median;
-use crate::rules::RuleSet;
-use crate::run::{Run, RunStatus};
 use crate::total::WallTotal;
+use crate::versions::Version;
 
-/// How many runs, and how many of them failed.
-pub(crate) fn counts(runs: &[Run<'_>]) -> (u64, u64) {
-    let failed = runs.iter().filter(|run| run.status == RunStatus::Failed).count();
-    (runs.len() as u64, failed as u64)
+/// Some runs, of one label or of one plan, as they are read: of a run only its time is kept.
+///
+/// They may come in any order; the last ones first is the fastest.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    runs: u64,
+    failed: u64,
+    bounds: Option<(Place, Place)>,
+    total: WallTotal,
+    times_ms: Vec<f64>,
+    /// The last that finished, up to twice as many as are told.
+    recent: Vec<(Place, f64)>,
+    /// Those that stand before this one are not among them.
+    recent_from: Option<Place>,
 }
 
-/// The times of those that finished.
-pub(crate) fn times_ms(runs: &[Run<'_>]) -> Vec<f64> {
-    runs.iter().filter_map(Run::time_ms).collect()
-}
-
-/// The median time of those that finished.
-pub(crate) fn median_ms(runs: &[Run<'_>]) -> Option<f64> {
-    median(&mut times_ms(runs))
-}
-
-/// The time of those that finished, together.
-pub(crate) fn total_ms(runs: &[Run<'_>]) -> f64 {
-    let mut total = WallTotal::default();
-    total.extend(runs.iter().filter_map(Run::time_ms));
-    total.wall_ms()
-}
-
-/// The warnings of any of them, each once, by name.
-pub(crate) fn distinct_rules<'a>(runs: &[Run<'a>]) -> Vec<&'a str> {
-    let mut rules = RuleSet::default();
-    for run in runs {
-        rules.add(run.rules);
+impl Tally {
+    /// Adds a run.
+    pub fn add(&mut self, point: &Point) {
+        let place = point.place();
+        self.runs += 1;
+        self.failed += u64::from(point.failed);
+        self.bounds =
+            Some(self.bounds.map_or((place, place), |(first, last)| (first.min(place), last.max(place))));
+        if let Some(time_ms) = point.time() {
+            self.total.add(time_ms);
+            self.times_ms.push(time_ms);
+            if Some(place) > self.recent_from {
+                self.recent.push((place, time_ms));
+                if self.recent.len() == 2 * GROUP_RECENT_RUNS {
+                    self.forget_older();
+                }
+            }
+        }
     }
-    rules.into_names()
-}
 
-/// The runs in order: by start, then by id.
-pub(crate) fn ordered<'a>(runs: impl IntoIterator<Item = Run<'a>>) -> Vec<Run<'a>> {
-    let mut ordered: Vec<Run<'a>> = runs.into_iter().collect();
-    ordered.sort_unstable_by_key(Run::place);
-    ordered
+    /// Whether there were no runs.
+    pub fn is_empty(&self) -> bool {
+        self.runs == 0
+    }
+
+    /// Number of the last run, whatever its state.
+    pub fn last(&self) -> Option<u32> {
+        self.bounds.map(|(_, (_, number))| number)
+    }
+
+    /// The runs as a group, with what warned in any of them; `None` when there were none.
+    pub fn into_group(mut self, rules: Vec<&str>) -> Option<Group<'_>> {
+        let (_, (last_started_unix_ns, _)) = self.bounds?;
+        self.forget_older();
+        self.recent.sort_unstable_by_key(|(place, _)| *place);
+        Some(Group {
+            runs: self.runs,
+            failed: self.failed,
+            last_started_unix_ns,
+            total_wall_ms: self.total.wall_ms(),
+            rules,
+            recent_wall_ms: self.recent.into_iter().map(|(_, time_ms)| time_ms).collect(),
+            usual_wall_ms: median(&mut self.times_ms),
+        })
+    }
+
+    /// The runs as a version, with its plan, what warned in any of them and the id of the last; `None` when none
+    /// finished.
+    pub fn into_version<'a>(
+        mut self,
+        fingerprint: &'a str,
+        rules: Vec<&'a str>,
+        latest_query_id: QueryId,
+    ) -> Option<Version<'a>> {
+        let ((first_started_unix_ns, _), (last_started_unix_ns, _)) = self.bounds?;
+        Some(Version {
+            fingerprint,
+            runs: self.runs,
+            failed: self.failed,
+            first_started_unix_ns,
+            last_started_unix_ns,
+            usual_wall_ms: median(&mut self.times_ms)?,
+            rules,
+            latest_query_id,
+        })
+    }
+
+    fn forget_older(&mut self) {
+        let older = self.recent.len().saturating_sub(GROUP_RECENT_RUNS);
+        if older > 0 {
+            self.recent.select_nth_unstable_by_key(older, |(place, _)| *place);
+            self.recent_from = Some(self.recent[older].0);
+            self.recent.drain(..older);
+        }
+    }
 }

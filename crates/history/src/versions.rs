@@ -1,12 +1,13 @@
 //! With which plans did a label finish?
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_protocol::QueryId;
 
+use crate::point::Numbered;
 use crate::run::Run;
-use crate::tally::{counts, distinct_rules, median_ms};
+use crate::tally::Tally;
 
 /// The runs of a label with one plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,31 +33,23 @@ pub struct Version<'a> {
 /// The plans that finished at least once among the runs of a label, the one that ran last first. Runs are given
 /// in any order; one whose plan is unknown belongs to none.
 pub fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
-    let mut by_plan: HashMap<&str, Vec<Run<'a>>> = HashMap::new();
-    for run in runs {
-        if let Some(fingerprint) = run.fingerprint {
-            by_plan.entry(fingerprint).or_default().push(*run);
+    let Numbered { points, names, query_ids } = Numbered::of(runs.iter().copied());
+    let mut by_plan: BTreeMap<&str, (Tally, BTreeSet<&str>)> = BTreeMap::new();
+    for point in &points {
+        let plan = &names.plans[point.plan as usize];
+        if let Some(fingerprint) = plan.fingerprint {
+            let (tally, rules) = by_plan.entry(fingerprint).or_default();
+            tally.add(point);
+            rules.extend(&plan.rules);
         }
     }
-    let mut versions: Vec<_> = by_plan.into_iter().filter_map(|(plan, runs)| version(plan, &runs)).collect();
+    let version = |(fingerprint, (tally, rules)): (_, (Tally, BTreeSet<_>))| {
+        let latest = query_ids[tally.last()? as usize];
+        tally.into_version(fingerprint, rules.into_iter().collect(), latest)
+    };
+    let mut versions: Vec<_> = by_plan.into_iter().filter_map(version).collect();
     versions.sort_unstable_by_key(|version| Reverse((version.last_started_unix_ns, version.latest_query_id)));
     versions
-}
-
-fn version<'a>(fingerprint: &'a str, runs: &[Run<'a>]) -> Option<Version<'a>> {
-    let first = runs.iter().min_by_key(|run| run.place())?;
-    let last = runs.iter().max_by_key(|run| run.place())?;
-    let (count, failed) = counts(runs);
-    Some(Version {
-        fingerprint,
-        runs: count,
-        failed,
-        first_started_unix_ns: first.started_unix_ns,
-        last_started_unix_ns: last.started_unix_ns,
-        usual_wall_ms: median_ms(runs)?,
-        rules: distinct_rules(runs),
-        latest_query_id: last.query_id,
-    })
 }
 
 #[cfg(test)]

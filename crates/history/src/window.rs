@@ -90,9 +90,12 @@ impl Window {
 
     /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
     pub fn days(&self) -> Vec<i64> {
-        (0..self.day_count)
-            .map(|day| self.first_day_unix_ns.saturating_add(i64::from(day) * DAY_NS))
-            .collect()
+        (0..self.day_count()).map(|day| self.day_begin(day)).collect()
+    }
+
+    /// Start of one of those days.
+    pub(crate) fn day_begin(&self, day: usize) -> i64 {
+        self.first_day_unix_ns.saturating_add(day as i64 * DAY_NS)
     }
 
     /// How many local days the range touches.
@@ -108,6 +111,13 @@ impl Window {
     /// How many slices of 6 hours the range has; they are counted from its start, not from midnight.
     pub const fn slice_count(&self) -> usize {
         (self.days * SLICES_A_DAY) as usize
+    }
+
+    /// The first and the last moment of one of those slices.
+    pub(crate) fn slice(&self, slice: usize) -> (i64, i64) {
+        let first = self.since_unix_ns().saturating_add(slice as i64 * SLICE_NS);
+        let last = first.saturating_add(SLICE_NS - 1);
+        (first, if slice + 1 == self.slice_count() { self.now_unix_ns.max(first) } else { last })
     }
 
     /// Which of those slices a run in the range started in. A slice ends where the next one starts; the last

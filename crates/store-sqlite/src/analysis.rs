@@ -3,9 +3,10 @@
 mod facets;
 mod groups;
 mod keys;
-mod names;
 mod overview;
-mod partition;
+mod point;
+mod rules;
+mod tallies;
 mod versions;
 
 pub(crate) use facets::facets;

@@ -67,7 +67,7 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Vec<Counts> {
     let labels: Vec<bool> = snapshot.plans.iter().map(|plan| keeps(selection.label, plan.label)).collect();
     let plans: Vec<bool> = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan)).collect();
     let mut counts = vec![Counts::default(); snapshot.origins.len()];
-    for (_, row) in snapshot.rows(selection.since_unix_ns, selection.until_unix_ns) {
+    for row in snapshot.rows(selection.since_unix_ns, selection.until_unix_ns) {
         let plan = row.plan as usize;
         if labels[plan] {
             let counts = &mut counts[row.origin as usize];

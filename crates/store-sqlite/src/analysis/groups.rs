@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use queryscope_history::GroupTally;
 use queryscope_store::{GroupBy, GroupEntry};
 use rusqlite::Connection;
 
 use super::keys::Keys;
-use super::names::Names;
-use crate::columns::{Plan, Selection, Snapshot};
+use super::rules::distinct;
+use super::tallies::{Tallied, tally};
+use crate::columns::{Clusters, Plan, Selection, Snapshot};
 use crate::terms::TermTexts;
 
 pub(crate) fn groups(
@@ -23,20 +23,14 @@ pub(crate) fn groups(
         GroupBy::Fingerprint => |plan: &Plan| plan.fingerprint,
     };
     let keys = Keys::of(snapshot, field);
-    let names = Names::of(db, terms, snapshot, selection)?;
-    let rules = names.rules();
-    let mut tallies = vec![GroupTally::default(); keys.terms.len()];
-    for (number, row) in selection.rows(snapshot) {
-        if let Some(key) = keys.of_plan[row.plan as usize] {
-            tallies[key].add(&names.run(&rules, number, &row));
-        }
-    }
+    let clusters = Clusters::of(snapshot, selection);
     let mut groups = Vec::new();
-    for (term, tally) in keys.terms.iter().zip(tallies) {
-        if let Some(group) = tally.finish() {
-            groups.push(GroupEntry::of(&terms.text(db, *term)?, group));
+    tally((db, terms), snapshot, selection, &clusters, &keys, |Tallied { term, tally, rules }| {
+        if let Some(group) = tally.into_group(distinct(&rules)) {
+            groups.push(GroupEntry::of(&terms.text(db, term)?, group));
         }
-    }
+        Ok(())
+    })?;
     groups.sort_unstable_by(|a, b| {
         (Reverse(a.last_started_unix_ns), &a.key).cmp(&(Reverse(b.last_started_unix_ns), &b.key))
     });

@@ -9,7 +9,7 @@ pub(crate) struct Keys {
     /// The term of each group.
     pub(crate) terms: Vec<i64>,
     /// The group of each plan, by its number; `None` where the plan lacks the field.
-    pub(crate) of_plan: Vec<Option<usize>>,
+    pub(crate) of_plan: Vec<Option<u32>>,
 }
 
 impl Keys {
@@ -21,7 +21,7 @@ impl Keys {
             field(plan).map(|term| {
                 *numbers.entry(term).or_insert_with(|| {
                     terms.push(term);
-                    terms.len() - 1
+                    terms.len() as u32 - 1
                 })
             })
         });

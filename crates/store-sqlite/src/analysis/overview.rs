@@ -1,33 +1,18 @@
 //! How every label is doing.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use queryscope_history::limits::LATELY_RUNS_MIN;
-use queryscope_history::{Earlier, Overview, Window};
+use queryscope_history::limits::{LATELY_RUNS_MIN, USUAL_WINDOW};
+use queryscope_history::{Names, Overviews, PlanNames, Point, Window};
 use queryscope_store::OverviewEntry;
 use rusqlite::Connection;
 
-use super::keys::Keys;
-use super::names::{Names, Rules};
-use super::partition::partition;
-use crate::columns::{Selection, Snapshot};
+use super::point::point;
+use super::rules::RuleLists;
+use crate::columns::{Clusters, Plan, Selection, Snapshot};
 use crate::terms::TermTexts;
 
-/// What is known of a label before its runs are read.
-#[derive(Debug, Clone, Copy, Default)]
-struct Label {
-    /// It ran in the range.
-    ran: bool,
-    /// Its runs of the last 24 hours.
-    lately: usize,
-}
-
-impl Label {
-    /// Whether the last runs of the label may lie long ago, so that all of them are read.
-    fn is_rare(self) -> bool {
-        self.lately < LATELY_RUNS_MIN
-    }
-}
+const USUAL_NS: i64 = USUAL_WINDOW.as_nanos() as i64;
 
 pub(crate) fn overview(
     db: &Connection,
@@ -36,75 +21,101 @@ pub(crate) fn overview(
     selection: &Selection,
     window: &Window,
 ) -> rusqlite::Result<Vec<OverviewEntry>> {
-    let keys = Keys::of(snapshot, |plan| plan.label);
-    let selection = Selection { until_unix_ns: window.now_unix_ns(), since_unix_ns: i64::MIN, ..*selection };
-    let labels = labels(snapshot, &selection, &keys, window);
-    let names = Names::of(db, terms, snapshot, &selection)?;
-    let rules = names.rules();
-    let earlier = earlier(snapshot, &selection, &keys, &labels, &rules, window);
-    let since_unix_ns = window.runs_since_unix_ns();
-    let label_of = |plan: u32| keys.of_plan[plan as usize].filter(|label| labels[*label].ran);
-
+    let clusters = Clusters::of(snapshot, selection);
+    let services = snapshot.origins.iter().map(|origin| terms.optional(db, origin.service));
+    let services: Vec<Option<String>> = services.collect::<rusqlite::Result<_>>()?;
+    let services: Arc<[Option<&str>]> = services.iter().map(Option::as_deref).collect();
+    let places = places_in_labels(snapshot, &clusters);
+    let mut reader = Reader { clusters: &clusters, places: &places, window, points: Vec::new() };
+    let mut overviews = Overviews::new(*window);
+    let mut lists = RuleLists::default();
     let mut entries = Vec::new();
-    let mut runs = Vec::new();
-    partition(
-        snapshot,
-        &selection,
-        keys.terms.len(),
-        |row| {
-            label_of(row.plan)
-                .filter(|label| row.started_unix_ns >= since_unix_ns || labels[*label].is_rare())
-        },
-        |label, rows| {
-            runs.clear();
-            runs.extend(rows.iter().map(|(number, row)| names.run(&rules, *number, row)));
-            let (earlier_runs, earlier_rules) = &earlier[label];
-            let earlier_rules: Vec<&str> = earlier_rules.iter().copied().collect();
-            let earlier = Earlier { runs: *earlier_runs, rules: &earlier_rules };
-            if let Some(overview) = Overview::of(window, &runs, &earlier) {
-                entries.push(OverviewEntry::of(&terms.text(db, keys.terms[label])?, overview));
-            }
-            Ok(())
-        },
-    )?;
+    for (label, term) in snapshot.labels.iter().enumerate() {
+        let Some(term) = term else { continue };
+        let Some(read_since_unix_ns) = reader.read(label) else { continue };
+        let plans: Vec<Plan> =
+            clusters.plans(label).iter().map(|plan| snapshot.plans[*plan as usize]).collect();
+        let texts = plans
+            .iter()
+            .map(|plan| Ok((terms.optional(db, plan.fingerprint)?, lists.list(db, terms, plan.rules)?)));
+        let texts: Vec<_> = texts.collect::<rusqlite::Result<_>>()?;
+        let plans = texts.iter().map(|(fingerprint, rules)| PlanNames {
+            fingerprint: fingerprint.as_deref(),
+            rules: rules.iter().map(String::as_str).collect(),
+        });
+        let names = Names { plans: plans.collect(), services: Arc::clone(&services) };
+        let overview = overviews.overview(&reader.points, &names, || {
+            let (mut runs, mut seen) = (0, vec![false; names.plans.len()]);
+            clusters.each(label, i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
+                runs += 1;
+                seen[places[row.plan as usize] as usize] = true;
+            });
+            let of_seen = names.plans.iter().zip(seen).filter(|(_, seen)| *seen);
+            (runs, of_seen.flat_map(|(plan, _)| plan.rules.iter().copied()).collect())
+        });
+        if let Some(overview) = overview {
+            entries.push(OverviewEntry::of(&terms.text(db, *term)?, overview));
+        }
+    }
     entries.sort_by(|a, b| a.place().cmp(&b.place()));
     Ok(entries)
 }
 
-fn labels(snapshot: &Snapshot, selection: &Selection, keys: &Keys, window: &Window) -> Vec<Label> {
-    let mut labels = vec![Label::default(); keys.terms.len()];
-    let recent = Selection { since_unix_ns: window.since_unix_ns(), ..*selection };
-    for (_, row) in recent.rows(snapshot) {
-        if let Some(label) = keys.of_plan[row.plan as usize] {
-            labels[label].ran = true;
-            labels[label].lately += usize::from(row.started_unix_ns >= window.lately_since_unix_ns());
+/// Each plan's place among those of its label.
+fn places_in_labels(snapshot: &Snapshot, clusters: &Clusters) -> Vec<u32> {
+    let mut places = vec![0; snapshot.plans.len()];
+    for label in clusters.labels() {
+        for (place, plan) in (0..).zip(clusters.plans(label)) {
+            places[*plan as usize] = place;
         }
     }
-    labels
+    places
 }
 
-/// Of each label whose runs are not all read: how many are not, and which rules warned in these.
-fn earlier<'n>(
-    snapshot: &Snapshot,
-    selection: &Selection,
-    keys: &Keys,
-    labels: &[Label],
-    rules: &Rules<'n>,
-    window: &Window,
-) -> Vec<(u64, BTreeSet<&'n str>)> {
-    let mut runs_of_plan = vec![0; snapshot.plans.len()];
-    let old = Selection { until_unix_ns: window.runs_since_unix_ns().saturating_sub(1), ..*selection };
-    for (_, row) in old.rows(snapshot) {
-        runs_of_plan[row.plan as usize] += 1;
-    }
-    let mut earlier = vec![(0, BTreeSet::new()); keys.terms.len()];
-    for (plan, runs) in runs_of_plan.into_iter().enumerate().filter(|(_, runs)| *runs > 0) {
-        if let Some(label) =
-            keys.of_plan[plan].filter(|label| labels[*label].ran && !labels[*label].is_rare())
-        {
-            earlier[label].0 += runs;
-            earlier[label].1.extend(rules.of_plan(plan));
+/// Reads the runs of one label after the other, as far back as an overview looks at them.
+struct Reader<'c> {
+    clusters: &'c Clusters,
+    places: &'c [u32],
+    window: &'c Window,
+    points: Vec<Point>,
+}
+
+impl Reader<'_> {
+    /// Reads the runs of a label; says since when those are that were read, or that none is in the range.
+    fn read(&mut self, label: usize) -> Option<i64> {
+        let (window, now_unix_ns) = (self.window, self.window.now_unix_ns());
+        let since_unix_ns = window.runs_since_unix_ns();
+        self.points.clear();
+        self.add(label, since_unix_ns, now_unix_ns);
+        if !self.points.iter().any(|point| point.started_unix_ns >= window.since_unix_ns()) {
+            return None;
         }
+        let lately_since_unix_ns = window.lately_since_unix_ns();
+        let lately = self.points.iter().filter(|point| point.started_unix_ns >= lately_since_unix_ns);
+        if lately.count() >= LATELY_RUNS_MIN {
+            return Some(since_unix_ns);
+        }
+        // The last three may lie long ago, and the usual ones in the 14 days before them.
+        let earlier_since_unix_ns = match self.third_last() {
+            Some(started_unix_ns) => started_unix_ns.saturating_sub(USUAL_NS).min(since_unix_ns),
+            None => i64::MIN,
+        };
+        if earlier_since_unix_ns < since_unix_ns {
+            self.add(label, earlier_since_unix_ns, since_unix_ns.saturating_sub(1));
+        }
+        Some(earlier_since_unix_ns)
     }
-    earlier
+
+    fn add(&mut self, label: usize, since_unix_ns: i64, until_unix_ns: i64) {
+        self.clusters.each(label, since_unix_ns, until_unix_ns, |number, row| {
+            self.points.push(point(number, row, self.places[row.plan as usize]));
+        });
+    }
+
+    /// When the third last of the runs read started.
+    fn third_last(&self) -> Option<i64> {
+        let mut starts: Vec<i64> = self.points.iter().map(|point| point.started_unix_ns).collect();
+        let third = starts.len().checked_sub(LATELY_RUNS_MIN)?;
+        Some(*starts.select_nth_unstable(third).1)
+    }
 }

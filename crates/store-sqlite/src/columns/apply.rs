@@ -1,10 +1,10 @@
 //! The columns as the writer moves them on.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::dictionary::{Dictionary, Origin, Plan};
-use super::segment::{GONE, ROWS, Row, Segment};
+use super::segment::{ROWS, Row, Segment};
 use super::select::Snapshot;
 
 /// A row of the table as it is now.
@@ -26,12 +26,20 @@ pub(crate) struct QueryState {
     pub(crate) status: u8,
 }
 
+/// Segments that are left in the order of their rows: most of what changes is in the last ones.
+const UNSORTED_MAX: usize = 2;
+
 /// Every query, by the number of its row.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     segments: Vec<Option<Arc<Segment>>>,
+    /// Segments that are not sorted by label.
+    unsorted: BTreeSet<usize>,
     origins: Dictionary<Origin>,
     plans: Dictionary<Plan>,
+    labels: Dictionary<Option<i64>>,
+    /// Number of each plan's label.
+    label_of: Arc<Vec<u32>>,
     /// Rows that were deleted before they were loaded.
     deleted_early: HashSet<i64>,
     loaded: bool,
@@ -45,24 +53,26 @@ impl Columns {
                 self.put(row, &query);
                 continue;
             }
-            let (segment, at) = self.place(row);
-            segment.set_status(at, GONE);
+            let (segment, at) = place(row);
+            self.segment(segment).remove(at);
             if !self.loaded {
                 self.deleted_early.insert(row);
             }
         }
+        self.settle();
     }
 
     /// Takes in rows as they were read from the table while commits went on: what a commit has changed since is
     /// newer and stays.
     pub(crate) fn load(&mut self, rows: impl IntoIterator<Item = RowState>) {
         for RowState { row, query } in rows {
-            let (segment, at) = self.place(row);
-            let taken = segment.status(at) != GONE;
+            let (segment, at) = place(row);
+            let taken = !self.segment(segment).is_gone(at);
             if let Some(query) = query.filter(|_| !taken && !self.deleted_early.contains(&row)) {
                 self.put(row, &query);
             }
         }
+        self.settle();
     }
 
     /// Notes that all rows are loaded.
@@ -80,78 +90,131 @@ impl Columns {
                 .collect(),
             origins: self.origins.values(),
             plans: self.plans.values(),
+            labels: self.labels.values(),
+            label_of: Arc::clone(&self.label_of),
         }
     }
 
     fn put(&mut self, row: i64, query: &QueryState) {
+        let plan = self.plans.number(query.plan);
+        if plan as usize == self.label_of.len() {
+            Arc::make_mut(&mut self.label_of).push(self.labels.number(query.plan.label));
+        }
         let values = Row {
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms.unwrap_or(f64::NAN),
             origin: self.origins.number(query.origin),
-            plan: self.plans.number(query.plan),
+            plan,
             status: query.status,
         };
-        let (segment, at) = self.place(row);
-        segment.put(at, values);
+        let (number, at) = place(row);
+        let label_of = Arc::clone(&self.label_of);
+        let segment = self.segment(number);
+        segment.put(at, values, &label_of);
+        if !segment.is_sorted() {
+            self.unsorted.insert(number);
+        }
     }
 
-    fn place(&mut self, row: i64) -> (&mut Segment, usize) {
-        let row = usize::try_from(row).unwrap_or(0);
-        let (segment, at) = (row / ROWS, row % ROWS);
-        if segment >= self.segments.len() {
-            self.segments.resize(segment + 1, None);
+    /// Sorts one of the segments that are written to no longer: a commit waits for one at most.
+    fn settle(&mut self) {
+        if self.unsorted.len() > UNSORTED_MAX
+            && let Some(number) = self.unsorted.pop_first()
+            && let Some(segment) = &mut self.segments[number]
+        {
+            *segment = Arc::new(segment.by_label(&self.label_of));
         }
-        let segment = self.segments[segment].get_or_insert_with(|| Arc::new(Segment::empty()));
-        (Arc::make_mut(segment), at)
+    }
+
+    fn segment(&mut self, number: usize) -> &mut Segment {
+        if number >= self.segments.len() {
+            self.segments.resize(number + 1, None);
+        }
+        let segment = self.segments[number].get_or_insert_with(|| Arc::new(Segment::empty()));
+        Arc::make_mut(segment)
     }
 }
 
+/// The segment of a row, and which of its rows it is.
+fn place(row: i64) -> (usize, usize) {
+    let row = usize::try_from(row).unwrap_or(0);
+    (row / ROWS, row % ROWS)
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::segment::Row;
     use super::*;
 
-    fn put(row: i64, status: u8) -> RowState {
+    pub(in super::super) fn put(row: i64, label: i64, status: u8) -> RowState {
         let origin = Origin { project: 1, service: None, environment: None, host: 2 };
-        let plan = Plan { label: Some(3), fingerprint: None, rules: None };
+        let plan = Plan { label: Some(label), fingerprint: None, rules: None };
         RowState {
             row,
             query: Some(QueryState { started_unix_ns: row, wall_ms: None, origin, plan, status }),
         }
     }
 
+    /// Columns that rows and their labels came to one after the other.
+    pub(in super::super) fn columns_of(rows: impl IntoIterator<Item = (i64, i64)>) -> Columns {
+        let mut columns = Columns::default();
+        for (row, label) in rows {
+            columns.apply([put(row, label, 0)]);
+        }
+        columns
+    }
+
     fn gone(row: i64) -> RowState {
         RowState { row, query: None }
     }
 
-    /// Number and status of every row, the latest first.
+    /// Start and status of every row, by start.
     fn rows(snapshot: &Snapshot) -> Vec<(i64, u8)> {
-        snapshot.rows(i64::MIN, i64::MAX).map(|(row, values)| (row, values.status)).collect()
+        let mut rows: Vec<_> =
+            snapshot.rows(i64::MIN, i64::MAX).map(|row: Row| (row.started_unix_ns, row.status)).collect();
+        rows.sort_unstable();
+        rows
     }
 
     #[test]
     fn rows_come_change_and_go() {
         let mut columns = Columns::default();
-        columns.apply([put(1, 0), put(70_000, 0), put(1, 3)]);
-        assert_eq!(rows(&columns.snapshot()), [(70_000, 0), (1, 3)]);
+        columns.apply([put(1, 3, 0), put(70_000, 3, 0), put(1, 3, 3)]);
+        assert_eq!(rows(&columns.snapshot()), [(1, 3), (70_000, 0)]);
         columns.apply([gone(70_000)]);
         assert_eq!(rows(&columns.snapshot()), [(1, 3)]);
     }
 
     #[test]
+    fn rows_change_and_go_in_segments_that_are_sorted() {
+        let far = 5 * ROWS as i64;
+        let mut columns = columns_of([(1, 3), (2, 4), (3, 3), (far, 3), (2 * far, 3), (3 * far, 3)]);
+        assert!(columns.unsorted.len() == UNSORTED_MAX && !columns.unsorted.contains(&0));
+        columns.apply([gone(2), put(3, 3, 1)]);
+        assert!(!columns.unsorted.contains(&0), "labels stay as they are");
+        columns.apply([put(1, 4, 2)]);
+        let expected = [(1, 2), (3, 1), (far, 0), (2 * far, 0), (3 * far, 0)];
+        assert_eq!(rows(&columns.snapshot()), expected);
+        // A number may be given anew.
+        columns.apply([put(2, 4, 3)]);
+        assert_eq!(rows(&columns.snapshot())[1], (2, 3));
+    }
+
+    #[test]
     fn a_snapshot_stays_as_it_is() {
         let mut columns = Columns::default();
-        columns.apply([put(1, 0)]);
+        columns.apply([put(1, 3, 0)]);
         let snapshot = columns.snapshot();
-        columns.apply([put(1, 1), put(2, 1)]);
+        columns.apply([put(1, 3, 1), put(2, 3, 1)]);
         assert_eq!(rows(&snapshot), [(1, 0)]);
     }
 
     #[test]
     fn what_a_commit_changed_while_loading_stays() {
         let mut columns = Columns::default();
-        columns.apply([put(1, 1), gone(2)]);
-        columns.load([put(1, 0), put(2, 0), put(3, 0)]);
+        columns.apply([put(1, 3, 1), gone(2)]);
+        columns.load([put(1, 3, 0), put(2, 3, 0), put(3, 3, 0)]);
         columns.finish_loading();
-        assert_eq!(rows(&columns.snapshot()), [(3, 0), (1, 1)]);
+        assert_eq!(rows(&columns.snapshot()), [(1, 1), (3, 0)]);
     }
 }

@@ -1,7 +1,13 @@
 //! A stretch of consecutive rows, column by column.
+//!
+//! A segment that is written to holds its rows in their order. One that has settled holds them by label, and those
+//! of a label in their order: what is asked of a label then lies together.
 
-/// Rows of a segment: small enough to copy when a reader holds it while the writer changes it.
-pub(crate) const ROWS: usize = 1 << 14;
+use std::ops::Range;
+
+/// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
+/// sixteen bits. In debug builds a handful, so that tests with few queries see many segments.
+pub(crate) const ROWS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 15 };
 
 /// Status of a place no query has: not stored yet, or deleted.
 pub(crate) const GONE: u8 = u8::MAX;
@@ -24,6 +30,23 @@ impl Row {
     const NONE: Self = Self { started_unix_ns: 0, wall_ms: f64::NAN, origin: 0, plan: 0, status: GONE };
 }
 
+/// Where the rows of one label lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    /// Number of the label.
+    pub(crate) label: u32,
+    pub(crate) places: Range<u16>,
+}
+
+/// How the rows of a settled segment lie.
+#[derive(Debug, Clone)]
+struct Sorted {
+    /// The row at each place.
+    rows: Vec<u16>,
+    /// By label; places without a query belong to none.
+    pieces: Vec<Piece>,
+}
+
 /// [`ROWS`] consecutive rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
@@ -32,6 +55,7 @@ pub(crate) struct Segment {
     origin: Vec<u32>,
     plan: Vec<u32>,
     status: Vec<u8>,
+    sorted: Option<Sorted>,
     /// Bounds of the starts ever put in, so that a stretch of time passes over segments.
     first_unix_ns: i64,
     last_unix_ns: i64,
@@ -45,27 +69,97 @@ impl Segment {
             origin: vec![Row::NONE.origin; ROWS],
             plan: vec![Row::NONE.plan; ROWS],
             status: vec![Row::NONE.status; ROWS],
+            sorted: None,
             first_unix_ns: i64::MAX,
             last_unix_ns: i64::MIN,
         }
     }
 
-    pub(crate) fn put(&mut self, at: usize, row: Row) {
-        self.started_unix_ns[at] = row.started_unix_ns;
-        self.wall_ms[at] = row.wall_ms;
-        self.origin[at] = row.origin;
-        self.plan[at] = row.plan;
-        self.status[at] = row.status;
-        self.first_unix_ns = self.first_unix_ns.min(row.started_unix_ns);
-        self.last_unix_ns = self.last_unix_ns.max(row.started_unix_ns);
+    /// Puts in a row. Where the segment is sorted and the row belongs elsewhere, it is no longer sorted.
+    pub(crate) fn put(&mut self, row: usize, values: Row, label_of: &[u32]) {
+        let mut at = self.place_of(row);
+        let stays =
+            self.status[at] != GONE && label_of[self.plan[at] as usize] == label_of[values.plan as usize];
+        if self.sorted.is_some() && !stays {
+            *self = self.in_order();
+            at = row;
+        }
+        self.started_unix_ns[at] = values.started_unix_ns;
+        self.wall_ms[at] = values.wall_ms;
+        self.origin[at] = values.origin;
+        self.plan[at] = values.plan;
+        self.status[at] = values.status;
+        self.first_unix_ns = self.first_unix_ns.min(values.started_unix_ns);
+        self.last_unix_ns = self.last_unix_ns.max(values.started_unix_ns);
     }
 
-    pub(crate) fn status(&self, at: usize) -> u8 {
-        self.status[at]
+    /// Takes out a row.
+    pub(crate) fn remove(&mut self, row: usize) {
+        let at = self.place_of(row);
+        self.status[at] = GONE;
     }
 
-    pub(crate) fn set_status(&mut self, at: usize, status: u8) {
-        self.status[at] = status;
+    pub(crate) fn is_gone(&self, row: usize) -> bool {
+        self.status[self.place_of(row)] == GONE
+    }
+
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.sorted.is_some()
+    }
+
+    /// The rows of a segment that is not sorted, by label.
+    pub(crate) fn by_label(&self, label_of: &[u32]) -> Self {
+        let key = |(row, (status, plan)): (u64, (&u8, &u32))| {
+            let label = if *status == GONE { u32::MAX } else { label_of[*plan as usize] };
+            u64::from(label) << 16 | row
+        };
+        let mut keys: Vec<u64> = (0..).zip(self.status.iter().zip(&self.plan)).map(key).collect();
+        keys.sort_unstable();
+        let rows: Vec<u16> = keys.iter().map(|key| *key as u16).collect();
+        let mut pieces = Vec::new();
+        let mut begin = 0_usize;
+        for piece in keys.chunk_by(|a, b| a >> 16 == b >> 16) {
+            let end = begin + piece.len();
+            let label = (piece[0] >> 16) as u32;
+            if label != u32::MAX {
+                pieces.push(Piece { label, places: begin as u16..end as u16 });
+            }
+            begin = end;
+        }
+        let at = |row: u16| usize::from(row);
+        Self { sorted: Some(Sorted { pieces, rows: rows.clone() }), ..self.picked(rows.into_iter().map(at)) }
+    }
+
+    /// The same rows in their order.
+    fn in_order(&self) -> Self {
+        let Some(sorted) = &self.sorted else { return self.clone() };
+        let mut places = vec![0; ROWS];
+        for (at, row) in sorted.rows.iter().enumerate() {
+            places[usize::from(*row)] = at;
+        }
+        self.picked(places.into_iter())
+    }
+
+    /// The rows at some places, one after the other.
+    fn picked(&self, places: impl Iterator<Item = usize> + Clone) -> Self {
+        Self {
+            started_unix_ns: places.clone().map(|at| self.started_unix_ns[at]).collect(),
+            wall_ms: places.clone().map(|at| self.wall_ms[at]).collect(),
+            origin: places.clone().map(|at| self.origin[at]).collect(),
+            plan: places.clone().map(|at| self.plan[at]).collect(),
+            status: places.map(|at| self.status[at]).collect(),
+            sorted: None,
+            first_unix_ns: self.first_unix_ns,
+            last_unix_ns: self.last_unix_ns,
+        }
+    }
+
+    /// Where a row lies. In a sorted segment it is searched for: only what changes late is.
+    fn place_of(&self, row: usize) -> usize {
+        match &self.sorted {
+            None => row,
+            Some(sorted) => sorted.rows.iter().position(|other| usize::from(*other) == row).unwrap_or(row),
+        }
     }
 
     /// Whether a query that started in this time, both ends included, may be here.
@@ -73,16 +167,22 @@ impl Segment {
         self.first_unix_ns <= until_unix_ns && self.last_unix_ns >= since_unix_ns
     }
 
-    /// The queries, the latest stored first.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, Row)> {
-        let columns = self
-            .started_unix_ns
+    /// The pieces of a sorted segment, by label.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        self.sorted.as_ref().map_or(&[], |sorted| &sorted.pieces)
+    }
+
+    /// Queries at these places, in the order they lie, each with its row.
+    pub(crate) fn rows(&self, places: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, Row)> {
+        let begin = places.start;
+        let columns = self.started_unix_ns[places.clone()]
             .iter()
-            .zip(&self.wall_ms)
-            .zip(&self.origin)
-            .zip(&self.plan)
-            .zip(&self.status);
-        columns.enumerate().rev().filter_map(|(at, ((((started, wall), origin), plan), status))| {
+            .zip(&self.wall_ms[places.clone()])
+            .zip(&self.origin[places.clone()])
+            .zip(&self.plan[places.clone()])
+            .zip(&self.status[places])
+            .enumerate();
+        columns.filter_map(move |(at, ((((started, wall), origin), plan), status))| {
             let row = Row {
                 started_unix_ns: *started,
                 wall_ms: *wall,
@@ -90,7 +190,9 @@ impl Segment {
                 plan: *plan,
                 status: *status,
             };
-            (*status != GONE).then_some((at, row))
+            let number =
+                self.sorted.as_ref().map_or(begin + at, |sorted| usize::from(sorted.rows[begin + at]));
+            (*status != GONE).then_some((number, row))
         })
     }
 }

@@ -16,20 +16,19 @@ pub(crate) struct Snapshot {
     pub(super) segments: Vec<(usize, Arc<Segment>)>,
     pub(crate) origins: Arc<Vec<Origin>>,
     pub(crate) plans: Arc<Vec<Plan>>,
+    pub(crate) labels: Arc<Vec<Option<i64>>>,
+    /// Number of each plan's label.
+    pub(super) label_of: Arc<Vec<u32>>,
 }
 
 impl Snapshot {
-    /// The queries that started in a stretch of time, both ends included, the latest stored first, each with
-    /// the number of its row.
-    pub(crate) fn rows(&self, since_unix_ns: i64, until_unix_ns: i64) -> impl Iterator<Item = (i64, Row)> {
+    /// The queries that started in a stretch of time, both ends included.
+    pub(crate) fn rows(&self, since_unix_ns: i64, until_unix_ns: i64) -> impl Iterator<Item = Row> {
         self.segments
             .iter()
-            .rev()
             .filter(move |(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
-            .flat_map(|(number, segment)| {
-                segment.rows().map(move |(at, row)| ((number * ROWS + at) as i64, row))
-            })
-            .filter(move |(_, row)| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
+            .flat_map(|(_, segment)| segment.rows(0..ROWS).map(|(_, row)| row))
+            .filter(move |row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
     }
 }
 
@@ -87,17 +86,6 @@ impl Selection {
 
     pub(crate) fn keeps_plan(&self, plan: &Plan) -> bool {
         keeps(self.label, plan.label) && keeps(self.fingerprint, plan.fingerprint)
-    }
-
-    /// The queries the filter keeps, the latest stored first.
-    pub(crate) fn rows<'s>(&'s self, snapshot: &'s Snapshot) -> impl Iterator<Item = (i64, Row)> + 's {
-        let origins: Vec<bool> = snapshot.origins.iter().map(|origin| self.keeps_origin(origin)).collect();
-        let plans: Vec<bool> = snapshot.plans.iter().map(|plan| self.keeps_plan(plan)).collect();
-        snapshot.rows(self.since_unix_ns, self.until_unix_ns).filter(move |(_, row)| {
-            self.status.is_none_or(|status| status == row.status)
-                && origins[row.origin as usize]
-                && plans[row.plan as usize]
-        })
     }
 }
 

@@ -1,0 +1,185 @@
+//! The columns at one moment, label by label.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::segment::{ROWS, Row, Segment};
+use super::select::{Selection, Snapshot};
+
+/// What a filter keeps, by number.
+#[derive(Debug)]
+struct Kept {
+    origins: Vec<bool>,
+    plans: Vec<bool>,
+    status: Option<u8>,
+}
+
+impl Kept {
+    fn keeps(&self, row: &Row) -> bool {
+        self.status.is_none_or(|status| status == row.status)
+            && self.origins[row.origin as usize]
+            && self.plans[row.plan as usize]
+    }
+}
+
+/// The queries a filter keeps, whenever they started, by the number of their label.
+#[derive(Debug)]
+pub(crate) struct Clusters {
+    /// All sorted, by their numbers.
+    segments: Vec<(usize, Arc<Segment>)>,
+    /// Where each label's pieces begin; and where the last one's end.
+    begins: Vec<usize>,
+    /// The segment of a piece and its places in it; of a label the oldest come first.
+    pieces: Vec<(u32, Range<u16>)>,
+    /// Plans by their label.
+    plans: Vec<Vec<u32>>,
+    kept: Kept,
+}
+
+impl Clusters {
+    pub(crate) fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
+        let kept = Kept {
+            origins: snapshot.origins.iter().map(|origin| selection.keeps_origin(origin)).collect(),
+            plans: snapshot.plans.iter().map(|plan| selection.keeps_plan(plan)).collect(),
+            status: selection.status,
+        };
+        let mut plans = vec![Vec::new(); snapshot.labels.len()];
+        for (plan, label) in snapshot.label_of.iter().enumerate() {
+            if kept.plans[plan] {
+                plans[*label as usize].push(plan as u32);
+            }
+        }
+        let sorted = |(number, segment): &(usize, Arc<Segment>)| {
+            let segment = if segment.is_sorted() {
+                Arc::clone(segment)
+            } else {
+                Arc::new(segment.by_label(&snapshot.label_of))
+            };
+            (*number, segment)
+        };
+        let segments: Vec<_> = snapshot.segments.iter().map(sorted).collect();
+        let (begins, pieces) = pieces_by_label(&segments, &plans);
+        Self { segments, begins, pieces, plans, kept }
+    }
+
+    /// The labels there are, by number.
+    pub(crate) fn labels(&self) -> Range<usize> {
+        0..self.plans.len()
+    }
+
+    /// The plans of a label that the filter keeps.
+    pub(crate) fn plans(&self, label: usize) -> &[u32] {
+        &self.plans[label]
+    }
+
+    /// The queries of a label that started in a stretch of time, both ends included, the latest stored first, each
+    /// with a number in the order they were stored.
+    pub(crate) fn each(
+        &self,
+        label: usize,
+        since_unix_ns: i64,
+        until_unix_ns: i64,
+        mut take: impl FnMut(u32, &Row),
+    ) {
+        for (segment, places) in self.pieces(label).iter().rev() {
+            let first_number = segment * ROWS as u32;
+            let segment = &self.segments[*segment as usize].1;
+            if !segment.touches(since_unix_ns, until_unix_ns) {
+                continue;
+            }
+            for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
+                if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns) && self.kept.keeps(&row) {
+                    take(first_number + number as u32, &row);
+                }
+            }
+        }
+    }
+
+    /// The number of the row that [`Self::each`] gave a number.
+    pub(crate) fn row(&self, number: u32) -> i64 {
+        let (segment, row) = (number as usize / ROWS, number as usize % ROWS);
+        (self.segments[segment].0 * ROWS + row) as i64
+    }
+
+    fn pieces(&self, label: usize) -> &[(u32, Range<u16>)] {
+        &self.pieces[self.begins[label]..self.begins[label + 1]]
+    }
+}
+
+/// The pieces of the labels that have plans, and where each label's begin.
+#[expect(clippy::type_complexity, reason = "two fields of one struct")]
+fn pieces_by_label(
+    segments: &[(usize, Arc<Segment>)],
+    plans: &[Vec<u32>],
+) -> (Vec<usize>, Vec<(u32, Range<u16>)>) {
+    let all = || {
+        segments.iter().enumerate().flat_map(|(at, (_, segment))| {
+            let asked_for = segment.pieces().iter().filter(|piece| !plans[piece.label as usize].is_empty());
+            asked_for.map(move |piece| (piece.label as usize, (at as u32, piece.places.clone())))
+        })
+    };
+    let mut begins = vec![0; plans.len() + 1];
+    for (label, _) in all() {
+        begins[label + 1] += 1;
+    }
+    for label in 0..plans.len() {
+        begins[label + 1] += begins[label];
+    }
+    let mut ends = begins.clone();
+    let mut pieces = vec![(0, 0..0); begins[plans.len()]];
+    for (label, piece) in all() {
+        pieces[ends[label]] = piece;
+        ends[label] += 1;
+    }
+    (begins, pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::apply::tests::{columns_of, put};
+    use super::*;
+
+    const ALL: Selection = Selection {
+        project: None,
+        service: None,
+        environment: None,
+        host: None,
+        label: None,
+        fingerprint: None,
+        status: None,
+        since_unix_ns: i64::MIN,
+        until_unix_ns: i64::MAX,
+    };
+
+    /// The rows of every label, the latest first.
+    fn rows(clusters: &Clusters) -> Vec<Vec<i64>> {
+        let of = |label| {
+            let mut rows = Vec::new();
+            clusters.each(label, i64::MIN, i64::MAX, |number, _| rows.push(clusters.row(number)));
+            rows
+        };
+        clusters.labels().map(of).collect()
+    }
+
+    #[test]
+    fn rows_lie_by_label_over_segments_sorted_or_not() {
+        let far = 5 * ROWS as i64;
+        let columns =
+            columns_of([(1, 7), (2, 8), (3, 7), (far, 8), (far + 1, 7), (2 * far, 7), (3 * far, 9)]);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        assert_eq!(rows(&clusters), [vec![2 * far, far + 1, 3, 1], vec![far, 2], vec![3 * far]]);
+        let of_label = Selection { label: Some(Some(8)), ..ALL };
+        let clusters = Clusters::of(&columns.snapshot(), &of_label);
+        assert_eq!(rows(&clusters), [vec![], vec![far, 2], vec![]]);
+    }
+
+    #[test]
+    fn a_row_that_changes_late_stays_with_its_label_or_moves() {
+        let far = 5 * ROWS as i64;
+        let all = [(1, 7), (2, 8), (far, 7), (2 * far, 7), (3 * far, 7)];
+        let mut columns = columns_of(all);
+        columns.apply([put(1, 7, 3), put(2, 7, 1), put(3, 8, 1)]);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        assert_eq!(rows(&clusters), [vec![3 * far, 2 * far, far, 2, 1], vec![3]]);
+    }
+}
