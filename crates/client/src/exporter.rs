@@ -1,7 +1,8 @@
 //! Where events go.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use queryscope_protocol::{FormatError, StreamId};
 use thiserror::Error;
@@ -25,11 +26,11 @@ pub trait Exporter: Send + Sync + 'static {
 
 /// Delivers batches, one at a time, on the background thread that may block.
 pub trait Delivery: Send {
-    /// Delivers a batch within a time.
+    /// Delivers a batch, before the deadline when there is one: the process ends.
     ///
     /// A batch that is answered with [`Answer::Later`] comes again, with the same events in the same bytes,
     /// though perhaps with fewer of them or more behind them.
-    fn deliver(&mut self, batch: &Batch<'_>, timeout: Duration) -> Answer;
+    fn deliver(&mut self, batch: &Batch<'_>, deadline: Option<Instant>) -> Answer;
 }
 
 /// The stream of one process's events.
@@ -52,6 +53,20 @@ pub struct Batch<'b> {
     pub process: &'b [u8],
     /// The events, in the order of their seqs; at least one.
     pub events: &'b [&'b [u8]],
+}
+
+impl Batch<'_> {
+    /// Writes the lines of the batch, each ended by a line feed.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, writer: &mut impl Write) -> std::io::Result<()> {
+        for line in std::iter::once(&self.process).chain(self.events) {
+            writer.write_all(line)?;
+            writer.write_all(b"\n")?;
+        }
+        Ok(())
+    }
 }
 
 /// What became of a batch.

@@ -1,12 +1,34 @@
 //! Events to a collector over HTTP.
 
-use std::time::Duration;
+mod retry_after;
 
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use queryscope_protocol::limits::SENDER_TIMEOUT;
+use ureq::Agent;
+use ureq::http::{HeaderValue, Response, StatusCode, Uri};
+use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::exporter::{Delivery, Exporter, StartError, Stream};
+use crate::exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
+use crate::host::{Host, System};
+use retry_after::retry_after;
+
+/// The variable that has the token where the option is not set.
+const TOKEN_VARIABLE: &str = "TELEMETRY_TOKEN";
+/// What is read of an answer, so that its connection can be used again.
+const ANSWER_BYTES_MAX: u64 = 64 << 10;
+/// What is logged of a refusal.
+const REFUSAL_CHARS_MAX: usize = 200;
 
 /// Posts events to a collector.
+///
+/// The connection is kept between batches. Redirects are not followed. Certificates are checked by what the
+/// operating system trusts; a proxy is taken from the usual variables (`HTTPS_PROXY`, `NO_PROXY`).
 #[derive(Clone)]
 pub struct HttpExporter {
     url: String,
@@ -33,10 +55,29 @@ impl HttpExporter {
         self.timeout = timeout;
         self
     }
+
+    fn address(&self) -> Result<Uri, StartError> {
+        let invalid = || StartError::Url { url: self.url.clone() };
+        let address: Uri =
+            format!("{}/v1/events", self.url.trim_end_matches('/')).parse().map_err(|_| invalid())?;
+        let is_http = matches!(address.scheme_str(), Some("http" | "https"));
+        let is_plain = address.query().is_none() && address.host().is_some_and(|host| !host.is_empty());
+        if is_http && is_plain { Ok(address) } else { Err(invalid()) }
+    }
+
+    fn authorization(&self) -> Result<HeaderValue, StartError> {
+        let token = self.token.clone().or_else(|| std::env::var(TOKEN_VARIABLE).ok());
+        let token = token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.ok_or(StartError::NoToken)?))
+            .map_err(|_| StartError::Token)?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
 }
 
-impl std::fmt::Debug for HttpExporter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// The token is not shown.
+impl fmt::Debug for HttpExporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpExporter")
             .field("url", &self.url)
             .field("timeout", &self.timeout)
@@ -46,6 +87,103 @@ impl std::fmt::Debug for HttpExporter {
 
 impl Exporter for HttpExporter {
     fn open(&self, _stream: &Stream) -> Result<Box<dyn Delivery>, StartError> {
-        Err(StartError::NoToken)
+        Ok(Box::new(HttpDelivery {
+            agent: agent(),
+            address: self.address()?,
+            authorization: self.authorization()?,
+            timeout: self.timeout,
+            packed: Vec::new(),
+        }))
     }
 }
+
+fn agent() -> Agent {
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::PlatformVerifier)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build();
+    Agent::config_builder()
+        .tls_config(tls)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("queryscope-client/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .new_agent()
+}
+
+struct HttpDelivery {
+    agent: Agent,
+    address: Uri,
+    authorization: HeaderValue,
+    timeout: Duration,
+    /// Room for the compressed batch.
+    packed: Vec<u8>,
+}
+
+impl Delivery for HttpDelivery {
+    fn deliver(&mut self, batch: &Batch<'_>, deadline: Option<Instant>) -> Answer {
+        if let Err(error) = self.pack(batch) {
+            return Answer::Refused { problem: format!("a batch can not be compressed: {error}") };
+        }
+        let left =
+            deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let posted = self
+            .agent
+            .post(&self.address)
+            .config()
+            .timeout_global(Some(self.timeout.min(left)))
+            .build()
+            .header("Authorization", &self.authorization)
+            .header("Content-Type", "application/x-ndjson")
+            .header("Content-Encoding", "gzip")
+            .send(&self.packed);
+        match posted {
+            Ok(response) => self.answer(response),
+            Err(error) => {
+                Answer::Later { after: None, problem: format!("{} does not answer: {error}", self.address) }
+            }
+        }
+    }
+}
+
+impl HttpDelivery {
+    fn pack(&mut self, batch: &Batch<'_>) -> std::io::Result<()> {
+        self.packed.clear();
+        let mut encoder = GzEncoder::new(&mut self.packed, Compression::fast());
+        batch.write_to(&mut encoder)?;
+        encoder.finish()?.flush()
+    }
+
+    /// The reaction to an answer, by its status.
+    fn answer(&self, mut response: Response<ureq::Body>) -> Answer {
+        let status = response.status();
+        let after = response
+            .headers()
+            .get("retry-after")
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| retry_after(value, now()));
+        // Whatever the body is, and whether or not it comes, the status stands.
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
+        let problem = || {
+            let body: String = body.unwrap_or_default().chars().take(REFUSAL_CHARS_MAX).collect();
+            format!("{} answers {status} {body:?}", self.address)
+        };
+        match status {
+            _ if status.is_success() => Answer::Delivered,
+            StatusCode::PAYLOAD_TOO_LARGE => Answer::TooLarge,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Answer::Forbidden { problem: problem() },
+            StatusCode::TOO_MANY_REQUESTS => Answer::Later { after, problem: problem() },
+            _ if status.is_server_error() => Answer::Later { after, problem: problem() },
+            _ => Answer::Refused { problem: problem() },
+        }
+    }
+}
+
+fn now() -> SystemTime {
+    let unix_ns = u64::try_from(System.unix_ns()).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_ns)
+}
+
+#[cfg(test)]
+mod tests;

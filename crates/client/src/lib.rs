@@ -42,12 +42,26 @@
 //! `examples/toy_engine.rs` is a whole engine; `docs/client.md` in the repository has every option.
 
 mod active;
+mod core;
 mod exporter;
+mod files;
+mod follower;
+mod host;
 mod http;
 mod install;
+mod lane;
+mod outbox;
+mod pause;
+mod problems;
+mod profile;
+mod publisher;
 mod query;
+mod random;
 mod readings;
 mod redaction;
+mod registry;
+mod sampler;
+mod sender;
 mod source;
 mod stats;
 mod telemetry;
@@ -56,6 +70,7 @@ pub use queryscope_protocol as protocol;
 
 pub use active::ActiveQuery;
 pub use exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
+pub use files::{EventsFile, ProfilesFile};
 pub use http::HttpExporter;
 pub use install::{InstallError, Installed, install, installed, uninstall};
 pub use query::Query;

@@ -65,6 +65,11 @@ impl Readings {
         }
     }
 
+    /// Whether anything differs from what was sent.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.nodes.iter().any(NodeReadings::is_changed)
+    }
+
     /// The nodes that differ from what was sent, with all their counters that are not zero.
     pub(crate) fn changed(&self) -> Vec<(u64, Counters<'_>)> {
         let changed = self.nodes.iter().filter(|node| node.is_changed());
@@ -192,3 +197,6 @@ impl NodeReadings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

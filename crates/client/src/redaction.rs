@@ -2,6 +2,9 @@
 
 use crate::exporter::{Delivery, Exporter, StartError, Stream};
 
+mod apply;
+mod text;
+
 /// What to mask. Nothing by default; parts are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]

@@ -1,15 +1,15 @@
 //! A telemetry: what a program starts, and adapters register queries with.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
+use queryscope_protocol::Plan;
 use queryscope_protocol::limits::SENDER_QUEUE_BYTES;
-use queryscope_protocol::{Plan, QueryId};
-use uuid::Uuid;
 
-use crate::active::{ActiveQuery, Shared};
+use crate::active::ActiveQuery;
+use crate::core::{Core, Settings};
 use crate::exporter::{Exporter, StartError};
+use crate::host::System;
 use crate::query::Query;
 use crate::readings::Readings;
 use crate::redaction::Redaction;
@@ -18,54 +18,44 @@ use crate::stats::Stats;
 
 /// Follows queries and exports what they do. Clones are handles to the same one.
 ///
-/// When the last handle is dropped, what waits is sent for at most two seconds.
+/// When the last handle is dropped, what waits is sent for at most two seconds. A child that the process forks
+/// is a stream of its own, which begins with its first query.
 #[derive(Clone)]
 pub struct Telemetry {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    registered: Mutex<Vec<Arc<Shared>>>,
-}
+struct Inner(Core);
 
 /// Starts a [`Telemetry`].
 #[must_use = "nothing happens before `start`"]
 pub struct TelemetryBuilder {
-    engine: Option<String>,
-    engine_version: Option<String>,
-    service: Option<String>,
-    environment: Option<String>,
-    redaction: Redaction,
-    max_queue_bytes: usize,
-    exporters: Vec<Box<dyn Exporter>>,
+    settings: Settings,
 }
 
 impl Telemetry {
     /// Begins to say what to follow and where to send it.
     pub fn builder() -> TelemetryBuilder {
         TelemetryBuilder {
-            engine: None,
-            engine_version: None,
-            service: None,
-            environment: None,
-            redaction: Redaction::none(),
-            max_queue_bytes: SENDER_QUEUE_BYTES,
-            exporters: Vec::new(),
+            settings: Settings {
+                engine: None,
+                engine_version: None,
+                service: None,
+                environment: None,
+                redaction: Redaction::none(),
+                max_queue_bytes: SENDER_QUEUE_BYTES,
+                exporters: Vec::new(),
+            },
         }
     }
 
     /// Registers a query that begins to run. Takes about a microsecond, never blocks and never fails.
     pub fn begin(&self, query: Query, source: Arc<dyn QuerySource>) -> ActiveQuery {
-        let shared = Arc::new(Shared {
-            id: QueryId::new(Uuid::now_v7()),
-            started: query.started.unwrap_or_else(Instant::now),
-            started_unix_ns: 0,
-            query,
-            source,
-            ended: OnceLock::new(),
-        });
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&shared));
-        ActiveQuery::new(shared)
+        let core = &self.inner.0;
+        ActiveQuery::new(match core.current() {
+            Some(core) => core.begin(query, source),
+            None => core.unfollowed(query, source),
+        })
     }
 
     /// Reports a query that failed before it had a plan.
@@ -73,13 +63,16 @@ impl Telemetry {
         self.begin(query, Arc::new(Unplanned)).fail(error);
     }
 
-    /// Counts of what became of the events, over all exporters.
+    /// Counts of what became of the events of this process.
     pub fn stats(&self) -> Stats {
-        Stats::default()
+        self.inner.0.existing().map_or_else(Stats::default, Core::stats)
     }
 
-    /// Ends: sends what waits for at most two seconds. Queries that still run are reported no more.
-    pub fn shutdown(&self) {}
+    /// Ends: sends what waits for at most two seconds, and counts the rest as dropped. Queries that still run are
+    /// reported no more.
+    pub fn shutdown(&self) {
+        self.inner.shutdown();
+    }
 }
 
 impl fmt::Debug for Telemetry {
@@ -88,41 +81,56 @@ impl fmt::Debug for Telemetry {
     }
 }
 
+impl Inner {
+    fn shutdown(&self) {
+        if let Some(core) = self.0.existing() {
+            core.shutdown();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
 impl TelemetryBuilder {
-    /// Names the engine whose queries are followed, as `[a-z][a-z0-9-]*`: the brand in the names of the formats.
+    /// Names the engine whose queries are followed, as `[a-z][a-z0-9-]*`, and its version: the name is the brand
+    /// in the names of the formats.
     pub fn engine(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        (self.engine, self.engine_version) = (Some(name.into()), Some(version.into()));
+        (self.settings.engine, self.settings.engine_version) = (Some(name.into()), Some(version.into()));
         self
     }
 
     /// Says what the process is.
     pub fn service(mut self, service: impl Into<String>) -> Self {
-        self.service = Some(service.into());
+        self.settings.service = Some(service.into());
         self
     }
 
     /// Says where the process runs, such as `prod`.
     pub fn environment(mut self, environment: impl Into<String>) -> Self {
-        self.environment = Some(environment.into());
+        self.settings.environment = Some(environment.into());
         self
     }
 
     /// Masks for all exporters.
     pub fn redaction(mut self, redaction: Redaction) -> Self {
-        self.redaction = self.redaction.and(redaction);
+        self.settings.redaction = self.settings.redaction.and(redaction);
         self
     }
 
     /// Bytes of events that may wait for each exporter; 16 MiB when left out. Beyond it events are dropped,
     /// samples first.
     pub fn max_queue_bytes(mut self, bytes: usize) -> Self {
-        self.max_queue_bytes = bytes;
+        self.settings.max_queue_bytes = bytes;
         self
     }
 
-    /// Adds a place that events go to.
+    /// Adds a place that events go to. One thread serves all: while it waits for a server, a file waits too.
     pub fn exporter(mut self, exporter: impl Exporter) -> Self {
-        self.exporters.push(Box::new(exporter));
+        self.settings.exporters.push(Box::new(exporter));
         self
     }
 
@@ -131,7 +139,11 @@ impl TelemetryBuilder {
     /// # Errors
     /// When there is no exporter, or one can not start.
     pub fn start(self) -> Result<Telemetry, StartError> {
-        Err(StartError::NoExporter)
+        if self.settings.exporters.is_empty() {
+            return Err(StartError::NoExporter);
+        }
+        let core = Core::start(Arc::new(self.settings), Arc::new(System), false)?;
+        Ok(Telemetry { inner: Arc::new(Inner(core)) })
     }
 }
 

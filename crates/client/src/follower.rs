@@ -1,0 +1,155 @@
+//! Follows one query from its registration to its end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use queryscope_protocol::limits::{EMPTY_SAMPLE_INTERVAL, REPORT_AFTER, SENDER_BATCH_INTERVAL};
+use queryscope_protocol::{Plan, Sample};
+
+use crate::active::Shared;
+use crate::host::{Host, millis};
+use crate::problems::{Problem, Problems};
+use crate::profile::{Describer, Ended};
+use crate::publisher::Publisher;
+use crate::readings::Readings;
+
+/// A query is sampled no more often than this many times the cost of its last sample: at most 1 % of a core.
+const COST_FACTOR: u32 = 100;
+
+/// What the sampler knows of one query.
+pub(crate) struct Follower {
+    query: Arc<Shared>,
+    readings: Readings,
+    plan: Option<Plan<'static>>,
+    /// Set once the query has run for a second.
+    reported: Option<Reported>,
+    samples: u64,
+    cost: Duration,
+}
+
+#[derive(Debug)]
+struct Reported {
+    next_sample: Instant,
+    last_event: Instant,
+}
+
+/// What a follower needs of its surroundings.
+pub(crate) struct Surroundings<'s> {
+    pub(crate) host: &'s dyn Host,
+    pub(crate) describer: &'s Describer,
+    pub(crate) publisher: &'s mut Publisher,
+    pub(crate) problems: &'s Problems,
+}
+
+impl Follower {
+    pub(crate) fn new(query: Arc<Shared>) -> Self {
+        let readings = Readings::default();
+        Self { query, readings, plan: None, reported: None, samples: 0, cost: Duration::ZERO }
+    }
+
+    /// Reports what is due; true once the query has ended and everything is told of it.
+    pub(crate) fn step(&mut self, around: &mut Surroundings<'_>) -> bool {
+        if self.query.ended.get().is_some() {
+            self.finish(around);
+            return true;
+        }
+        let now = around.host.now();
+        if self.reported.is_none() && now.saturating_duration_since(self.query.started) >= REPORT_AFTER {
+            self.report(around, now);
+        }
+        if let Some(reported) = &self.reported {
+            if now >= reported.next_sample {
+                self.sample(around, now);
+            } else if now.saturating_duration_since(reported.last_event) >= EMPTY_SAMPLE_INTERVAL {
+                self.progress(around, now, Changes::None);
+            }
+        }
+        false
+    }
+
+    fn report(&mut self, around: &mut Surroundings<'_>, now: Instant) {
+        let plan = self.render_plan(around);
+        let profile = around.describer.started(&self.query, plan, now);
+        around.publisher.started(self.query.id, &profile, now);
+        self.plan = Some(profile.plan);
+        self.reported = Some(Reported { next_sample: now, last_event: now });
+    }
+
+    fn sample(&mut self, around: &mut Surroundings<'_>, now: Instant) {
+        let cost = self.read(around);
+        let Some(reported) = &mut self.reported else { return };
+        reported.next_sample = now + SENDER_BATCH_INTERVAL.max(cost * COST_FACTOR);
+        let is_silent = now.saturating_duration_since(reported.last_event) >= EMPTY_SAMPLE_INTERVAL;
+        if self.readings.has_changed() {
+            self.progress(around, now, Changes::All);
+        } else if is_silent {
+            self.progress(around, now, Changes::None);
+        }
+    }
+
+    fn progress(&mut self, around: &mut Surroundings<'_>, now: Instant, changes: Changes) {
+        let nodes = match changes {
+            Changes::All => self.readings.changed(),
+            Changes::None => Vec::new(),
+        };
+        let elapsed_ms = millis(now.saturating_duration_since(self.query.started));
+        around.publisher.progress(self.query.id, &Sample { elapsed_ms, nodes }, now);
+        if changes == Changes::All {
+            self.readings.note_sent();
+        }
+        if let Some(reported) = &mut self.reported {
+            reported.last_event = now;
+        }
+    }
+
+    fn finish(&mut self, around: &mut Surroundings<'_>) {
+        let query = Arc::clone(&self.query);
+        let Some((ended, outcome)) = query.ended.get() else { return };
+        let plan = match self.plan.take() {
+            Some(plan) => plan,
+            None => self.render_plan(around),
+        };
+        self.read(around);
+        let totals = guard(around.problems, || query.source.totals()).unwrap_or_default();
+        let ended = Ended { at: *ended, outcome, totals, samples: self.samples, sampling: self.cost };
+        let profile = around.describer.finished(&query, plan, &self.readings, ended);
+        around.publisher.finished(query.id, &profile, around.host.now());
+    }
+
+    fn render_plan(&mut self, around: &Surroundings<'_>) -> Plan<'static> {
+        let begun = around.host.now();
+        let plan = guard(around.problems, || self.query.source.plan()).unwrap_or_default();
+        self.cost += around.host.now().saturating_duration_since(begun);
+        plan
+    }
+
+    /// Reads the counters; what that cost.
+    fn read(&mut self, around: &Surroundings<'_>) -> Duration {
+        let begun = around.host.now();
+        self.readings.reset();
+        guard(around.problems, || self.query.source.sample(&mut self.readings));
+        let cost = around.host.now().saturating_duration_since(begun);
+        self.samples += 1;
+        self.cost += cost;
+        cost
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    All,
+    None,
+}
+
+/// Calls an adapter, whose panic must not end the thread that follows all queries.
+fn guard<T>(problems: &Problems, call: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(call)).ok();
+    if result.is_none() {
+        problems.warn(Problem::Source, "a query's source panicked: its plan or counters are missing");
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests;

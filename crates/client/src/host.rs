@@ -1,0 +1,90 @@
+//! What the library asks of the machine it runs on.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Tells the time, and which process this is.
+pub(crate) trait Host: Send + Sync + 'static {
+    fn now(&self) -> Instant;
+
+    /// Nanoseconds since 1970-01-01 UTC.
+    fn unix_ns(&self) -> i64;
+
+    /// The process, which is another one after a fork.
+    fn pid(&self) -> u32;
+}
+
+/// The machine itself.
+#[derive(Debug)]
+pub(crate) struct System;
+
+impl Host for System {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that is passed in everywhere else")]
+    fn unix_ns(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+}
+
+/// Milliseconds, with what is left of them after the point.
+pub(crate) fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+pub(crate) mod fake {
+    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+    use super::*;
+
+    /// When the fake machine's time begins, in Unix nanoseconds.
+    pub(crate) const BEGIN_UNIX_NS: i64 = 1_795_000_000_000_000_000;
+
+    /// A machine whose time stands still until it is moved on.
+    #[derive(Debug)]
+    pub(crate) struct Fake {
+        begin: Instant,
+        since_ns: AtomicU64,
+        pid: AtomicU32,
+    }
+
+    impl Fake {
+        pub(crate) fn new() -> Self {
+            Self { begin: Instant::now(), since_ns: AtomicU64::new(0), pid: AtomicU32::new(1) }
+        }
+
+        pub(crate) fn advance(&self, by: Duration) {
+            self.since_ns.fetch_add(by.as_nanos() as u64, Ordering::Relaxed);
+        }
+
+        /// Goes on as another process.
+        pub(crate) fn fork(&self) {
+            self.pid.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn since(&self) -> Duration {
+            Duration::from_nanos(self.since_ns.load(Ordering::Relaxed))
+        }
+    }
+
+    impl Host for Fake {
+        fn now(&self) -> Instant {
+            self.begin + self.since()
+        }
+
+        fn unix_ns(&self) -> i64 {
+            BEGIN_UNIX_NS + self.since().as_nanos() as i64
+        }
+
+        fn pid(&self) -> u32 {
+            self.pid.load(Ordering::Relaxed)
+        }
+    }
+}

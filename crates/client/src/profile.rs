@@ -1,0 +1,119 @@
+//! Makes a query's profile.
+
+use std::time::{Duration, Instant};
+
+use queryscope_protocol::{Object, Plan, Profile, Text};
+use serde_json::{Map, Value};
+
+use crate::active::{Outcome, Shared};
+use crate::host::millis;
+use crate::readings::Readings;
+use crate::source::Totals;
+
+/// The error text of a query that was cancelled; the format has no state of its own for it.
+const CANCELLED: &str = "cancelled";
+
+/// Describes the queries of one engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Describer {
+    pub(crate) engine: Option<String>,
+    pub(crate) engine_version: Option<String>,
+    pub(crate) cpu_count: u64,
+}
+
+/// What is known once a query has ended.
+pub(crate) struct Ended<'e> {
+    pub(crate) at: Instant,
+    pub(crate) outcome: &'e Outcome,
+    pub(crate) totals: Totals,
+    pub(crate) samples: u64,
+    /// What rendering and reading took, in the background.
+    pub(crate) sampling: Duration,
+}
+
+impl Describer {
+    /// The profile of a query that runs: its plans without counters.
+    pub(crate) fn started(&self, query: &Shared, plan: Plan<'static>, now: Instant) -> Profile<'static> {
+        self.describe(query, plan, now)
+    }
+
+    /// The profile of a query that has ended.
+    pub(crate) fn finished<'r>(
+        &self,
+        query: &Shared,
+        plan: Plan<'static>,
+        readings: &'r Readings,
+        ended: Ended<'_>,
+    ) -> Profile<'r> {
+        let mut profile: Profile<'r> = self.describe(query, plan, ended.at);
+        for node in &mut profile.plan.physical {
+            node.metrics = readings.of_node(node.id);
+        }
+        profile.failed = match ended.outcome {
+            Outcome::Finished => None,
+            Outcome::Failed(error) => Some(error.clone().into()),
+            Outcome::Cancelled => Some(CANCELLED.into()),
+        };
+        let Totals { result_rows, cpu_ms, planning_ms, query_metrics, diagnostics } = ended.totals;
+        profile.result_rows = result_rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX));
+        profile.cpu_ms = cpu_ms.filter(|ms| is_millis(*ms));
+        profile.planning_ms = planning_ms.filter(|ms| is_millis(*ms));
+        if profile.planning_ms.is_none() && profile.failed.is_some() && profile.plan == Plan::default() {
+            profile.planning_ms = Some(profile.wall_ms);
+        }
+        profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
+        profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.samples, ended.sampling);
+        profile
+    }
+
+    fn describe(&self, query: &Shared, plan: Plan<'static>, now: Instant) -> Profile<'static> {
+        let wall_ms = millis(now.saturating_duration_since(query.started));
+        let mut profile = Profile::new(query.id.to_string(), wall_ms, plan);
+        profile.engine = self.engine.clone().map(Into::into);
+        profile.engine_version = self.engine_version.clone().map(Into::into);
+        profile.engine_telemetry_version = Some(env!("CARGO_PKG_VERSION").into());
+        profile.label = query.query.label.clone().map(Text::from);
+        profile.started_unix_ns = Some(query.started_unix_ns);
+        profile.call_site.clone_from(&query.query.call_site);
+        profile.trace_id = query.query.trace_id;
+        profile.span_id = query.query.span_id;
+        profile
+    }
+
+    /// What the adapter worked out, and below it what can be said of any engine.
+    fn diagnostics(
+        &self,
+        mut given: Map<String, Value>,
+        profile: &Profile<'_>,
+        samples: u64,
+        sampling: Duration,
+    ) -> Option<Object<'static>> {
+        let mut add = |name: &str, value: Value| {
+            given.entry(name).or_insert(value);
+        };
+        add("cpu_count", self.cpu_count.into());
+        let wall_of_all_ms = profile.wall_ms * self.cpu_count as f64;
+        if let Some(cpu_ms) = profile.cpu_ms.filter(|_| wall_of_all_ms > 0.0) {
+            add("parallel_efficiency", (cpu_ms / wall_of_all_ms).into());
+        }
+        let said: Vec<bool> = profile
+            .plan
+            .physical
+            .iter()
+            .filter_map(|node| node.metrics.as_ref().and_then(|counters| counters.done))
+            .collect();
+        if !said.is_empty() {
+            add("incomplete_nodes", said.iter().filter(|done| !**done).count().into());
+        }
+        add("samples", samples.into());
+        add("sampling_ms", millis(sampling).into());
+        Object::of(&given).ok()
+    }
+}
+
+fn is_millis(ms: f64) -> bool {
+    ms.is_finite() && ms >= 0.0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+use std::sync::{Arc, OnceLock};
+
+use queryscope_protocol::{QueryId, SpanId, TraceId};
+use uuid::Uuid;
+
+use super::*;
+use crate::query::Query;
+use crate::source::QuerySource;
+
+struct Nothing;
+
+impl QuerySource for Nothing {
+    fn plan(&self) -> Plan<'static> {
+        Plan::default()
+    }
+
+    fn sample(&self, _readings: &mut Readings) {}
+}
+
+fn shared(query: Query) -> Shared {
+    Shared {
+        id: QueryId::new(Uuid::nil()),
+        query,
+        started: Instant::now(),
+        started_unix_ns: 5,
+        source: Arc::new(Nothing),
+        ended: OnceLock::new(),
+    }
+}
+
+fn finished(describer: &Describer, outcome: &Outcome, totals: Totals) -> Profile<'static> {
+    let query = shared(Query::new());
+    let at = query.started + Duration::from_millis(2_000);
+    let ended = Ended { at, outcome, totals, samples: 1, sampling: Duration::ZERO };
+    let readings = Readings::default();
+    let profile = describer.finished(&query, Plan::default(), &readings, ended);
+    let text = serde_json::to_string(&profile).expect("the format holds it");
+    serde_json::from_str::<Profile<'_>>(Box::leak(text.into_boxed_str())).expect("a profile")
+}
+
+fn engine() -> Describer {
+    Describer { engine: Some("toy".into()), engine_version: Some("1.2".into()), cpu_count: 4 }
+}
+
+#[test]
+fn what_is_known_at_the_start_is_told() {
+    let query = Query::new()
+        .label("nightly")
+        .call_site("etl.rs", 7, "main")
+        .trace_id(TraceId::new(1))
+        .span_id(SpanId::new(2));
+    let query = shared(query);
+    let now = query.started + Duration::from_millis(1_250);
+    let profile = engine().started(&query, Plan::default(), now);
+    assert_eq!((profile.engine.as_deref(), profile.engine_version.as_deref()), (Some("toy"), Some("1.2")));
+    assert_eq!((profile.label.as_deref(), profile.started_unix_ns), (Some("nightly"), Some(5)));
+    assert_eq!(profile.call_site.as_ref().map(|site| (site.lineno, &*site.filepath)), Some((7, "etl.rs")));
+    assert_eq!((profile.trace_id, profile.span_id), (Some(TraceId::new(1)), Some(SpanId::new(2))));
+    assert!((profile.wall_ms - 1_250.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_query_that_failed_without_a_plan_was_being_planned() {
+    let failed = Outcome::Failed("no such table".into());
+    let profile = finished(&engine(), &failed, Totals::default());
+    assert_eq!(profile.planning_ms, Some(2_000.0));
+    let profile = finished(&engine(), &Outcome::Finished, Totals::default());
+    assert_eq!(profile.planning_ms, None);
+}
+
+#[test]
+fn an_adapters_diagnostics_stand_and_the_library_adds_its_own() {
+    let diagnostics = serde_json::json!({"samples": "many", "own": true});
+    let totals = Totals {
+        cpu_ms: Some(6_000.0),
+        diagnostics: diagnostics.as_object().expect("an object").clone(),
+        ..Totals::default()
+    };
+    let profile = finished(&engine(), &Outcome::Finished, totals);
+    let diagnostics = profile.diagnostics.expect("some").as_json().to_owned();
+    assert_eq!(
+        diagnostics,
+        r#"{"cpu_count":4,"own":true,"parallel_efficiency":0.75,"samples":"many","sampling_ms":0.0}"#
+    );
+}
+
+#[test]
+fn times_that_are_none_are_left_out() {
+    let totals = Totals { cpu_ms: Some(-1.0), planning_ms: Some(f64::INFINITY), ..Totals::default() };
+    let profile = finished(&engine(), &Outcome::Finished, totals);
+    assert_eq!((profile.cpu_ms, profile.planning_ms), (None, None));
+}

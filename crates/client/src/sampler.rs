@@ -1,0 +1,73 @@
+//! The thread that follows queries, and must be on time.
+
+use std::sync::Arc;
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use crate::follower::{Follower, Surroundings};
+use crate::host::Host;
+use crate::problems::Problems;
+use crate::profile::Describer;
+use crate::publisher::Publisher;
+use crate::registry::Registry;
+use crate::sender::Ending;
+
+/// How often to look while queries run. Looking, rather than being woken, keeps system calls off their threads.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often to look when no query has run for a while.
+const LOOK_IDLE_EVERY: Duration = Duration::from_millis(500);
+/// How long without a query is a while.
+const IDLE_AFTER: Duration = Duration::from_secs(2);
+
+/// Follows all queries of a process.
+pub(crate) struct Sampler {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) describer: Describer,
+    pub(crate) publisher: Publisher,
+    pub(crate) problems: Arc<Problems>,
+    pub(crate) followers: Vec<Follower>,
+}
+
+impl Sampler {
+    /// Follows until the telemetry ends, and reports what ended before that.
+    pub(crate) fn run(mut self, ending: &Ending, sender: &Thread) {
+        let mut last_busy = self.host.now();
+        loop {
+            let ends = ending.deadline().is_some();
+            if self.step() {
+                last_busy = self.host.now();
+                sender.unpark();
+            }
+            if ends {
+                ending.note_made_all();
+                sender.unpark();
+                return;
+            }
+            std::thread::park_timeout(self.pause(last_busy));
+        }
+    }
+
+    fn pause(&self, last_busy: Instant) -> Duration {
+        if self.host.now().saturating_duration_since(last_busy) < IDLE_AFTER {
+            LOOK_EVERY
+        } else {
+            LOOK_IDLE_EVERY
+        }
+    }
+
+    /// Looks at every query once; whether there was any.
+    pub(crate) fn step(&mut self) -> bool {
+        self.followers.extend(self.registry.take().into_iter().map(Follower::new));
+        let before = self.followers.len();
+        let mut around = Surroundings {
+            host: &*self.host,
+            describer: &self.describer,
+            publisher: &mut self.publisher,
+            problems: &self.problems,
+        };
+        self.followers.retain_mut(|follower| !follower.step(&mut around));
+        self.registry.note_ended((before - self.followers.len()) as u64);
+        before > 0
+    }
+}

@@ -1,0 +1,88 @@
+//! The thread that sends, and may block.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::host::Host;
+use crate::lane::Lane;
+
+/// Longest sleep of the sender, should nobody wake it.
+const SLEEP_MAX: Duration = Duration::from_secs(30);
+
+/// Tells the background threads that the telemetry ends.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    deadline: OnceLock<Instant>,
+    /// Set once nothing more is made.
+    made_all: OnceLock<()>,
+}
+
+impl Ending {
+    /// Ends; true the first time.
+    pub(crate) fn begin(&self, deadline: Instant) -> bool {
+        self.deadline.set(deadline).is_ok()
+    }
+
+    /// When all must be done; `None` while nothing ends.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline.get().copied()
+    }
+
+    /// Notes that the sampler has made its last event.
+    pub(crate) fn note_made_all(&self) {
+        let _ = self.made_all.set(());
+    }
+
+    fn made_all(&self) -> bool {
+        self.made_all.get().is_some()
+    }
+}
+
+/// Serves the lanes until the telemetry has ended.
+pub(crate) fn run(mut lanes: Vec<Lane>, ending: &Ending, host: &Arc<dyn Host>) {
+    let mut hurried = false;
+    loop {
+        if ending.deadline().is_some() && !hurried {
+            hurried = true;
+            for lane in &mut lanes {
+                lane.hurry();
+            }
+        }
+        match step(&mut lanes, ending, &**host) {
+            Step::Ended => return,
+            Step::Sleep(duration) => std::thread::park_timeout(duration),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Sleep(Duration),
+    Ended,
+}
+
+/// Delivers what is due, and says what comes next.
+fn step(lanes: &mut [Lane], ending: &Ending, host: &dyn Host) -> Step {
+    let deadline = ending.deadline();
+    // Read before the lanes are: what is made after that is not missed.
+    let made_all = ending.made_all();
+    let mut next: Option<Instant> = None;
+    for lane in lanes {
+        if lane.due(host.now()).is_some_and(|due| due <= host.now()) {
+            lane.deliver(host, deadline);
+        }
+        if let Some(due) = lane.due(host.now()) {
+            next = Some(next.map_or(due, |next| next.min(due)));
+        }
+    }
+    let now = host.now();
+    let ended = match deadline {
+        Some(deadline) => deadline <= now || (made_all && next.is_none()),
+        None => false,
+    };
+    if ended {
+        return Step::Ended;
+    }
+    let wake = [next, deadline].into_iter().flatten().min();
+    Step::Sleep(wake.map_or(SLEEP_MAX, |wake| wake.saturating_duration_since(now)).min(SLEEP_MAX))
+}
