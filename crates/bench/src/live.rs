@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) rate: Option<f64>,
     /// Source of ids.
     pub(crate) seed: u64,
+    /// Whether the readers read nothing but their snapshot.
+    pub(crate) deaf: bool,
     /// Process of the collector, when its memory is wanted.
     pub(crate) pid: Option<u32>,
 }
@@ -53,6 +55,8 @@ pub(crate) struct Plan {
 pub(crate) struct Measured {
     /// Readers.
     pub(crate) subscribers: usize,
+    /// Whether they read nothing but their snapshot.
+    pub(crate) deaf: bool,
     /// Samples that were posted.
     pub(crate) samples: usize,
     /// Pulses that arrived; one for each sample and reader when none is missing.
@@ -76,13 +80,19 @@ impl Measured {
     pub(crate) fn faults(&self) -> Vec<String> {
         let expected = self.samples * self.subscribers;
         let mut faults = Vec::new();
-        if self.received != expected || expected == 0 {
+        if !self.deaf && (self.received != expected || expected == 0) {
             faults.push(format!("{} pulses of {expected} arrived", self.received));
         }
         for measured in self.alone.iter().chain(&self.beside) {
             faults.extend(measured.account.faults());
         }
         faults
+    }
+
+    /// W3's p99 with the readers, to that without.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let before = self.alone.as_ref()?.account.latency.p99_ms;
+        (before > 0.0).then_some(self.beside.as_ref()?.account.latency.p99_ms / before)
     }
 }
 
@@ -145,7 +155,11 @@ async fn follow(target: &Target, plan: Plan, opened: impl FnOnce()) -> Result<Me
     let times = Times::default();
     let mut reading = JoinSet::new();
     for reader in readers {
-        reading.spawn(reader.read_until(end + ARRIVAL_TIMEOUT));
+        if plan.deaf {
+            reading.spawn(reader.hold_until(end));
+        } else {
+            reading.spawn(reader.read_until(end + ARRIVAL_TIMEOUT));
+        }
     }
     while Instant::now() < end {
         query.sample(&times).await?;
@@ -161,6 +175,7 @@ async fn follow(target: &Target, plan: Plan, opened: impl FnOnce()) -> Result<Me
     }
     Ok(Measured {
         subscribers: plan.subscribers,
+        deaf: plan.deaf,
         samples: times.len(),
         received: readers.iter().map(|reader| reader.arrived.len()).sum(),
         after_commit: after_commit.percentiles(),
@@ -253,6 +268,12 @@ impl Reader {
         while let Ok(Ok(true)) = timeout_at(end.into(), self.read()).await {
             self.take_pulses();
         }
+        self
+    }
+
+    /// Stays connected and reads nothing.
+    async fn hold_until(self, end: Instant) -> Self {
+        tokio::time::sleep_until(end.into()).await;
         self
     }
 

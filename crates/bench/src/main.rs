@@ -134,6 +134,12 @@ enum Command {
         /// Requests of W3 a second beside them; none when left out.
         #[arg(long)]
         rate: Option<f64>,
+        /// Readers that never read after their snapshot.
+        #[arg(long)]
+        deaf: bool,
+        /// How often, each time W3 without readers first.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=20))]
+        rounds: u64,
     },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
@@ -235,18 +241,25 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             print(&rows::of_fill(&filled));
             Ok(filled.faults())
         }
-        Command::Live { service, subscribers, seconds, rate } => {
+        Command::Live { service, subscribers, seconds, rate, deaf, rounds } => {
             ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
             let plan = live::Plan {
                 subscribers: *subscribers as usize,
                 duration: Duration::from_secs(*seconds),
                 rate: *rate,
                 seed,
+                deaf: *deaf,
                 pid: service.pid,
             };
-            let measured = live::run(&shapes()?, &service.target()?, plan)?;
-            print(&rows::of_live(&measured));
-            Ok(measured.faults())
+            let (shapes, target) = (shapes()?, service.target()?);
+            let mut measured = Vec::new();
+            for round in 0..*rounds {
+                let plan = live::Plan { seed: seed.wrapping_add(round << 32), ..plan };
+                measured.push(live::run(&shapes, &target, plan)?);
+                print(&measured.last().map(rows::of_live).unwrap_or_default());
+            }
+            print(&rows::of_live_rounds(&measured));
+            Ok(measured.iter().flat_map(live::Measured::faults).collect())
         }
         Command::Suite { binary, folder, results: file, reads, quick } => {
             let plan = suite::Plan {

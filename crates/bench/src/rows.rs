@@ -24,17 +24,21 @@ pub(crate) fn of_floor(floor: &Floor) -> Vec<Row> {
 
 /// Readers of the live stream, and W3 beside them.
 pub(crate) fn of_live(measured: &live::Measured) -> Vec<Row> {
+    let kind = if measured.deaf { "readers that never read" } else { "readers" };
     let row = |what: &str, value, unit| {
-        Row::new(format!("live, {} readers: {what}", measured.subscribers), value, unit)
+        Row::new(format!("live, {} {kind}: {what}", measured.subscribers), value, unit)
     };
     let soon = row("commit to socket, p99", measured.after_commit.p99_ms, "ms");
     let asked = measured.subscribers <= 1_000;
-    let mut rows = vec![
-        row("commit to socket, p50", measured.after_commit.p50_ms, "ms"),
-        if asked { soon.goal(Goal::AtMost(50.0)) } else { soon },
-        row("post to socket, p99", measured.after_post.p99_ms, "ms"),
-        row("a reader got", measured.bytes_per_reader as f64 / 1e3, "KB"),
-    ];
+    let mut rows = Vec::new();
+    if !measured.deaf {
+        rows.extend([
+            row("commit to socket, p50", measured.after_commit.p50_ms, "ms"),
+            if asked { soon.goal(Goal::AtMost(50.0)) } else { soon },
+            row("post to socket, p99", measured.after_post.p99_ms, "ms"),
+            row("a reader got", measured.bytes_per_reader as f64 / 1e3, "KB"),
+        ]);
+    }
     rows.extend(measured.memory_peak_mb.map(|mb| row("memory", mb, "MB").goal(Goal::AtMost(500.0))));
     if let (Some(alone), Some(beside)) = (&measured.alone, &measured.beside) {
         let (before, with) = (alone.account.latency, beside.account.latency);
@@ -42,10 +46,19 @@ pub(crate) fn of_live(measured: &live::Measured) -> Vec<Row> {
         rows.push(row("W3 p50", with.p50_ms, "ms"));
         rows.push(row("W3 p99 without them", before.p99_ms, "ms"));
         rows.push(row("W3 p99", with.p99_ms, "ms"));
-        let ratio = if before.p99_ms > 0.0 { with.p99_ms / before.p99_ms } else { 0.0 };
+        let ratio = measured.ratio().unwrap_or_default();
         rows.push(row("W3 p99 to that without them", ratio, "").goal(Goal::AtMost(1.1)));
     }
     rows
+}
+
+/// The median over several rounds.
+pub(crate) fn of_live_rounds(rounds: &[live::Measured]) -> Vec<Row> {
+    let mut ratios: Vec<f64> = rounds.iter().filter_map(live::Measured::ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios.get(ratios.len() / 2).filter(|_| rounds.len() > 1);
+    let name = format!("live, median of {} rounds: W3 p99 to that without readers", rounds.len());
+    median.map(|&median| Row::new(name, median, "").goal(Goal::AtMost(1.1))).into_iter().collect()
 }
 
 /// A workload, beside the floor where that is known; its pace decides what is asked of it.

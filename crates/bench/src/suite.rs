@@ -220,6 +220,7 @@ impl Suite<'_> {
             duration: if self.plan.quick { QUICK_EACH } else { EACH },
             rate: Some(rate),
             seed: self.seed(),
+            deaf: false,
             pid: Some(server.pid()),
         };
         let measured = live::run(self.shapes, &server.target, plan).with_context(|| name.clone())?;
