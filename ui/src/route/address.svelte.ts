@@ -35,7 +35,7 @@ class Address {
     this.follow();
   }
 
-  /** This address with other parameters; one that is undefined or empty goes. */
+  /** This address with other parameters; one that is undefined goes. */
   with(change: Parameters): string {
     const parameters = Object.fromEntries(this.#parameters);
     return href(this.#path, { ...parameters, ...change });

@@ -17,5 +17,5 @@ test("what is in a link comes back from it", () => {
   const label = "a/b?c=d&e#f %";
   expect(routeOf(queryHref(label))).toEqual({ page: "query", label });
   expect(runHref("01a1", { node: "7", compare: undefined })).toBe("/queries/01a1?node=7");
-  expect(href("/queries", { q: "", status: "failed" })).toBe("/queries?status=failed");
+  expect(href("/queries", { q: undefined, service: "" })).toBe("/queries?service=");
 });

@@ -33,9 +33,9 @@ function unescaped(text: string): string | undefined {
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** An address of the dashboard. Parameters that are undefined or empty are left out. */
+/** An address of the dashboard. Parameters that are undefined are left out; an empty one means "without". */
 export function href(path: string, parameters: Parameters = {}): string {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "");
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const search = new URLSearchParams(given).toString();
   return search === "" ? path : `${path}?${search}`;
 }

@@ -1,0 +1,48 @@
+// The heat map: each label, day by day, against its usual time.
+
+import type { LabelOverview } from "../api/client";
+import { exactDuration, formatRatio, plural } from "../units";
+
+export interface DayCell {
+  /** 0 to 4: as usual to more than four times as slow; -1 where it was faster, undefined where nothing finished. */
+  heat: -1 | 0 | 1 | 2 | 3 | 4 | undefined;
+  /** What stands in the cell: a colour alone says nothing. */
+  text: string;
+  failed: number;
+  runs: number;
+  title: string;
+}
+
+const FASTER = 1 / 1.5;
+
+function heat(ratio: number): DayCell["heat"] {
+  if (ratio <= FASTER) return -1;
+  if (ratio < 1.25) return 0;
+  return ratio < 1.5 ? 1 : ratio < 2 ? 2 : ratio < 4 ? 3 : 4;
+}
+
+/** One cell a day. Where no usual time is known, the median of its days takes its place. */
+export function dayCells(label: LabelOverview): DayCell[] {
+  const usual = label.usual_wall_ms ?? median(label.days.flatMap(({ median_wall_ms }) => median_wall_ms ?? []));
+  return label.days.map(({ runs, failed, median_wall_ms }) => {
+    const ratio = usual === undefined || (median_wall_ms ?? null) === null ? undefined : (median_wall_ms ?? 0) / usual;
+    const level = ratio === undefined ? undefined : heat(ratio);
+    const words = [plural(runs, "run")];
+    if (failed > 0) words.push(`${failed} failed`);
+    if (ratio !== undefined) words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} the usual time`);
+    return {
+      heat: level,
+      text: ratio === undefined || level === 0 ? "" : formatRatio(ratio).replace("x", ""),
+      failed,
+      runs,
+      title: runs === 0 ? "no runs" : words.join(", "),
+    };
+  });
+}
+
+function median(values: readonly number[]): number | undefined {
+  const ordered = values.toSorted((a, b) => a - b);
+  const middle = ordered.length / 2;
+  const [low, high] = [ordered[Math.ceil(middle) - 1], ordered[Math.floor(middle)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
