@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::properties::{
-    COLUMNS, DESTINATION, EXPRESSIONS, FORMAT, HOW, KEYS, ORDER, PREDICATE, PROJECTION, TABLE, USER_CODE,
+    COLUMNS, DESTINATION, EXPRESSIONS, FORMAT, HOW, KEYS, ORDER, PREDICATE, PROJECTION, TABLE,
 };
-use crate::words::Words;
+use crate::words::{Words, stable_name};
 
 /// Changes when the same plan is hashed to something else than before.
 const VERSION: &str = "plan/1";
@@ -45,10 +45,11 @@ pub fn fingerprint(plan: &Plan<'_>) -> Fingerprint {
     let mut roots: Vec<Hash> = graph.roots().map(|root| hashes[root]).collect();
     roots.sort_unstable();
     let mut whole = Sha256::new();
-    roots.iter().for_each(|root| whole.update(root));
+    for root in roots {
+        whole.update(root);
+    }
     let hash: Hash = whole.finalize().into();
-    let [a, b, c, d, e, f, ..] = hash;
-    Fingerprint([a, b, c, d, e, f])
+    Fingerprint(std::array::from_fn(|at| hash[at]))
 }
 
 pub(crate) type Hash = [u8; 32];
@@ -79,13 +80,15 @@ pub(crate) fn own_shape(step: &Step<'_>) -> Hash {
     let destination = properties.texts(&DESTINATION);
     parts.add("destination", destination.into_iter().map(table_name));
     for (name, term) in [("projection", &PROJECTION), ("columns", &COLUMNS)] {
-        parts.add(name, properties.names(term).into_iter().flatten().collect::<BTreeSet<_>>());
+        let names = properties.names(term).into_iter().flatten();
+        parts.add(name, names.map(stable_name).collect::<BTreeSet<_>>());
     }
     let texts =
         [("predicate", &PREDICATE), ("keys", &KEYS), ("order", &ORDER), ("expressions", &EXPRESSIONS)];
     for (name, term) in texts {
         let words = Words::of(properties.texts(term));
-        parts.add(name, words.columns);
+        let columns = words.columns.iter().map(|column| stable_name(column));
+        parts.add(name, columns.collect::<BTreeSet<_>>());
         parts.add("functions", words.functions);
     }
     parts.0.finalize().into()
@@ -98,7 +101,9 @@ impl Parts {
         let values: Vec<T> = values.into_iter().collect();
         self.text(name);
         self.0.update((values.len() as u64).to_be_bytes());
-        values.iter().for_each(|value| self.text(value.as_ref()));
+        for value in values {
+            self.text(value.as_ref());
+        }
     }
 
     fn text(&mut self, text: &str) {

@@ -2,16 +2,21 @@
 //!
 //! - [`findings`]: what is wrong with a query, by rules that hold for any engine.
 //! - [`fingerprint`]: which runs have one plan.
+//! - [`compare`]: what is different between two runs, and what the difference in time is made of.
+//! - [`progress`]: how long a running query may still take.
 //!
 //! Everything is a pure function over [profiles](queryscope_protocol::Profile); counters and properties are
 //! found by the names of the [`vocabulary`].
 
+mod compare;
 mod finding;
 mod fingerprint;
 mod graph;
+mod progress;
 mod properties;
 mod query;
 mod rules;
+mod running;
 mod say;
 mod table;
 #[cfg(test)]
@@ -19,5 +24,8 @@ mod testing;
 pub mod vocabulary;
 mod words;
 
+pub use compare::{Account, Cause, Change, Comparison, Delta, Fate, Figures, NodePair, Part, compare};
 pub use fingerprint::{Fingerprint, fingerprint};
+pub use progress::{MIN_RUNS, Progress, progress};
 pub use rules::findings;
+pub use running::Latest;

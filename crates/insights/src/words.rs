@@ -5,6 +5,7 @@
 //! quoted (and not inside `col(…)`), begins with a digit, is masked (`<str>`), or is wrapped in the name of a
 //! type.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What an expression names, its literals left out.
@@ -26,6 +27,23 @@ impl Words {
         expressions.into_iter().for_each(|expression| words.add(expression));
         words
     }
+}
+
+/// A name without the numbers the engine makes up anew for each run: those of names that begin with an
+/// underscore, such as `_TMP_17` or `__common_expr_1`.
+pub(crate) fn stable_name(name: &str) -> Cow<'_, str> {
+    if !name.starts_with('_') || !name.contains(|c: char| c.is_ascii_digit()) {
+        return Cow::Borrowed(name);
+    }
+    let mut kept = String::with_capacity(name.len());
+    for c in name.chars() {
+        if !c.is_ascii_digit() {
+            kept.push(c);
+        } else if !kept.ends_with('#') {
+            kept.push('#');
+        }
+    }
+    Cow::Owned(kept)
 }
 
 const KEYWORDS: &[&str] = &[
@@ -274,6 +292,13 @@ mod tests {
         check(r#"col("note").str.replace(["(\d)(\d)", "$2$1"]).alias("r")"#, &["note"], &["str.replace"]);
         check("sum(lineitem.l_quantity)", &["l_quantity"], &["sum"]);
         check("count(Int64(1))", &[], &["count"]);
+    }
+
+    #[test]
+    fn names_of_the_engines_own_lose_their_numbers() {
+        assert_eq!(stable_name("_POLARS_TMP_PHYS_42"), "_POLARS_TMP_PHYS_#");
+        assert_eq!(stable_name("__common_expr_1"), "__common_expr_#");
+        assert_eq!(stable_name("l_extendedprice2"), "l_extendedprice2");
     }
 
     #[test]

@@ -1,0 +1,227 @@
+//! What the difference between two wall times is made of.
+//!
+//! A run's wall time is planning, plus waiting, plus working: `W = P + Q + C / A`, where `C` is the time threads
+//! worked and `A` how many of them worked at a time. So the difference is
+//!
+//! ```text
+//! W' - W = (P' - P) + (Q' - Q) + (C' - C) / A + C' (1/A' - 1/A)
+//! ```
+//!
+//! The third term is put down to nodes: what was added or removed is a change of plan; of a node in both, the
+//! part that its number of rows explains is more rows (or a change of plan, where the plan below it is another),
+//! the rest is slower per row. The last term is less parallelism.
+//!
+//! No sender tells how long nothing worked. It is at most the time reads and writes were under way, at least
+//! `E - C` and at most `E - C / T` of the execution `E = W - P` on `T` threads. Within these bounds the base is
+//! taken to have waited as long as it can have, and the run so long that it worked with the base's parallelism.
+
+use serde::Serialize;
+
+use super::matching::Pairs;
+use super::{Fate, NodePair};
+use crate::graph::{Graph, Step};
+use crate::query::Query;
+use crate::vocabulary::counters::{IO, ROWS_IN, ROWS_OUT, ROWS_SCANNED};
+use crate::vocabulary::query_counters;
+
+/// An account of the difference of two wall times. All times are whole nanoseconds, so that the parts sum to the
+/// difference exactly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Wall time of the base, in nanoseconds.
+    pub base_wall_ns: i64,
+    /// Wall time of the run, in nanoseconds.
+    pub run_wall_ns: i64,
+    /// The run's minus the base's; the sum of the parts.
+    pub difference_ns: i64,
+    /// One part for each [`Cause`], in their order; 0 where it changed nothing.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an [`Account`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is put down to.
+    pub cause: Cause,
+    /// How much of the difference, in nanoseconds; negative where it made the run faster.
+    pub ns: i64,
+}
+
+/// What a part of a difference is put down to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Nodes were added, removed or do something else; with more rows that come from that.
+    PlanChange,
+    /// More rows came to nodes that do the same.
+    MoreRows,
+    /// Nodes worked longer for each row.
+    SlowerPerRow,
+    /// Fewer threads worked at a time.
+    LessParallelism,
+    /// Nothing worked while reads or writes were under way.
+    Waiting,
+    /// Planning took longer.
+    Planning,
+    /// What the counters do not say.
+    Unexplained,
+}
+
+pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[NodePair]) -> Account {
+    let (base_wall_ns, run_wall_ns) = (wall_ns(base), wall_ns(run));
+    let difference_ns = run_wall_ns - base_wall_ns;
+    let planned = base.profile.planning_ms.zip(run.profile.planning_ms).unwrap_or_default();
+    let (then, now) = (Times::of(base, planned.0), Times::of(run, planned.1));
+    let waited_then = then.longest_wait();
+    let working_then = then.execution - waited_then;
+    let mut parts = Effects { planning: now.planning - then.planning, ..Effects::default() };
+    if then.busy > 0.0 && now.busy > 0.0 && working_then > 0.0 {
+        let parallel = then.busy / working_then;
+        let waited = (now.execution - now.busy / parallel).clamp(now.shortest_wait(), now.longest_wait());
+        let working = now.execution - waited;
+        parts.waiting = waited - waited_then;
+        parts.parallelism = working - now.busy / parallel;
+        let nodes = node_effects(base, run, pairs, of_run);
+        parts.plan = nodes.plan / parallel;
+        parts.rows = nodes.rows / parallel;
+        parts.per_row = nodes.per_row / parallel;
+    } else {
+        parts.waiting = now.longest_wait() - waited_then;
+    }
+    let explained = [
+        (Cause::PlanChange, parts.plan),
+        (Cause::MoreRows, parts.rows),
+        (Cause::SlowerPerRow, parts.per_row),
+        (Cause::LessParallelism, parts.parallelism),
+        (Cause::Waiting, parts.waiting),
+        (Cause::Planning, parts.planning),
+    ];
+    let mut parts: Vec<Part> =
+        explained.into_iter().map(|(cause, ns)| Part { cause, ns: bounded(ns) }).collect();
+    let sum: i64 = parts.iter().map(|part| part.ns).sum();
+    parts.push(Part { cause: Cause::Unexplained, ns: difference_ns - sum });
+    Account { base_wall_ns, run_wall_ns, difference_ns, parts }
+}
+
+/// Longest time that is told apart, a year: sums of a few stay within an `i64`.
+const MAX_NS: f64 = 365.0 * 86_400.0 * 1e9;
+
+fn bounded(ns: f64) -> i64 {
+    if ns.is_nan() { 0 } else { ns.clamp(-MAX_NS, MAX_NS).round() as i64 }
+}
+
+fn wall_ns(query: &Query<'_>) -> i64 {
+    bounded(query.profile.wall_ms * 1e6)
+}
+
+#[derive(Default)]
+struct Effects {
+    plan: f64,
+    rows: f64,
+    per_row: f64,
+    parallelism: f64,
+    waiting: f64,
+    planning: f64,
+}
+
+/// The times of one run, in nanoseconds.
+struct Times {
+    planning: f64,
+    execution: f64,
+    busy: f64,
+    io: f64,
+    threads: Option<f64>,
+}
+
+impl Times {
+    fn of(query: &Query<'_>, planning_ms: f64) -> Self {
+        let wall = wall_ns(query) as f64;
+        let planning = (planning_ms * 1e6).clamp(0.0, wall);
+        let nodes = || query.plan.steps.iter();
+        let io = query.counter(&query_counters::IO);
+        let io = io.or_else(|| nodes().filter_map(|step| step.counter(&IO)).max());
+        let threads = query.counter(&query_counters::THREADS).filter(|&threads| threads > 0);
+        Self {
+            planning,
+            execution: wall - planning,
+            busy: nodes().map(|step| step.busy_ns() as f64).sum(),
+            io: io.unwrap_or(0) as f64,
+            threads: threads.map(|threads| threads as f64),
+        }
+    }
+
+    fn longest_wait(&self) -> f64 {
+        let working = self.threads.map_or(0.0, |threads| self.busy / threads);
+        (self.execution - working).clamp(0.0, self.io.min(self.execution))
+    }
+
+    fn shortest_wait(&self) -> f64 {
+        (self.execution - self.busy).clamp(0.0, self.longest_wait())
+    }
+}
+
+#[derive(Default)]
+struct NodeEffects {
+    plan: f64,
+    rows: f64,
+    per_row: f64,
+}
+
+/// Puts the change of the working time down to nodes.
+fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[NodePair]) -> NodeEffects {
+    let mut effects = NodeEffects::default();
+    let fed_by_change = fed_by_change(&run.plan, pairs, &base.plan, of_run);
+    for (here, step) in run.plan.steps.iter().enumerate() {
+        let now = step.busy_ns() as f64;
+        let Some(there) = pairs.base_of(here) else {
+            effects.plan += now;
+            continue;
+        };
+        let partner = &base.plan.steps[there];
+        let then = partner.busy_ns() as f64;
+        if of_run[here].fate != Fate::Same {
+            effects.plan += now - then;
+            continue;
+        }
+        match (rows(partner), rows(step)) {
+            (Some(before), Some(after)) if before > 0.0 => {
+                let by_rows = then * (after / before - 1.0);
+                *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += by_rows;
+                effects.per_row += now - then - by_rows;
+            }
+            (Some(_), Some(after)) if after > 0.0 => {
+                *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += now - then;
+            }
+            (Some(_), Some(_)) => effects.per_row += now - then,
+            // Nothing is known of its rows: unexplained.
+            _ => {}
+        }
+    }
+    let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
+    effects.plan -= gone.map(|place| base.plan.steps[place].busy_ns() as f64).sum::<f64>();
+    effects
+}
+
+/// What a node's work grows with.
+fn rows(step: &Step<'_>) -> Option<f64> {
+    let out = step.counter(&ROWS_SCANNED).or_else(|| step.counter(&ROWS_OUT));
+    match (step.counter(&ROWS_IN), out) {
+        (None, None) => None,
+        (taken, given) => Some(taken.unwrap_or(0) as f64 + given.unwrap_or(0) as f64),
+    }
+}
+
+/// For each node of the run, whether the plan below it is another than in the base.
+fn fed_by_change(run: &Graph<'_>, pairs: &Pairs, base: &Graph<'_>, of_run: &[NodePair]) -> Vec<bool> {
+    let mut fed = vec![false; run.steps.len()];
+    for here in 0..run.steps.len() {
+        let other_inputs = pairs.base_of(here).is_some_and(|there| {
+            let then = base.steps[there].inputs.iter().map(|&input| pairs.run_of(input));
+            let now = run.steps[here].inputs.iter().map(|&input| Some(input));
+            !then.eq(now)
+        });
+        let below = |&input: &usize| fed[input] || of_run[input].fate != Fate::Same;
+        fed[here] = other_inputs || run.steps[here].inputs.iter().any(below);
+    }
+    fed
+}

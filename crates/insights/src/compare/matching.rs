@@ -1,0 +1,158 @@
+//! Which node of one plan is which of another.
+//!
+//! After GumTree (Falleri, Morandat, Blanc, Martinez, Monperrus: Fine-grained and accurate source code
+//! differencing, ASE 2014), for plans: first the largest sub-plans of one shape are matched whole, then, from the
+//! leaves up, each node left with the node of its role that shares most of what lies below, and last, from the
+//! results down, nodes of one role at the same place under a matched node. A node whose role differs is another
+//! node; a scan of another table is matched only by its place.
+
+use crate::fingerprint::{Hash, own_shape};
+use crate::graph::{Graph, Step};
+use crate::table::table_name;
+use crate::vocabulary::properties::TABLE;
+
+/// Larger plans are matched by whole sub-plans and by place alone: comparing all nodes left with all others
+/// takes time by the square of their number.
+const MAX_NODES: usize = 2000;
+
+/// A matching: each node has at most one partner.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Pairs {
+    of_base: Vec<Option<usize>>,
+    of_run: Vec<Option<usize>>,
+}
+
+impl Pairs {
+    pub(super) fn run_of(&self, base: usize) -> Option<usize> {
+        self.of_base[base]
+    }
+
+    pub(super) fn base_of(&self, run: usize) -> Option<usize> {
+        self.of_run[run]
+    }
+
+    fn add(&mut self, base: usize, run: usize) {
+        self.of_base[base] = Some(run);
+        self.of_run[run] = Some(base);
+    }
+
+    fn free(&self, base: usize, run: usize) -> bool {
+        self.of_base[base].is_none() && self.of_run[run].is_none()
+    }
+
+    /// Whether a matched node reads from the same nodes in another order.
+    pub(super) fn inputs_changed(&self, base: &Graph<'_>, run: &Graph<'_>, place: usize) -> bool {
+        let Some(partner) = self.base_of(place) else { return false };
+        let now: Vec<_> = run.steps[place].inputs.iter().map(|&input| self.base_of(input)).collect();
+        let then: Vec<_> = base.steps[partner].inputs.iter().map(|&input| Some(input)).collect();
+        let sorted = |inputs: &[Option<usize>]| {
+            let mut inputs = inputs.to_vec();
+            inputs.sort_unstable();
+            inputs
+        };
+        now != then && sorted(&now) == sorted(&then)
+    }
+}
+
+pub(super) fn pairs(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[Hash]) -> Pairs {
+    let mut pairs = Pairs { of_base: vec![None; base.steps.len()], of_run: vec![None; run.steps.len()] };
+    whole(base, base_shapes, run, run_shapes, &mut pairs);
+    if base.steps.len().max(run.steps.len()) <= MAX_NODES {
+        by_likeness(base, run, &mut pairs);
+    }
+    by_place(base, run, &mut pairs);
+    pairs
+}
+
+/// Sub-plans of one shape, from the results down: so the largest come first.
+fn whole(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[Hash], pairs: &mut Pairs) {
+    let mut places: std::collections::HashMap<Hash, Vec<usize>> = std::collections::HashMap::new();
+    for place in (0..base.steps.len()).rev() {
+        places.entry(base_shapes[place]).or_default().push(place);
+    }
+    for here in (0..run.steps.len()).rev() {
+        if pairs.base_of(here).is_some() {
+            continue;
+        }
+        let alike = places.get(&run_shapes[here]).into_iter().flatten();
+        let Some(&there) = alike.into_iter().find(|&&there| pairs.run_of(there).is_none()) else { continue };
+        let mut open = vec![(there, here)];
+        while let Some((there, here)) = open.pop() {
+            if pairs.free(there, here) {
+                pairs.add(there, here);
+                let inputs = base.steps[there].inputs.iter().copied();
+                open.extend(inputs.zip(run.steps[here].inputs.iter().copied()));
+            }
+        }
+    }
+}
+
+/// From the leaves up, each node left with the most similar one.
+fn by_likeness(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
+    let left = |pairs: &Pairs| -> Vec<usize> {
+        (0..base.steps.len()).filter(|&place| pairs.run_of(place).is_none()).collect()
+    };
+    if left(pairs).is_empty() {
+        return;
+    }
+    let below_base: Vec<Vec<usize>> = (0..base.steps.len()).map(|place| base.below(place)).collect();
+    for here in 0..run.steps.len() {
+        if pairs.base_of(here).is_some() {
+            continue;
+        }
+        let step = &run.steps[here];
+        let shape = own_shape(step);
+        let mut partners = vec![false; base.steps.len()];
+        let below = run.below(here);
+        below.iter().filter_map(|&place| pairs.base_of(place)).for_each(|place| partners[place] = true);
+        let mut best: Option<(f64, usize)> = None;
+        for there in left(pairs) {
+            let other = &base.steps[there];
+            if !alike(other, step) {
+                continue;
+            }
+            let shared = below_base[there].iter().filter(|&&place| partners[place]).count();
+            let size = below.len() + below_base[there].len() - 2;
+            // Sørensen-Dice: 0 where nothing below is shared, 1 where all is.
+            let shared = if size == 0 { 0.0 } else { 2.0 * shared as f64 / size as f64 };
+            let same = own_shape(other) == shape;
+            let leaf = step.inputs.is_empty() && other.inputs.is_empty();
+            if shared == 0.0 && !same && !leaf {
+                continue;
+            }
+            let kind = other.node.kind == step.node.kind;
+            let score = shared + if same { 1.0 } else { 0.0 } + if kind { 0.25 } else { 0.0 };
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, there));
+            }
+        }
+        if let Some((_, there)) = best {
+            pairs.add(there, here);
+        }
+    }
+}
+
+/// From the results down, nodes of one role at the same place.
+fn by_place(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
+    let roots = base.roots().zip(run.roots()).collect::<Vec<_>>();
+    for (there, here) in roots {
+        if pairs.free(there, here) && base.steps[there].role() == run.steps[here].role() {
+            pairs.add(there, here);
+        }
+    }
+    for here in (0..run.steps.len()).rev() {
+        let Some(there) = pairs.base_of(here) else { continue };
+        let inputs = base.steps[there].inputs.iter().copied().zip(run.steps[here].inputs.iter().copied());
+        for (below, above) in inputs.collect::<Vec<_>>() {
+            if pairs.free(below, above) && base.steps[below].role() == run.steps[above].role() {
+                pairs.add(below, above);
+            }
+        }
+    }
+}
+
+/// Whether a node can be the other: its role is the same, and so is the table of a scan.
+fn alike(base: &Step<'_>, run: &Step<'_>) -> bool {
+    let table = |step: &Step<'_>| step.properties.text(&TABLE).map(table_name);
+    base.role() == run.role() && table(base) == table(run)
+}
