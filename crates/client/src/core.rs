@@ -226,3 +226,6 @@ fn spawn_sampler(sampler: Sampler, ending: Arc<Ending>, sender: Thread) -> Resul
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StartError> {
     Builder::new().name(name.into()).spawn(run).map_err(StartError::Thread)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,3 +6,6 @@ mod rotating;
 
 pub use events::EventsFile;
 pub use profiles::ProfilesFile;
+
+#[cfg(test)]
+mod tests;

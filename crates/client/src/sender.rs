@@ -86,3 +86,81 @@ fn step(lanes: &mut [Lane], ending: &Ending, host: &dyn Host) -> Step {
     let wake = [next, deadline].into_iter().flatten().min();
     Step::Sleep(wake.map_or(SLEEP_MAX, |wake| wake.saturating_duration_since(now)).min(SLEEP_MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use queryscope_protocol::Seq;
+
+    use super::*;
+    use crate::exporter::{Answer, Batch, Delivery};
+    use crate::host::fake::Fake;
+    use crate::outbox::{Entry, Outbox};
+    use crate::random::Random;
+
+    struct Always(Answer);
+
+    impl Delivery for Always {
+        fn deliver(&mut self, _batch: &Batch<'_>, _deadline: Option<Instant>) -> Answer {
+            self.0.clone()
+        }
+    }
+
+    fn lane(answer: Answer) -> (Lane, Arc<Outbox>) {
+        let outbox = Arc::new(Outbox::new(1_000));
+        let random = Arc::new(Random::new(1));
+        let delivery = Box::new(Always(answer));
+        (Lane::new(Arc::clone(&outbox), delivery, Arc::from(&b"p"[..]), random, Arc::default()), outbox)
+    }
+
+    fn push(outbox: &Outbox, host: &Fake) {
+        let seq = Seq::new(2).expect("over 0");
+        outbox.push(Entry { seq, line: Arc::from(&b"e"[..]), is_sample: false, made: host.now() });
+    }
+
+    fn later() -> Answer {
+        Answer::Later { after: Some(Duration::from_secs(7)), problem: "503".into() }
+    }
+
+    #[test]
+    fn sleeps_until_the_first_lane_is_due() {
+        let (host, ending) = (Fake::new(), Ending::default());
+        let ((good, good_box), (bad, bad_box)) = (lane(Answer::Delivered), lane(later()));
+        let mut lanes = [good, bad];
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(SLEEP_MAX));
+        push(&good_box, &host);
+        push(&bad_box, &host);
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(7)));
+        assert_eq!(
+            (good_box.stats().sent, bad_box.stats().queued),
+            (1, 1),
+            "one lane does not hold up another"
+        );
+    }
+
+    #[test]
+    fn ends_when_all_is_made_and_sent() {
+        let (host, ending) = (Fake::new(), Ending::default());
+        let (lane, outbox) = lane(Answer::Delivered);
+        let mut lanes = [lane];
+        assert!(ending.begin(host.now() + Duration::from_secs(2)));
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(2)), "more may be made");
+        push(&outbox, &host);
+        ending.note_made_all();
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Ended);
+        assert_eq!(outbox.stats().sent, 1);
+    }
+
+    #[test]
+    fn ends_at_the_deadline_whatever_waits() {
+        let (host, ending) = (Fake::new(), Ending::default());
+        let (lane, outbox) = lane(later());
+        let mut lanes = [lane];
+        push(&outbox, &host);
+        ending.begin(host.now() + Duration::from_secs(2));
+        ending.note_made_all();
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(2)));
+        host.advance(Duration::from_secs(2));
+        assert_eq!(step(&mut lanes, &ending, &host), Step::Ended);
+        assert_eq!(outbox.stats().queued, 1);
+    }
+}

@@ -1,0 +1,125 @@
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use queryscope_protocol::{Event, EventKind, Plan};
+
+use super::*;
+use crate::active::ActiveQuery;
+use crate::exporter::{Answer, Batch, Delivery};
+use crate::host::fake::Fake;
+use crate::readings::Readings;
+
+/// Keeps what it is given, for all processes.
+#[derive(Clone, Default)]
+struct Memory {
+    lines: Arc<Mutex<Vec<String>>>,
+    opened: Arc<Mutex<Vec<(u32, bool)>>>,
+}
+
+impl Exporter for Memory {
+    fn open(&self, stream: &Stream) -> Result<Box<dyn Delivery>, StartError> {
+        self.opened.lock().expect("no panic").push((stream.pid, stream.forked));
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Delivery for Memory {
+    fn deliver(&mut self, batch: &Batch<'_>, _deadline: Option<Instant>) -> Answer {
+        let mut text = Vec::new();
+        batch.write_to(&mut text).expect("memory");
+        let text = String::from_utf8(text).expect("UTF-8");
+        self.lines.lock().expect("no panic").extend(text.lines().map(Into::into));
+        Answer::Delivered
+    }
+}
+
+struct Nothing;
+
+impl QuerySource for Nothing {
+    fn plan(&self) -> Plan<'static> {
+        Plan::default()
+    }
+
+    fn sample(&self, _readings: &mut Readings) {}
+}
+
+fn settings(exporter: impl Exporter) -> Settings {
+    Settings {
+        engine: Some("toy".into()),
+        engine_version: None,
+        service: Some("s".into()),
+        environment: None,
+        redaction: Redaction::none(),
+        max_queue_bytes: 1 << 20,
+        exporters: vec![Box::new(exporter)],
+    }
+}
+
+fn run_query(core: &Core) {
+    ActiveQuery::new(core.begin(Query::new(), Arc::new(Nothing))).finish();
+}
+
+#[test]
+fn a_forked_child_is_a_stream_of_its_own() {
+    let (host, memory) = (Arc::new(Fake::new()), Memory::default());
+    let parent = Core::start(Arc::new(settings(memory.clone())), Arc::clone(&host) as Arc<dyn Host>, false)
+        .expect("threads");
+    run_query(parent.current().expect("itself"));
+    parent.shutdown();
+
+    host.fork();
+    assert!(parent.existing().is_none(), "nothing is started before the first query");
+    let child = parent.current().expect("a stream of its own");
+    run_query(child);
+    run_query(parent.current().expect("the same again"));
+    child.shutdown();
+    assert_eq!((parent.stats().sent, child.stats().sent), (1, 2));
+
+    host.fork();
+    let grandchild = parent.current().expect("a third one");
+    run_query(grandchild);
+    grandchild.shutdown();
+
+    assert_eq!(*memory.opened.lock().expect("no panic"), [(1, false), (2, true), (3, true)]);
+    let lines = memory.lines.lock().expect("no panic");
+    let mut streams = BTreeSet::new();
+    let mut queries = BTreeSet::new();
+    for line in lines.iter() {
+        let event = Event::read(line).expect("an event");
+        match event.kind {
+            EventKind::Process(process) => {
+                streams.insert((process.pid, process.id));
+            }
+            kind => {
+                queries.insert(kind.query_id().expect("of a query"));
+            }
+        }
+    }
+    let pids: Vec<Option<u64>> = streams.iter().map(|(pid, _)| *pid).collect();
+    assert_eq!(pids, [Some(1), Some(2), Some(3)]);
+    assert_eq!(queries.len(), 4);
+}
+
+#[test]
+fn an_engine_that_is_no_brand_does_not_start() {
+    let settings = Settings { engine: Some("No Brand".into()), ..settings(Memory::default()) };
+    let host: Arc<dyn Host> = Arc::new(Fake::new());
+    assert!(matches!(Core::start(Arc::new(settings), host, false).err(), Some(StartError::Engine(_))));
+}
+
+#[test]
+fn too_many_queries_at_a_time_are_counted_and_run_unfollowed() {
+    let registry = Registry::default();
+    let host: Arc<dyn Host> = Arc::new(Fake::new());
+    let core = Core::start(Arc::new(settings(Memory::default())), host, false).expect("threads");
+    let query = core.unfollowed(Query::new(), Arc::new(Nothing));
+    for _ in 0..10_002 {
+        registry.register(&query);
+    }
+    assert_eq!((registry.take().len(), registry.unfollowed()), (10_000, 2));
+    registry.note_ended(1);
+    registry.register(&query);
+    registry.close();
+    registry.register(&query);
+    assert_eq!((registry.take().len(), registry.unfollowed()), (1, 3));
+}

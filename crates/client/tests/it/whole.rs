@@ -1,0 +1,107 @@
+//! Queries of many threads, from their begin to the exporter.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use queryscope_client::{Query, Redacted, Redaction, Telemetry};
+
+use crate::memory::{Memory, Scan};
+
+const THREADS: u64 = 4;
+const QUERIES: u64 = 100;
+
+#[test]
+fn every_query_is_told_of_once_and_the_counts_add_up() {
+    let memory = Memory::default();
+    let telemetry =
+        Telemetry::builder().engine("toy", "1").exporter(memory.clone()).start().expect("threads");
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let telemetry = telemetry.clone();
+            scope.spawn(move || {
+                for number in 0..QUERIES {
+                    let rows = thread * QUERIES + number;
+                    let query = telemetry.begin(Query::new().label("many"), Arc::new(Scan(rows)));
+                    match number % 3 {
+                        0 => query.finish(),
+                        1 => query.fail("no"),
+                        _ => drop(query),
+                    }
+                }
+            });
+        }
+    });
+    telemetry.shutdown();
+    let stats = telemetry.stats();
+    assert_eq!((stats.enqueued, stats.sent, stats.queued, stats.unfollowed), (400, 400, 0, 0), "{stats:?}");
+
+    let finished = memory.finished();
+    let ids: BTreeSet<String> = finished.iter().map(|profile| profile.query_id.to_string()).collect();
+    assert_eq!(ids.len(), 400);
+    let rows: BTreeSet<Option<u64>> = finished
+        .iter()
+        .map(|profile| {
+            profile.plan.physical[0].metrics.as_ref().and_then(|counters| counters.get("rows_sent"))
+        })
+        .collect();
+    assert_eq!(rows, (0..400).map(Some).collect());
+    let failed = |text: Option<&str>| finished.iter().filter(|p| p.failed.as_deref() == text).count();
+    assert_eq!((failed(None), failed(Some("no")), failed(Some("cancelled"))), (136, 132, 132));
+}
+
+/// A query whose start lies in the past has run for as long, so that nobody has to wait for that second.
+#[test]
+fn a_query_of_more_than_a_second_is_told_of_while_it_runs() {
+    let memory = Memory::default();
+    let telemetry = Telemetry::builder().exporter(memory.clone()).start().expect("threads");
+    let begun = Instant::now().checked_sub(Duration::from_secs(3)).expect("the machine has run for longer");
+    let query = telemetry.begin(Query::new().started(begun), Arc::new(Scan(5)));
+    while memory.lines().len() < 2 {
+        std::thread::yield_now();
+    }
+    query.finish();
+    telemetry.shutdown();
+    let types: Vec<String> = memory
+        .lines()
+        .iter()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].to_string())
+        .collect();
+    assert_eq!(types, [r#""query.started""#, r#""query.progress""#, r#""query.finished""#]);
+    assert!(memory.finished()[0].wall_ms >= 3_000.0);
+}
+
+#[test]
+fn a_query_that_had_no_plan_is_told_of() {
+    let memory = Memory::default();
+    let telemetry = Telemetry::builder().exporter(memory.clone()).start().expect("threads");
+    telemetry.failed(Query::new().label("typo"), "no such table");
+    telemetry.shutdown();
+    let finished = memory.finished();
+    assert_eq!(finished[0].failed.as_deref(), Some("no such table"));
+    assert!(finished[0].plan.physical.is_empty());
+}
+
+#[test]
+fn each_exporter_gets_what_it_may() {
+    let (all, most, least) = (Memory::default(), Memory::default(), Memory::default());
+    let telemetry = Telemetry::builder()
+        .redaction(Redaction::none().literals())
+        .exporter(all.clone())
+        .exporter(Redacted::new(most.clone(), Redaction::none().labels()))
+        .exporter(Redacted::new(least.clone(), Redaction::all()))
+        .start()
+        .expect("threads");
+    telemetry.failed(Query::new().label("l"), "no table 'a'");
+    telemetry.shutdown();
+    let seen = |memory: &Memory| {
+        let finished = memory.finished();
+        let profile = finished.first().expect("one");
+        (profile.label.as_deref().map(str::to_owned), profile.failed.as_deref().map(str::to_owned))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(seen(&all), (some("l"), some("no table '?'")));
+    assert_eq!(seen(&most), (None, some("no table '?'")));
+    assert_eq!(seen(&least), (None, some("redacted")));
+    assert_eq!(telemetry.stats().sent, 3);
+}
