@@ -29,7 +29,8 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
   const whole = Math.round(ms / small);
   const perBig = big / small;
   if (whole >= 10 * perBig) return `${short(ms / big)} ${bigName}`;
-  return `${Math.floor(whole / perBig)} ${bigName} ${two(whole % perBig)} ${smallName}`;
+  const rest = whole % perBig;
+  return `${Math.floor(whole / perBig)} ${bigName}${rest === 0 ? "" : ` ${two(rest)} ${smallName}`}`;
 }
 
 /** 0.42 ms, 309 ms, 1.6 s, 94 s, 4 min 41 s, 11.6 min, 2 h 05 min. */
