@@ -26,8 +26,8 @@ const USUAL_RUNS_MIN = 5;
 const SLOWER = 1.2;
 const GROWTH_TOLD = 2;
 
-export function firstLine(run: Run, moment: Moment, standing: Standing, usual: Usual | null): FirstLine {
-  return { state: state(run, standing, usual), cause: cause(run, moment, standing) };
+export function firstLine(run: Run, moment: Moment, standing: Standing, usual: Usual | null, findings: readonly Finding[] = run.finished?.findings ?? []): FirstLine {
+  return { state: state(run, standing, usual), cause: cause(run, moment, standing, findings) };
 }
 
 export function standingOf(run: Run): Standing {
@@ -66,7 +66,7 @@ export function firstSentence(text: string): string {
   return text.trim().split("\n", 1)[0] ?? "";
 }
 
-function cause(run: Run, moment: Moment, standing: Standing): string | null {
+function cause(run: Run, moment: Moment, standing: Standing, findings: readonly Finding[]): string | null {
   const ranked = hottest(run, moment);
   const [top] = ranked;
   if (top === undefined) return run.plan.physical.length === 0 && standing !== "running" ? "It ended before it had a plan." : null;
@@ -76,15 +76,11 @@ function cause(run: Run, moment: Moment, standing: Standing): string | null {
     const five = ranked.slice(0, 5).reduce((total, { moment: { share: part } }) => total + (part ?? 0), 0);
     return `No node stands out: the five hottest of ${run.plan.physical.length} take ${formatShare(five)} of the CPU.`;
   }
-  return `${formatShare(share)} of the CPU ${verb} in ${nodeName(top)}${why(top, findingOf(run, top))}.`;
+  return `${formatShare(share)} of the CPU ${verb} in ${nodeName(top)}${why(top, findings.find(({ nodeId }) => nodeId === top.node.id))}.`;
 }
 
 export function nodeName({ node }: Pick<Ranked, "node">): string {
   return `${node.kind} #${nodeNumber(node.id)}`;
-}
-
-function findingOf(run: Run, { node }: Ranked): Finding | undefined {
-  return run.finished?.findings.find((finding) => finding.nodeId === node.id);
 }
 
 function why({ node, moment }: Ranked, finding: Finding | undefined): string {
@@ -99,6 +95,8 @@ function why({ node, moment }: Ranked, finding: Finding | undefined): string {
 
 /** What the finding could save: at most the time in which nothing but its node ran. Null where that is not told. */
 export function savesAtMost(finding: Finding, wallMs: Milliseconds): Milliseconds | null {
+  const told = finding.evidence.find(({ name }) => name === "saves_wall_at_most")?.value;
+  if (typeof told === "number") return told;
   const share = finding.blockedShare ?? finding.cpuShare;
   return share === null ? null : Math.min(1, Math.max(0, share)) * wallMs;
 }

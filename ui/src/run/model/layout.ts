@@ -3,10 +3,10 @@
 
 import type { Folded } from "./fold";
 
-export const BOX_WIDTH = 208;
+export const BOX_WIDTH = 220;
 export const BOX_HEIGHT = 66;
 const GAP_X = 20;
-const GAP_Y = 46;
+const GAP_Y = 38;
 
 export interface Place {
   /** Of the upper left corner. */

@@ -88,16 +88,31 @@ function chains(graph: Graph, names: ReadonlyMap<NodeId, NodeId>): Map<string, P
   return found;
 }
 
-/** Pairs both chains from the top: a physical node takes the next logical one that does the same kind of work. */
+/** The kinds of work both chains have in common, in order, from the scans up; renaming columns counts little. */
 function align(physical: readonly PlanNode[], logical: readonly PlanNode[], link: Map<NodeId, NodeId>): void {
-  let next = 0;
-  for (const node of physical) {
-    const at = logical.findIndex((twin, i) => i >= next && work(twin.role) === work(node.role));
-    const twin = logical[at];
-    if (twin === undefined) continue;
-    // Never past more than it takes: a later node of the chain may be what those before it wait for.
-    link.set(node.id, twin.id);
-    next = at + 1;
+  const [ours, theirs] = [physical.toReversed(), logical.toReversed()];
+  const gain = (i: number, j: number): number => {
+    const [a, b] = [ours[i], theirs[j]];
+    if (a === undefined || b === undefined || work(a.role) !== work(b.role)) return 0;
+    return work(a.role) === "columns" ? 1 : 3;
+  };
+  // best[i][j]: the most that can be paired from i and j on.
+  const best = Array.from({ length: ours.length + 1 }, () => new Array<number>(theirs.length + 1).fill(0));
+  const at = (i: number, j: number): number => best[i]?.[j] ?? 0;
+  const paired = (i: number, j: number): number => (gain(i, j) === 0 ? 0 : gain(i, j) + at(i + 1, j + 1));
+  for (let i = ours.length - 1; i >= 0; i -= 1) {
+    for (let j = theirs.length - 1; j >= 0; j -= 1) {
+      (best[i] as number[])[j] = Math.max(at(i + 1, j), at(i, j + 1), paired(i, j));
+    }
+  }
+  for (let i = 0, j = 0; i < ours.length && j < theirs.length; ) {
+    const [a, b] = [ours[i], theirs[j]];
+    if (a && b && gain(i, j) > 0 && paired(i, j) === at(i, j)) {
+      link.set(a.id, b.id);
+      i += 1;
+      j += 1;
+    } else if (at(i + 1, j) === at(i, j)) i += 1;
+    else j += 1;
   }
 }
 

@@ -100,7 +100,7 @@ describe("the layout", () => {
   });
 
   test("edges of the tree run straight down where they can, extra ones aside", () => {
-    expect(edgePath({ x: 0, y: 112 }, { x: 0, y: 0 }, false)).toBe("M104,112V66");
+    expect(edgePath({ x: 0, y: 112 }, { x: 0, y: 0 }, false)).toBe(`M${BOX_WIDTH / 2},112V${BOX_HEIGHT}`);
     expect(edgePath({ x: 0, y: 112 }, { x: 0, y: 0 }, true)).toContain("C");
   });
 });
@@ -114,6 +114,12 @@ test("scans, joins and groups of both plans find each other", () => {
     if (node.role === "scan" || node.role === "join") expect(twin).toBe(node.role);
   }
   expect(new Set(link.values()).size).toBe(link.size);
+});
+
+test("of two groups above each other, the one at the scan is the distinct", () => {
+  const run = captured("unique/redundant");
+  const link = linkPlans(run.plan);
+  expect(["4294967299", "4294967303"].map((id) => run.plan.logical.find((node) => node.id === link.get(id))?.kind)).toEqual(["Distinct", "GroupBy"]);
 });
 
 describe("the rows of the treegrid", () => {

@@ -102,7 +102,7 @@ export function readProfile(value: Json | undefined): Profile | null {
     diagnostics,
     queryMetrics: isObject(value["query_metrics"]) ? value["query_metrics"] : {},
     plan: { physical: readNodes(plan["physical"]), logical: readNodes(plan["logical"]) },
-    findings: asList(insights["findings"]).flatMap(readFinding),
+    findings: readFindings(insights["findings"]),
   };
 }
 
@@ -131,6 +131,10 @@ function readNodes(value: Json | undefined): PlanNode[] {
     node.inputs = node.inputs.filter((input) => input !== node.id && nodes.has(input));
   }
   return [...nodes.values()];
+}
+
+export function readFindings(value: Json | undefined): Finding[] {
+  return asList(value).flatMap(readFinding);
 }
 
 function readFinding(value: Json): Finding[] {

@@ -38,9 +38,11 @@ export function nodeWords(node: PlanNode, aliases: Aliases = new Map()): string 
     case "semi_anti_join":
       parts.push(asString(p["how"] ?? p["join_type"])?.toLowerCase() ?? null, on(p, say), asString(p["strategy"]));
       break;
-    case "aggregation":
     case "distinct":
-      parts.push(by(say(p["keys"] ?? p["key_per_input"] ?? p["subset"] ?? p["group_by"])));
+      parts.push(by(say(p["subset"] ?? p["keys"])) ?? "by all columns");
+      break;
+    case "aggregation":
+      parts.push(by(say(p["keys"] ?? p["key_per_input"] ?? p["group_by"])));
       parts.push(say(p["aggs"] ?? p["aggs_per_input"] ?? p["exprs"] ?? p["aggr_expr"]));
       break;
     case "sort":

@@ -1,0 +1,104 @@
+// Brings a run of the service into a view, and keeps it up to date while it runs.
+
+import { ApiError, type QuerySummary, get } from "../api/client";
+import { parseExact } from "../api/json";
+import { follow } from "../live/follow";
+import { Recording, Run } from "./model/run";
+import { type Choices, RunView } from "./view.svelte";
+
+const PAINT_MS = 250;
+
+export class LoadedRun {
+  view = $state.raw<RunView | null>(null);
+  error = $state.raw<ApiError | null>(null);
+  /** Whether nothing of it has arrived yet. */
+  isEmpty = $state(true);
+  /** Since when the stream of a running query is lost, in milliseconds since 1970. */
+  lostMs = $state<number | null>(null);
+  problems = $state.raw<Recording["problems"]>([]);
+  #recording = new Recording();
+  #painting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly choices: Choices,
+  ) {}
+
+  /** Loads, and follows while it runs, until `signal` aborts. */
+  async load(signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => {
+      clearTimeout(this.#painting);
+      this.view?.leave();
+    });
+    try {
+      const summary = await get("/api/queries/{id}", { path: { id: this.id }, signal });
+      await this.#follow(summary, signal);
+    } catch (error) {
+      if (!signal.aborted) this.error = error instanceof ApiError ? error : new ApiError(0, String(error));
+    }
+  }
+
+  /** The stream serves ended queries, too, and its text is plain: a recording is gzip of several members, of which browsers read the first. */
+  async #follow(summary: QuerySummary, signal: AbortSignal): Promise<void> {
+    this.#replace(summary);
+    const ended = new AbortController();
+    await follow(
+      `/api/live/${encodeURIComponent(this.id)}`,
+      {
+        onMessage: ({ event, data }) => {
+          if (event === "events") this.#events(data, summary);
+          else if (event === "finished") {
+            this.#ended(parseExact(data) as QuerySummary);
+            ended.abort();
+          }
+        },
+        onState: (state) => {
+          this.lostMs = state.is === "lost" ? (this.lostMs ?? Date.now()) : null;
+          if (state.is === "ended" && state.status >= 400) this.error = new ApiError(state.status, "its events can not be read");
+        },
+      },
+      AbortSignal.any([signal, ended.signal]),
+    );
+  }
+
+  #events(data: string, summary: QuerySummary): void {
+    // A message that begins with the process replaces everything before it (docs/live.md).
+    if (this.#recording.lines.length > 0 && startsWithProcess(data)) this.#replace(this.view?.summary ?? summary);
+    for (const line of data.split("\n")) this.#recording.addLine(line);
+    this.#painting ??= setTimeout(() => this.#show(), PAINT_MS);
+  }
+
+  #ended(summary: QuerySummary): void {
+    this.error = null;
+    this.lostMs = null;
+    if (this.view) this.view.summary = summary;
+    this.#show();
+  }
+
+  #replace(summary: QuerySummary): void {
+    this.#recording = new Recording();
+    const run = new Run(this.id);
+    this.#recording.runs.set(this.id, run);
+    const view = new RunView(run, this.choices, this.#recording.lines);
+    view.summary = summary;
+    view.usual = this.view?.usual ?? null;
+    this.view = view;
+  }
+
+  #show(): void {
+    clearTimeout(this.#painting);
+    this.#painting = undefined;
+    this.isEmpty = false;
+    this.problems = [...this.#recording.problems];
+    this.view?.heard();
+  }
+}
+
+function startsWithProcess(data: string): boolean {
+  const [first = ""] = data.split("\n", 1);
+  try {
+    return (JSON.parse(first) as { type?: unknown }).type === "process";
+  } catch {
+    return false;
+  }
+}
