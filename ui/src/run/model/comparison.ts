@@ -1,0 +1,96 @@
+// What `/api/compare` says, as the page shows it.
+
+import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
+import type { Schemas } from "../../api/client";
+import { nodeNumber } from "./graph";
+
+export type Comparison = Schemas["Comparison"];
+export type NodePair = Schemas["NodePair"];
+type Cause = Schemas["AccountCause"];
+
+export const CAUSE_NAMES: Record<Cause, string> = {
+  plan_change: "Plan change",
+  more_rows: "More rows",
+  slower_per_row: "Slower per row",
+  less_parallelism: "Less parallelism",
+  waiting: "Waiting",
+  planning: "Planning",
+  unexplained: "Unexplained",
+};
+
+/** What a cause is called where it made the run faster. */
+const LESS_NAMES: Partial<Record<Cause, string>> = {
+  more_rows: "Fewer rows",
+  slower_per_row: "Faster per row",
+  less_parallelism: "More parallelism",
+};
+
+export interface Step {
+  name: string;
+  /** Where the bar begins and ends on the axis of wall time. */
+  fromMs: Milliseconds;
+  untilMs: Milliseconds;
+  kind: "whole" | "slower" | "faster";
+  text: string;
+}
+
+/** From the wall time of the base, cause by cause, to that of the run: each bar begins where the one before ended. */
+export function toWaterfall({ account }: Comparison): Step[] {
+  const ms = (ns: number | bigint): Milliseconds => Number(ns) / 1e6;
+  const steps: Step[] = [{ name: "Before", fromMs: 0, untilMs: ms(account.base_wall_ns), kind: "whole", text: formatDuration(ms(account.base_wall_ns)) }];
+  let at = account.base_wall_ns;
+  for (const { cause, ns } of account.parts) {
+    if (Number(ns) === 0) continue;
+    const next = add(at, ns);
+    const less = Number(ns) < 0;
+    steps.push({
+      name: (less ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause],
+      fromMs: ms(at),
+      untilMs: ms(next),
+      kind: less ? "faster" : "slower",
+      text: signedDuration(ms(ns)),
+    });
+    at = next;
+  }
+  steps.push({ name: "This run", fromMs: 0, untilMs: ms(account.run_wall_ns), kind: "whole", text: formatDuration(ms(account.run_wall_ns)) });
+  return steps;
+}
+
+function add(a: number | bigint, b: number | bigint): number {
+  return Number(BigInt(a) + BigInt(b));
+}
+
+export function signedDuration(ms: Milliseconds | null): string {
+  if (ms === null) return "–";
+  return ms > 0 ? `+${formatDuration(ms)}` : ms < 0 ? `−${formatDuration(-ms)}` : "0";
+}
+
+export function signedCount(value: number | bigint | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  const count = Number(value);
+  return count > 0 ? `+${formatCount(count)}` : count < 0 ? `−${formatCount(-count)}` : "0";
+}
+
+/** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */
+export function comparisonLine(comparison: Comparison): string {
+  const { account } = comparison;
+  const [before, now] = [Number(account.base_wall_ns) / 1e6, Number(account.run_wall_ns) / 1e6];
+  const line = `${formatDuration(now)} instead of ${formatDuration(before)}${before > 0 ? ` (${formatRatio(now / before)})` : ""}.`;
+  const difference = Number(account.difference_ns);
+  const same = account.parts.filter(({ ns }) => Number(ns) * difference > 0).sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
+  const [most] = same;
+  if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
+  const name = (Number(most.ns) < 0 ? LESS_NAMES[most.cause] : undefined) ?? CAUSE_NAMES[most.cause];
+  return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).`;
+}
+
+/** Nodes that became something else first, then by how much their time moved; nodes that stayed as they were, last. */
+export function byInterest(pairs: readonly NodePair[]): NodePair[] {
+  const moved = ({ base, run, delta }: NodePair): number => Math.abs(Number(delta?.busy_ns ?? run?.busy_ns ?? base?.busy_ns ?? 0));
+  return [...pairs].sort((a, b) => moved(b) - moved(a));
+}
+
+export function pairName({ run, base }: NodePair): string {
+  const node = run ?? base;
+  return node ? `${node.kind} #${nodeNumber(String(node.id))}` : "";
+}

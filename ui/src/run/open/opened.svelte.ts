@@ -1,0 +1,33 @@
+// The file a person opened: it stays in this page and goes nowhere.
+
+import { readRecording, type Recording } from "../model/run";
+import { gunzip, isGzip } from "./gunzip";
+
+class Opened {
+  name = $state<string | null>(null);
+  recording = $state.raw<Recording | null>(null);
+  /** Why it could not be read, or not all of it. */
+  problem = $state<string | null>(null);
+  isReading = $state(false);
+
+  async read(file: File): Promise<void> {
+    this.isReading = true;
+    this.problem = null;
+    this.recording = null;
+    this.name = file.name;
+    try {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const { bytes: decoded, cut } = isGzip(bytes) ? await gunzip(bytes) : { bytes, cut: false };
+      const recording = readRecording(new TextDecoder().decode(decoded));
+      if (cut) this.problem = "its compressed part is cut off or broken: shown is what comes before";
+      if (recording.runs.size === 0) this.problem = "it holds no event and no profile this page knows";
+      this.recording = recording;
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.isReading = false;
+    }
+  }
+}
+
+export const opened = new Opened();

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { captured, everything } from "../model/captures";
+import { momentAt } from "../model/moment";
+import { readRecording } from "../model/run";
+import { ALL_MASKED, maskText, sharedLines, textsLeaving } from "./mask";
+
+const NONE = { literals: false, paths: false, errors: false, label: false, place: false };
+
+test("values are masked, names of columns are not", () => {
+  const masked = (text: string): string => maskText(text, ALL_MASKED);
+  expect(masked('(col("amount") > 990.0) & (col("region") == "EU")')).toBe('(col("amount") > <num>) & (col("region") == "<str>")');
+  expect(masked("o_total@3 > 17 AND o_status = 'urgent \\' one'")).toBe('o_total@3 > <num> AND o_status = "<str>"');
+  expect(masked('col("x2").str.replace(["(\\d)", "$2"]).alias("r")')).toBe('col("x2").str.replace(["<str>", "<str>"]).alias("r")');
+  expect(masked("read s3://bucket/a b.parquet and /srv/data/x.csv")).toBe("read <path> b.parquet and <path>");
+  expect(masked("exports/2026/q3.parquet")).toBe("<path>");
+  expect(masked("price * qty / 2")).toBe("price * qty / <num>");
+});
+
+test("nothing that was masked is anywhere in what leaves", () => {
+  for (const run of everything().runs.values()) {
+    const text = sharedLines(run, ALL_MASKED).join("\n");
+    for (const secret of ["/srv/", ".parquet\"", "SECRET", "workload.py", "worker-1", "orders-etl", run.profile?.label?.includes("/") && run.profile.label]) {
+      if (secret) expect(text.includes(`${secret}`), `${secret} of ${run.profile?.label}`).toBe(false);
+    }
+  }
+});
+
+test("what is shared shows the same run", () => {
+  const run = captured("unique/redundant");
+  const shared = [...readRecording(sharedLines(run, ALL_MASKED).join("\n")).runs.values()][0];
+  if (!shared) throw new Error("nothing was shared");
+  for (const time of [1100, null]) {
+    const shares = (one: typeof run): unknown[] => [...momentAt(one, time).nodes].map(([id, { share, rowsOut }]) => [id, share, rowsOut]);
+    expect(shares(shared)).toEqual(shares(run));
+  }
+  expect(shared.finished?.startedUnixNs).toBe(run.finished?.startedUnixNs);
+  expect(shared.finished?.findings).toEqual(run.finished?.findings);
+});
+
+test("the preview lists every text, and masks take them out", () => {
+  const run = captured("scan/parquet-filter-project");
+  expect(textsLeaving(run, NONE)).toContain('(col("amount") > 990.0) & (col("region") == "EU")');
+  expect(textsLeaving(run, NONE)).toContain("scan/parquet-filter-project");
+  const masked = textsLeaving(run, ALL_MASKED).join("\n");
+  expect(masked).not.toMatch(/990|EU|orders\.parquet|scan\//);
+});

@@ -1,0 +1,151 @@
+// What leaves when a run is shared: written anew from what this page knows, so that nothing unknown goes along, and
+// masked like the sender's own redaction: `<str>`, `<num>`, `<path>`.
+
+import { isObject, type Json, type JsonObject, writeExact } from "../model/json";
+import { customCounters, isDone, plainCounters, type Counters } from "../model/counters";
+import type { Finding, PlanNode, Profile } from "../model/profile";
+import type { Run } from "../model/run";
+
+/** What is masked; all of it unless a person chooses otherwise. */
+export interface Masks {
+  /** Values in predicates and expressions. */
+  literals: boolean;
+  /** Files, folders, addresses and the line of code. */
+  paths: boolean;
+  /** The engine's error text: it may quote data. */
+  errors: boolean;
+  label: boolean;
+  /** Service, environment and host. */
+  place: boolean;
+}
+
+export const ALL_MASKED: Masks = { literals: true, paths: true, errors: true, label: true, place: true };
+
+const PATH_KEYS = /source|path|file|target|url|uri|location|dir|glob/i;
+/** Names in quotes that an expression needs to be read: columns and what they are called. */
+const QUOTED = /\b(col|alias|field|nth)\("(?:[^"\\]|\\.)*"\)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
+const NUMBER = /(?<![\w.#@$])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/g;
+const PATH = /\b[a-z][a-z0-9+.-]*:\/\/[^\s,"')\]]+|(?<![\w)])(?:[A-Za-z]:)?(?:[\\/][^\s\\/,"')\]]+){2,}|(?<![\w])[\w.-]+(?:\/[\w.=-]+)+\.\w+/g;
+
+export function maskText(text: string, masks: Masks): string {
+  const pathless = masks.paths ? text.replace(PATH, "<path>") : text;
+  if (!masks.literals) return pathless;
+  return pathless
+    .replace(QUOTED, (whole, name: string | undefined) => (name === undefined && whole !== '"<path>"' ? '"<str>"' : whole))
+    .replace(NUMBER, "<num>");
+}
+
+/** A plain name, as of a column, has nothing to mask; what is longer is an expression. */
+function maskValue(key: string, value: Json, masks: Masks): Json {
+  if (typeof value === "string") return PATH_KEYS.test(key) && masks.paths && !/^\w+$/.test(value) ? "<path>" : maskText(value, masks);
+  if (Array.isArray(value)) return value.map((item) => maskValue(key, item, masks));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(name, item, masks)]));
+  return value;
+}
+
+/** The events of the shared run, as JSON Lines. */
+export function sharedLines(run: Run, masks: Masks): string[] {
+  const event = (seq: number, type: string, fields: JsonObject): string =>
+    writeExact({ schema: "engine-telemetry/events@1", seq, type, ...fields });
+  const { process, started, finished, queryId } = run;
+  const lines = [
+    event(1, "process", {
+      id: "00000000-0000-0000-0000-000000000000",
+      service: masks.place ? null : (process?.service ?? null),
+      environment: masks.place ? null : (process?.environment ?? null),
+      host: masks.place ? "masked" : (process?.host ?? "unknown"),
+    }),
+  ];
+  let seq = 2;
+  if (started) lines.push(event(seq++, "query.started", { query_id: queryId, profile: profileJson(started, masks) }));
+  for (const [elapsedMs, nodes] of samples(run)) lines.push(event(seq++, "query.progress", { query_id: queryId, elapsed_ms: elapsedMs, nodes }));
+  if (finished) lines.push(event(seq++, "query.finished", { query_id: queryId, profile: profileJson(finished, masks) }));
+  return lines;
+}
+
+function samples(run: Run): Map<number, JsonObject> {
+  const found = new Map<number, JsonObject>(run.sampleMs.map((ms) => [ms, {}]));
+  for (const [id, track] of run.tracks) {
+    track.elapsedMs.forEach((ms, i) => {
+      const sample = found.get(ms);
+      const counters = track.counters[i];
+      if (sample && counters) sample[id] = countersJson(counters);
+    });
+  }
+  return found;
+}
+
+function countersJson(counters: Counters): JsonObject {
+  const custom = customCounters(counters).map(({ key, unit, value }): JsonObject => ({ key, unit, value }));
+  return { ...Object.fromEntries(plainCounters(counters)), ...(custom.length > 0 && { custom }), ...(isDone(counters) && { done: true }) };
+}
+
+function profileJson(profile: Profile, masks: Masks): JsonObject {
+  const { callSite } = profile;
+  return {
+    schema: "engine-telemetry/profile@1",
+    query_id: profile.queryId,
+    engine_version: profile.engineVersion,
+    label: masks.label ? null : profile.label,
+    fingerprint: profile.fingerprint,
+    started_unix_ns: profile.startedUnixNs,
+    wall_ms: profile.wallMs,
+    planning_ms: profile.planningMs,
+    cpu_ms: profile.cpuMs,
+    result_rows: profile.resultRows,
+    call_site: masks.paths || !callSite ? null : { ...callSite },
+    failed: profile.failed === null ? null : masks.errors && profile.failed !== "cancelled" ? "<error>" : profile.failed,
+    diagnostics: profile.cpuCount === null ? {} : { cpu_count: profile.cpuCount },
+    plan: { physical: nodesJson(profile.plan.physical, masks), logical: nodesJson(profile.plan.logical, masks) },
+    insights: { schema: "insights@1", findings: profile.findings.map((finding) => findingJson(finding, masks)) },
+  };
+}
+
+function nodesJson(nodes: readonly PlanNode[], masks: Masks): JsonObject[] {
+  return nodes.map(({ id, kind, role, inputs, properties, metrics }) => ({
+    id: BigInt(id),
+    kind,
+    role,
+    inputs: inputs.map(BigInt),
+    properties: maskValue("", properties, masks),
+    ...(metrics && { metrics: countersJson(metrics) }),
+  }));
+}
+
+function findingJson(finding: Finding, masks: Masks): JsonObject {
+  // The numbers of a title are the engine's own; what it quotes may not be.
+  const quote = (text: string): string => maskText(text, { ...masks, literals: false });
+  return {
+    rule: finding.rule,
+    kind: finding.kind,
+    level: finding.level,
+    node_id: finding.nodeId === null ? null : BigInt(finding.nodeId),
+    node_kind: finding.nodeKind,
+    cpu_share: finding.cpuShare,
+    blocked_share: finding.blockedShare,
+    title: masks.literals ? quote(finding.title).replace(/"[^"]*"|'[^']*'/g, '"<str>"') : quote(finding.title),
+    fix: finding.fix,
+    evidence: finding.evidence.map(({ name, value, unit }) => ({ name, value: typeof value === "string" ? maskText(value, masks) : value, unit })),
+  };
+}
+
+/** Every text that leaves, each once, in order: what a person looks through before sharing. */
+export function textsLeaving(run: Run, masks: Masks): string[] {
+  const texts = new Set<string>();
+  const visit = (key: string, value: Json): void => {
+    if (typeof value === "string" && !["schema", "type", "query_id", "kind", "role", "id", "unit", "key", "rule", "level", "node_kind"].includes(key)) texts.add(value);
+    else if (Array.isArray(value)) for (const item of value) visit(key, item);
+    else if (isObject(value)) for (const [name, item] of Object.entries(value)) visit(name, item);
+  };
+  for (const profile of [run.started, run.finished]) if (profile) visit("", profileJson(profile, masks));
+  const place = run.process;
+  if (!masks.place && place) for (const text of [place.service, place.environment, place.host]) if (text) texts.add(text);
+  texts.delete("");
+  return [...texts];
+}
+
+/** Numbers and texts the run has that masks concern, for the preview: how many nodes, samples, findings leave. */
+export function countsLeaving(run: Run): { nodes: number; samples: number; findings: number } {
+  const { physical, logical } = run.plan;
+  return { nodes: physical.length + logical.length, samples: run.sampleMs.length, findings: run.finished?.findings.length ?? 0 };
+}
