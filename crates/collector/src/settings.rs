@@ -1,5 +1,6 @@
 //! Settings of the collector: plain data.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use queryscope_store::TokenHash;
@@ -11,6 +12,8 @@ pub struct Settings {
     pub silent_after: Duration,
     /// Queries that started longer ago are deleted; `None` keeps all.
     pub keep: Option<Duration>,
+    /// A file that is locked while recordings are written or deleted; whoever copies them locks it, too.
+    pub recordings_lock: Option<PathBuf>,
     /// Tokens beside those in the store.
     pub tokens: Vec<Access>,
     /// Names the read side answers to beside `localhost` and addresses.
@@ -41,6 +44,7 @@ impl Default for Settings {
         Self {
             silent_after: Duration::from_mins(1),
             keep: None,
+            recordings_lock: None,
             tokens: Vec::new(),
             allowed_hosts: Vec::new(),
             engines: Vec::new(),

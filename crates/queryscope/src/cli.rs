@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Token(TokenArgs),
     /// Judge a data folder: everything stored once, whole, and in agreement
     Check(CheckArgs),
+    /// Copy a data folder as it is now, while its service goes on
+    Backup(BackupArgs),
     /// Fill the running service with two weeks of history and a minute of live queries
     Demo(DemoArgs),
     /// Print completions for a shell
@@ -121,6 +123,15 @@ pub(crate) struct CheckArgs {
     /// Events files of what was acknowledged: each event must be stored, byte for byte
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// Folder for the copy, new or empty; serve it with --data to restore it
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataArg,
 }
 
 #[derive(Debug, Args)]

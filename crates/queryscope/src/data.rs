@@ -6,6 +6,7 @@
 //!   recordings/     YYYY/MM/DD/<query_id>.jsonl.gz
 //!   token           the token made at the first start; readable only by its owner
 //!   lock            locked by the service, or by an import while none runs
+//!   recordings.lock locked by whoever writes, deletes or copies recordings
 //!   address         where the service answers, while it runs
 //! ```
 
@@ -13,6 +14,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
@@ -20,6 +22,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// The project of the token made at the first start.
 pub(crate) const DEFAULT_PROJECT: &str = "default";
+
+/// How long a service may take for a round of recordings before it lets them be copied.
+const ROUND_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone)]
 pub(crate) struct DataFolder(PathBuf);
@@ -87,6 +92,29 @@ impl DataFolder {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
                 Err(error).context(format!("{} can not be locked", path.display()))
+            }
+        }
+    }
+
+    pub(crate) fn recordings_lock(&self) -> PathBuf {
+        self.0.join("recordings.lock")
+    }
+
+    /// Keeps the recordings as they are until the lock is given back.
+    pub(crate) fn hold_recordings(&self) -> Result<Lock> {
+        let path = self.recordings_lock();
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.with_context(|| format!("{} can not be opened", path.display()))?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < ROUND_WAIT => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(error) => {
+                    return Err(error).context(format!("{} can not be locked", path.display()));
+                }
             }
         }
     }

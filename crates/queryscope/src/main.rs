@@ -1,5 +1,6 @@
 //! `queryscope`: the service and the commands around it.
 
+mod backup;
 mod check;
 mod cli;
 mod data;
@@ -45,6 +46,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Serve(args)) => runtime.block_on(serve::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
+        Some(Command::Backup(args)) => backup::run(&args)?,
         Some(Command::Check(args)) => return runtime.block_on(check::run(args)),
         Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,
         Some(Command::Completions { shell }) => {

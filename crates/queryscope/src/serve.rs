@@ -36,6 +36,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     };
     let settings = Settings {
         silent_after: args.silent_after,
+        recordings_lock: Some(data.recordings_lock()),
         keep: args.keep_days.map(|days| DAY * days),
         tokens: vec![Access { hash: hash_token(&token), project: DEFAULT_PROJECT.into() }],
         allowed_hosts: args.allowed_host.clone(),

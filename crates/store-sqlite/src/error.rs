@@ -32,6 +32,15 @@ pub enum OpenError {
         #[source]
         source: rusqlite::Error,
     },
+    /// A copy could not be made durable.
+    #[error("{path} could not be written")]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
     /// The writer's thread could not be started.
     #[error("the writer's thread could not be started")]
     Thread(#[source] std::io::Error),

@@ -8,6 +8,7 @@ mod analysis;
 mod checkpoint;
 mod columns;
 mod commit;
+mod copy;
 mod error;
 mod list;
 mod migrate;
@@ -25,6 +26,7 @@ mod touched;
 mod verify;
 mod writer;
 
+pub use copy::copy;
 pub use error::OpenError;
 pub use options::{CommitGroup, SqliteOptions};
 pub use store::SqliteStore;

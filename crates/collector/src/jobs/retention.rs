@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use queryscope_recordings::RecordingError;
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
+use super::turn::Turns;
 use crate::app::App;
 
 const LOOK_EVERY: Duration = Duration::from_mins(10);
@@ -17,10 +17,10 @@ const ROUND: usize = 256;
 /// was written then is no longer on its way into the store.
 const SWEEP_MARGIN: Duration = Duration::from_hours(24);
 
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<()>>) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let Some(keep) = app.settings.keep else { return };
     loop {
-        if let Err(error) = delete_old(&app, &stop, &turn, keep).await {
+        if let Err(error) = delete_old(&app, &stop, &turns, keep).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "old queries could not be deleted");
         }
         if !pause(LOOK_EVERY, &stop).await {
@@ -32,14 +32,14 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<
 async fn delete_old(
     app: &App,
     stop: &CancellationToken,
-    turn: &Mutex<()>,
+    turns: &Turns,
     keep: Duration,
 ) -> Result<(), RecordingError> {
     let age = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let before = app.clock.unix_ns().saturating_sub(age(keep));
     let mut total = 0;
     while !stop.is_cancelled() {
-        let _turn = turn.lock().await;
+        let Some(_turn) = turns.take(stop).await else { break };
         let deleted = app.store.delete_before(before, ROUND).await.inspect_err(|error| app.watch(error))?;
         for path in deleted.iter().filter_map(|query| query.sealed_path.as_deref()) {
             app.recordings.delete(path).await?;
@@ -53,7 +53,7 @@ async fn delete_old(
     if total > 0 {
         tracing::info!(total, "old queries deleted");
     }
-    let _turn = turn.lock().await;
+    let Some(_turn) = turns.take(stop).await else { return Ok(()) };
     app.recordings.sweep(app.store.as_ref(), before.saturating_sub(age(SWEEP_MARGIN))).await?;
     Ok(())
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use queryscope_protocol::QueryId;
 use queryscope_recordings::SealRound;
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
+use super::turn::Turns;
 use crate::app::App;
 
 /// Recordings written in one round, and at the same time.
@@ -28,7 +28,7 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(10);
 /// Queries that are passed over at most; then all are tried again.
 const SKIPPED_MAX: usize = 1024;
 
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<()>>) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let mut skip = HashSet::new();
     // What an earlier run of the service left.
     app.committed.notify_one();
@@ -37,7 +37,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<
             () = stop.cancelled() => return,
             () = app.committed.notified() => {}
         }
-        while let Some(round) = wait_and_seal(&app, &stop, &turn, &skip).await {
+        while let Some(round) = wait_and_seal(&app, &stop, &turns, &skip).await {
             match round {
                 Ok(round) => {
                     let more = round.full;
@@ -65,7 +65,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turn: Arc<Mutex<
 async fn wait_and_seal(
     app: &Arc<App>,
     stop: &CancellationToken,
-    turn: &Mutex<()>,
+    turns: &Turns,
     skip: &HashSet<QueryId>,
 ) -> Option<Result<SealRound, queryscope_recordings::RecordingError>> {
     let begun = Instant::now();
@@ -76,7 +76,7 @@ async fn wait_and_seal(
             () = tokio::time::sleep(QUIET) => break,
         }
     }
-    let _turn = turn.lock().await;
+    let _turn = turns.take(stop).await?;
     Some(app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, skip).await)
 }
 

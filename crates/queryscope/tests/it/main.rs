@@ -1,6 +1,7 @@
 //! The real binary in a folder of its own: as a service that is killed and restarted, and as every command.
 
 mod arrows;
+mod backup;
 mod check;
 mod common;
 mod demo;

@@ -1,0 +1,77 @@
+//! `queryscope backup`: a copy under load, and what it restores.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::common::events::{Stream, captures};
+use crate::common::{Service, below, queryscope, wait_for};
+use crate::kill::traffic::Traffic;
+
+/// Requests that are answered before the copy is made, and again while or after it.
+const LOAD: u64 = 50;
+
+#[test]
+fn a_copy_under_load_has_all_that_was_acknowledged_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, copy] = ["data", "copy"].map(|name| folder.path().join(name));
+    let mut import = vec!["import".into(), "--data".into(), data.clone()];
+    import.extend(captures());
+    queryscope(&import).success();
+    let service = Service::start_with(&data, &["--silent-after", "200ms"]);
+    let queries = service.queries("").len();
+    wait_for("recordings", || (below(&data.join("recordings")).0 >= queries).then_some(()));
+
+    let traffic = Traffic::new(folder.path(), rand::random());
+    let mut check: Vec<PathBuf> = ["check".into(), "--data".into(), copy.clone()].into();
+    std::thread::scope(|scope| {
+        traffic.send(scope, &service, rand::random(), Duration::ZERO);
+        wait_for("some load", || (traffic.answered() > LOAD).then_some(()));
+        for log in traffic.acknowledged() {
+            // What has been acknowledged by now.
+            let before = log.with_extension("before");
+            fs::copy(&log, &before).expect("copied");
+            check.extend(["--acknowledged".into(), before]);
+        }
+        let said = queryscope(["backup".as_ref(), copy.as_os_str(), "--data".as_ref(), data.as_os_str()]);
+        let said = said.success();
+        assert!(said.contains(": the store and "), "{said}");
+        let so_far = traffic.answered();
+        wait_for("more load", || (traffic.answered() > so_far + LOAD).then_some(()));
+        service.terminate();
+        service.wait().success();
+    });
+    let checked = queryscope(&check).success();
+    assert!(checked.ends_with(": sound\n"), "{checked}");
+
+    // The service went on.
+    check[2].clone_from(&data);
+    check.truncate(3);
+    for log in traffic.acknowledged() {
+        check.extend(["--acknowledged".into(), log]);
+    }
+    assert!(queryscope(&check).success().ends_with(": sound\n"));
+}
+
+#[test]
+fn a_copy_is_served_like_any_data_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, copy] = ["data", "copy"].map(|name| folder.path().join(name));
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let service = Service::start(&data);
+    let finished = stream.finished(query, "kept");
+    assert_eq!(service.post(&stream.batch(&[finished.clone()])).counts(), (1, 0));
+    let token = service.token.clone();
+    let args = ["backup".as_ref(), copy.as_os_str(), "--data".as_ref(), data.as_os_str()];
+    queryscope(args).success();
+    let again = queryscope(args);
+    assert!(again.err.contains("is not empty: name a folder that is new"), "{}", again.err);
+    service.stop();
+
+    let restored = Service::start(&copy);
+    assert_eq!(restored.token, token);
+    assert_eq!(restored.recording(query).expect("ended"), [stream.process(), finished.clone()]);
+    assert_eq!(restored.post(&stream.batch(&[finished])).counts(), (0, 1), "what was seen is seen");
+}
