@@ -1,6 +1,29 @@
 // Written by `npm run types` from schemas/openapi.json.
 import type { Milliseconds, UnixNs } from "../units";
 export interface paths {
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compares two runs.
+         * @description Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
+         *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, the run is compared with the usual one: of
+         *     the up to 100 finished runs of its plan and label that began before it, else of those of its label, the one whose
+         *     wall time is nearest their median.
+         */
+        get: operations["compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/facets": {
         parameters: {
             query?: never;
@@ -154,6 +177,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queries/{id}/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Says what is wrong with a query.
+         * @description The findings its sender sent; where it sent none, or the query still runs, those of this service's rules over its
+         *     plan and latest counters.
+         */
+        get: operations["insights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queries/{id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says how long a running query may still take, by the earlier runs of its plan and label. */
+        get: operations["progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/queries/{id}/recording": {
         parameters: {
             query?: never;
@@ -234,6 +295,41 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
+        Account: {
+            /**
+             * Format: int64
+             * @description Wall time of the base.
+             */
+            base_wall_ns: number;
+            /**
+             * Format: int64
+             * @description The run's minus the base's.
+             */
+            difference_ns: number;
+            /** @description One part for each cause, always in this order; 0 where it changed nothing. */
+            parts: components["schemas"]["AccountPart"][];
+            /**
+             * Format: int64
+             * @description Wall time of the run.
+             */
+            run_wall_ns: number;
+        };
+        /**
+         * @description What a part of a difference is put down to.
+         * @enum {string}
+         */
+        AccountCause: "plan_change" | "more_rows" | "slower_per_row" | "less_parallelism" | "waiting" | "planning" | "unexplained";
+        /** @description A part of a difference. */
+        AccountPart: {
+            /** @description What it is put down to. */
+            cause: components["schemas"]["AccountCause"];
+            /**
+             * Format: int64
+             * @description How much, in nanoseconds; negative where it made the run faster.
+             */
+            ns: number;
+        };
         /** @description The node that worked most. */
         Busiest: {
             /**
@@ -249,6 +345,28 @@ export interface components {
              */
             threads: number;
         };
+        /** @description Two runs side by side. */
+        Comparison: {
+            /** @description What the difference in wall time is made of. */
+            account: components["schemas"]["Account"];
+            /** @description What the run is compared with. */
+            base: components["schemas"]["QuerySummary"];
+            /** @description How the base was chosen. */
+            basis: components["schemas"]["ComparisonBasis"];
+            /** @description Nodes of both physical plans: those of the run in its order, then those only the base has. */
+            nodes: components["schemas"]["NodePair"][];
+            /** @description The run. */
+            run: components["schemas"]["QuerySummary"];
+            /** @description Of how many runs the base is the usual one; null where it was named. */
+            runs?: number | null;
+            /** @description Whether both ran the same physical plan: no node came, went or changed its shape. */
+            same_plan: boolean;
+        };
+        /**
+         * @description How the base of a comparison was chosen.
+         * @enum {string}
+         */
+        ComparisonBasis: "named" | "plan" | "label";
         /** @description The runs of a local day that lie in the range. */
         Day: {
             /**
@@ -266,6 +384,19 @@ export interface components {
              * @description Runs, of every state.
              */
             runs: number;
+        };
+        /** @description A share of a query's time, 0 to 1. */
+        Done: {
+            /**
+             * Format: double
+             * @description If it takes as long as the shorter.
+             */
+            high: number;
+            /**
+             * Format: double
+             * @description If it takes as long as the longer of the remaining times.
+             */
+            low: number;
         };
         /**
          * @description The body of every error.
@@ -297,6 +428,15 @@ export interface components {
              * @description Events that had been stored before.
              */
             duplicates: number;
+        };
+        /** @description What a finding rests on. */
+        Evidence: {
+            /** @description What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most. */
+            name: string;
+            /** @description Unit of the value. */
+            unit?: string | null;
+            /** @description A number, a text or null. */
+            value: Record<string, never>;
         };
         /**
          * @description How many queries each value of a field has.
@@ -355,6 +495,63 @@ export interface components {
             /** @description The value; null is that of queries without the field. */
             value?: string | null;
         };
+        /**
+         * @description One thing that was found.
+         * @example {
+         *       "blocked_share": null,
+         *       "cpu_share": 0.977739,
+         *       "evidence": [
+         *         {
+         *           "name": "rows_out",
+         *           "unit": "rows",
+         *           "value": 11996728
+         *         }
+         *       ],
+         *       "fix": "if keys repeat by mistake, remove the duplicates of one input first or join on the full key",
+         *       "kind": "problem",
+         *       "level": "warn",
+         *       "node_id": 4294967300,
+         *       "node_kind": "EquiJoin",
+         *       "rule": "exploding_join",
+         *       "title": "Join puts out 800x its larger input: 12.0M rows"
+         *     }
+         */
+        Finding: {
+            /**
+             * Format: double
+             * @description The share of the query's wall time it is about, 0 to 1; null where unknown.
+             */
+            blocked_share?: number | null;
+            /**
+             * Format: double
+             * @description The share of the query's CPU time it is about, 0 to 1; null where unknown.
+             */
+            cpu_share?: number | null;
+            /** @description The numbers and texts it rests on. */
+            evidence: components["schemas"]["Evidence"][];
+            /** @description What to do about it. */
+            fix?: string | null;
+            /** @description What sort of finding it is, such as `problem`. */
+            kind: string;
+            /** @description How much it matters: `warn`, or another word of the sender's or `note`. */
+            level: string;
+            /**
+             * Format: int64
+             * @description The physical node it is about; null when it is about the whole query.
+             */
+            node_id?: number | null;
+            /** @description The engine's name for that node. */
+            node_kind?: string | null;
+            /** @description Name of the rule that found it. */
+            rule: string;
+            /** @description The finding in one line. */
+            title: string;
+        };
+        /**
+         * @description Who found something.
+         * @enum {string}
+         */
+        FindingsSource: "sender" | "service";
         /**
          * @description The queries of one label or plan.
          * @example {
@@ -421,6 +618,22 @@ export interface components {
             protocol: string[];
             /** @description Always `ok`. */
             status: string;
+        };
+        /** @description What was found in a query's plan and counters. */
+        Insights: {
+            /**
+             * Format: double
+             * @description The time since the query's start that was looked at, in milliseconds.
+             */
+            elapsed_ms: Milliseconds;
+            /** @description What was found, that about the most time first; in the sender's order where it found them. */
+            findings: components["schemas"]["Finding"][];
+            /** @description Id of the query. */
+            query_id: string;
+            /** @description Who found it. */
+            source: components["schemas"]["FindingsSource"];
+            /** @description State of the query. */
+            status: components["schemas"]["Status"];
         };
         /** @description How one label is doing. */
         LabelOverview: {
@@ -498,6 +711,85 @@ export interface components {
             /** @description The running queries, that started last first. */
             running: components["schemas"]["QuerySummary"][];
         };
+        /** @description One difference of a node. */
+        NodeChange: {
+            /** @description Whether the plan has another shape for it; a literal or a number of files is not shape. */
+            shape: boolean;
+            /** @description The difference in words. */
+            text: string;
+            /** @description What is different: `kind`, `inputs`, or a property such as `predicate` or `projection`. */
+            what: string;
+        };
+        /** @description Figures of the run minus those of the base; null where one of them is unknown. */
+        NodeDelta: {
+            /**
+             * Format: int64
+             * @description Of the time threads worked in it, in nanoseconds.
+             */
+            busy_ns?: number | null;
+            /**
+             * Format: int64
+             * @description Of the bytes it read.
+             */
+            bytes_read?: number | null;
+            /**
+             * Format: int64
+             * @description Of the rows it took.
+             */
+            rows_in?: number | null;
+            /**
+             * Format: int64
+             * @description Of the rows it gave on.
+             */
+            rows_out?: number | null;
+        };
+        /**
+         * @description What became of a node from the base to the run.
+         * @enum {string}
+         */
+        NodeFate: "same" | "changed" | "added" | "removed";
+        /** @description A node's figures in one run; null where unknown. */
+        NodeFigures: {
+            /**
+             * Format: int64
+             * @description Time threads worked in it, in nanoseconds.
+             */
+            busy_ns?: number | null;
+            /**
+             * Format: int64
+             * @description Bytes it read.
+             */
+            bytes_read?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the node in that run's physical plan.
+             */
+            id: number;
+            /** @description The engine's name for what it is. */
+            kind: string;
+            /** @description What it does, in words all engines share. */
+            role: string;
+            /**
+             * Format: int64
+             * @description Rows it took.
+             */
+            rows_in?: number | null;
+            /**
+             * Format: int64
+             * @description Rows it gave on.
+             */
+            rows_out?: number | null;
+        };
+        /** @description A node in both runs, or in one of them. */
+        NodePair: {
+            base?: components["schemas"]["NodeFigures"] | null;
+            /** @description What the engine says of it that is different. */
+            changes: components["schemas"]["NodeChange"][];
+            delta?: components["schemas"]["NodeDelta"] | null;
+            /** @description What became of it. */
+            fate: components["schemas"]["NodeFate"];
+            run?: components["schemas"]["NodeFigures"] | null;
+        };
         /** @description How the labels are doing. */
         Overview: {
             /** @description Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range. */
@@ -514,6 +806,47 @@ export interface components {
              * @description The start of the range, in Unix nanoseconds.
              */
             since_unix_ns: UnixNs;
+        };
+        /**
+         * @description How far a query is by the earlier runs of its plan.
+         * @example {
+         *       "done": {
+         *         "high": 0.88,
+         *         "low": 0.66
+         *       },
+         *       "elapsed_ms": 61200,
+         *       "longer_than": 21,
+         *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
+         *       "remaining_ms": {
+         *         "p50": 8300,
+         *         "p90": 31000
+         *       },
+         *       "runs": 40,
+         *       "status": "running",
+         *       "usual_wall_ms": 60400.5
+         *     }
+         */
+        Progress: {
+            done?: components["schemas"]["Done"] | null;
+            /**
+             * Format: double
+             * @description How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
+             */
+            elapsed_ms?: Milliseconds | null;
+            /** @description How many of them took no longer than this one has by now; null where too few are known. */
+            longer_than?: number | null;
+            /** @description Id of the query. */
+            query_id: string;
+            remaining_ms?: components["schemas"]["Remaining"] | null;
+            /** @description Earlier finished runs of its plan, at most 100; nothing is said by fewer than 5. */
+            runs: number;
+            /** @description State of the query. */
+            status: components["schemas"]["Status"];
+            /**
+             * Format: double
+             * @description Median of their wall times in milliseconds; null where too few are known.
+             */
+            usual_wall_ms?: Milliseconds | null;
         };
         /**
          * @description How far a running query is.
@@ -635,6 +968,19 @@ export interface components {
              */
             warnings: number;
         };
+        /** @description A remaining time in milliseconds. */
+        Remaining: {
+            /**
+             * Format: double
+             * @description Half of the runs that took longer ended by then.
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description Nine tenths of the runs that took longer ended by then.
+             */
+            p90: number;
+        };
         /**
          * @description State of a query.
          * @enum {string}
@@ -697,6 +1043,60 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    compare: {
+        parameters: {
+            query: {
+                /** @description Id of the query to compare it with */
+                base?: string;
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+                /** @description Id of the query to judge; it may still run */
+                run: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is different */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description A parameter is invalid, or run is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query, nothing to compare it with, or a plan has not been sent */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     facets: {
         parameters: {
             query?: {
@@ -1072,6 +1472,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QuerySummary"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    insights: {
+        parameters: {
+            query?: {
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the query */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Insights"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such query, or its plan has not been sent */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    progress: {
+        parameters: {
+            query?: {
+                /** @description Answers as if there were only this project's queries. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the query */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How far it is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Progress"];
                 };
             };
             /** @description A parameter is invalid */
