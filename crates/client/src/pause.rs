@@ -19,11 +19,12 @@ impl Pause {
     /// The pause after one more failure: what the server asked for, else 1, 2, 4 … 30 s, of which between a half
     /// and all.
     pub(crate) fn after_failure(&mut self, asked: Option<Duration>, random: &Random) -> Duration {
-        let growing = Duration::from_secs(1)
-            .saturating_mul(1_u32.checked_shl(self.failures).unwrap_or(u32::MAX))
-            .min(SENDER_RETRY_PAUSE_MAX);
-        self.failures = self.failures.saturating_add(1);
-        let pause = asked.unwrap_or_else(|| growing.mul_f64(f64::midpoint(1.0, random.unit())));
+        let pause = asked.unwrap_or_else(|| {
+            let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
+            self.failures = self.failures.saturating_add(1);
+            let growing = Duration::from_secs(1).saturating_mul(doubled).min(SENDER_RETRY_PAUSE_MAX);
+            growing.mul_f64(f64::midpoint(1.0, random.unit()))
+        });
         pause.clamp(RETRY_PAUSE_MIN, SENDER_RETRY_PAUSE_MAX)
     }
 

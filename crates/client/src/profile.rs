@@ -1,5 +1,6 @@
 //! Makes a query's profile.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use queryscope_protocol::{Object, Plan, Profile, Text};
@@ -63,12 +64,17 @@ impl Describer {
         }
         profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
         profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.samples, ended.sampling);
+        // A mistake in a rule must not cost the profile.
+        profile.insights = catch_unwind(AssertUnwindSafe(|| queryscope_insights::findings(&profile))).ok();
         profile
     }
 
     fn describe(&self, query: &Shared, plan: Plan<'static>, now: Instant) -> Profile<'static> {
         let wall_ms = millis(now.saturating_duration_since(query.started));
+        let is_planned = plan != Plan::default();
+        let fingerprint = is_planned.then(|| queryscope_insights::fingerprint(&plan).to_string());
         let mut profile = Profile::new(query.id.to_string(), wall_ms, plan);
+        profile.fingerprint = fingerprint.map(Into::into);
         profile.engine = self.engine.clone().map(Into::into);
         profile.engine_version = self.engine_version.clone().map(Into::into);
         profile.engine_telemetry_version = Some(env!("CARGO_PKG_VERSION").into());

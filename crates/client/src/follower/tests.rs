@@ -243,6 +243,8 @@ fn the_end_has_everything() {
     assert_eq!(profile["diagnostics"]["cpu_count"], 2);
     assert_eq!(profile["diagnostics"]["incomplete_nodes"], 1);
     assert_eq!(profile["diagnostics"]["samples"], 2);
+    assert_eq!(profile["fingerprint"].as_str().map(str::len), Some(12));
+    assert_eq!(profile["insights"], json!({"schema": "insights@1", "findings": []}));
     assert_eq!(bench.source.plans.load(Ordering::Relaxed), 1, "the plan is rendered once");
 }
 

@@ -194,7 +194,7 @@ fn without_an_answer_it_is_sent_again() {
         assert_eq!((stats.sent, stats.errors, stats.dropped.total()), (2, 1, 0), "{act:?}");
         let first_time = server.requests().iter().position(|request| request.stored).expect("stored");
         let lost_answers = matches!(act, Act::StoreAndClose | Act::StoreAndAnswerLate);
-        assert_eq!(first_time, if lost_answers { 0 } else { 1 }, "{act:?}");
+        assert_eq!(first_time, usize::from(!lost_answers), "{act:?}");
         assert_same_bytes(&server.requests());
     }
 }

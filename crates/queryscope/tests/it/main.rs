@@ -10,4 +10,5 @@ mod import;
 mod kill;
 mod restart;
 mod retention;
+mod sender;
 mod tokens;

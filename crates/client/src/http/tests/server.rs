@@ -1,6 +1,7 @@
 //! A server on a real socket that does as it is told.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -137,7 +138,7 @@ impl Shared {
                 let body = if status == 204 { "" } else { r#"{"error":"as told"}"# };
                 let mut head = format!("HTTP/1.1 {status} As Told\r\ncontent-length: {}\r\n", body.len());
                 for (name, value) in headers {
-                    head.push_str(&format!("{name}: {value}\r\n"));
+                    let _ = write!(head, "{name}: {value}\r\n");
                 }
                 stream.write_all(format!("{head}\r\n{body}").as_bytes())?;
                 Ok(true)

@@ -175,7 +175,7 @@ proptest! {
 /// The `redacted` of a profile.
 fn profile_names(json: &str) -> Vec<String> {
     let profile: Profile<'_> = serde_json::from_str(json).expect("a profile");
-    profile.redacted.unwrap_or_default().iter().map(|name| name.to_string()).collect()
+    profile.redacted.unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 
 #[test]
