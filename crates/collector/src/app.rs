@@ -12,6 +12,7 @@ use crate::ingest::{Budget, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
+use crate::threads::Threads;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
@@ -24,6 +25,8 @@ pub(crate) struct App {
     pub(crate) budget: Budget,
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) live: Live,
+    /// Where answers over many queries are made.
+    pub(crate) analyses: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Cancelled by the first fatal error of the store: the service ends.

@@ -19,7 +19,7 @@ use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
 use crate::settings::Settings;
 use crate::tokens::Tokens;
-use crate::{jobs, router};
+use crate::{jobs, read, router};
 
 /// What became of a batch that was given to [`Collector::ingest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Collector {
             budget: Budget::new(settings.body_budget_bytes),
             decoders: Arc::new(Decoders::new(parallel)),
             live: Live::new(),
+            analyses: read::threads(),
             committed: Notify::new(),
             failed: CancellationToken::new(),
             settings,

@@ -18,6 +18,7 @@ mod router;
 mod security;
 mod serve;
 mod settings;
+mod threads;
 mod tokens;
 
 pub use clock::{Clock, SystemClock};

@@ -5,6 +5,7 @@
 //! a reader whose queue is full is cut off. Nothing is shown before the store has committed it. Hub and streams run
 //! on threads of their own, which stand back behind those of ingest.
 
+mod apart;
 mod board;
 mod digest;
 mod filter;
@@ -20,7 +21,6 @@ mod reader;
 mod running;
 mod seat;
 mod snapshot;
-mod threads;
 mod topic;
 
 use std::sync::{Mutex, PoisonError};
@@ -35,19 +35,24 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ApiError;
+use crate::threads::Threads;
 
+pub(crate) use apart::{Apart, move_apart};
 pub(crate) use hub::run;
 pub(crate) use one::{__path_one, one};
 pub(crate) use progress::Pulse;
 pub(crate) use running::{__path_running, running};
 pub(crate) use seat::Cut;
 pub(crate) use snapshot::Snapshot;
-pub(crate) use threads::{Apart, Threads, move_apart};
 
 use board::Opening;
 use journal::Place;
 use seat::Seat;
 
+/// Threads of the hub and the streams: one may write to readers while the hub has the other.
+const THREADS: usize = 2;
+/// Further ones for reading what is stored.
+const BLOCKING_MAX: usize = 16;
 /// Readers that may wait to be let in; further ones wait for a place among these.
 const WAITING_MAX: usize = 1024;
 /// How long a reader waits to be let in before it is told to try again.
@@ -83,7 +88,7 @@ impl Live {
             inbox: Mutex::new(Some(inbox)),
             left: Notify::new(),
             stopped: CancellationToken::new(),
-            threads: Threads::start(),
+            threads: Threads::start("live", THREADS, BLOCKING_MAX),
         }
     }
 

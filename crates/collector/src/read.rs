@@ -1,5 +1,6 @@
 //! The read API.
 
+mod apart;
 mod conditional;
 mod cursor;
 mod facets;
@@ -13,6 +14,7 @@ mod recording;
 mod summary;
 mod versions;
 
+pub(crate) use apart::{analyse_apart, threads};
 pub(crate) use conditional::validate;
 pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};

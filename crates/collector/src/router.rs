@@ -8,6 +8,8 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
@@ -41,6 +43,11 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::list))
         .routes(routes!(read::query))
         .routes(routes!(read::recording))
+}
+
+/// Answers over many queries.
+fn analysis_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
         .routes(routes!(read::groups))
         .routes(routes!(read::overview))
         .routes(routes!(read::versions))
@@ -56,6 +63,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let routes = OpenApiRouter::with_openapi(Document::openapi())
         .merge(ingest_routes())
         .merge(read_routes())
+        .merge(analysis_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
     let token =
@@ -67,11 +75,19 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// Everything: what senders and what readers use.
 pub(crate) fn full(app: &Arc<App>) -> Router {
     let (read, _) = read_routes().split_for_parts();
+    let (analyses, _) = analysis_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
+    let compress = CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest);
+    let analyses = analyses
+        .layer(from_fn(read::validate))
+        .layer(compress.clone())
+        .layer(from_fn_with_state(Arc::clone(app), read::analyse_apart));
     let read = read
         .route("/api/openapi.json", get(|| async move { Json(document) }))
         .layer(from_fn(read::validate))
+        .layer(compress)
+        .merge(analyses)
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .route("/", get(page::index))

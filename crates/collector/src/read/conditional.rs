@@ -17,7 +17,7 @@ const TAG_BYTES: usize = 12;
 /// Gives JSON answers an `ETag`, and answers 304 where the reader names the one it has.
 ///
 /// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit,
-/// so a cache must ask each time (`no-cache`).
+/// so a cache must ask each time (`no-cache`). Answers that say themselves how they may be kept are left alone.
 pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
     // The answer to HEAD is that to GET, tag and all; the router takes the body away at the end.
     if request.method() == Method::HEAD {
@@ -26,7 +26,7 @@ pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
     let is_get = request.method() == Method::GET;
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let response = next.run(request).await;
-    if is_get && response.status() == StatusCode::OK && is_json(response.headers()) {
+    if is_get && response.status() == StatusCode::OK && is_plain_json(response.headers()) {
         return tagged(response, known.as_ref()).await;
     }
     response
@@ -42,6 +42,7 @@ async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
         head.headers.insert(header::ETAG, value);
     }
     head.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    head.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if known.is_some_and(|known| names(known, &tag)) {
         head.status = StatusCode::NOT_MODIFIED;
         head.headers.remove(header::CONTENT_TYPE);
@@ -51,8 +52,10 @@ async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
     Response::from_parts(head, Body::from(text))
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+fn is_plain_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+        && !headers.contains_key(header::CACHE_CONTROL)
 }
 
 fn tag(text: &[u8]) -> String {

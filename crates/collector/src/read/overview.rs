@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
+use axum::http::header;
+use axum::response::IntoResponse;
 use queryscope_history::{Verdict, Window};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
 use queryscope_store::OverviewEntry;
@@ -156,7 +158,7 @@ impl From<OverviewEntry> for LabelOverview {
 pub(crate) async fn overview(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
-) -> Result<Json<Overview>, ApiError> {
+) -> Result<impl IntoResponse, ApiError> {
     let params = Params::of(query.as_deref());
     let takes = format!("a whole number from 1 to {OVERVIEW_DAYS_MAX}");
     let days = params.value("days", takes, |text| {
@@ -171,10 +173,12 @@ pub(crate) async fn overview(
         Window::new(app.clock.unix_ns(), days.unwrap_or(OVERVIEW_DAYS_DEFAULT), utc_offset.unwrap_or(0))
             .map_err(|error| ApiError::invalid(error.to_string()))?;
     let entries = app.store.overview(source_filter(&params)?, window).await?;
-    Ok(Json(Overview {
+    let overview = Overview {
         now_unix_ns: window.now_unix_ns(),
         since_unix_ns: window.since_unix_ns(),
         days: window.days(),
         queries: entries.into_iter().map(Into::into).collect(),
-    }))
+    };
+    // It is of one moment: there is nothing to validate later.
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(overview)))
 }

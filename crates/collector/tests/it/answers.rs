@@ -1,10 +1,19 @@
 //! The form of every answer, whatever is asked for.
 
+use std::io::Read;
+
 use axum::body::Body;
 use axum::http::Request;
+use flate2::read::GzDecoder;
 
 use crate::app::{Answer, TestApp, with_header};
 use crate::events::{batch, done, query};
+
+fn inflated(body: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    GzDecoder::new(body).read_to_end(&mut text).expect("gzip");
+    text
+}
 
 fn check_error(answer: &Answer, status: u16, asked: &str) {
     assert_eq!(answer.status, status, "{asked}: {answer:?}");
@@ -79,6 +88,55 @@ async fn head_is_get_without_the_body() {
         assert_eq!((head.status, &head.headers), (get.status, &get.headers), "{path}");
         assert!(head.body.is_empty() && !get.body.is_empty(), "{path}");
     }
+}
+
+#[tokio::test]
+async fn answers_are_packed_for_readers_that_take_it() {
+    let app = TestApp::new().await;
+    app.store(batch(1, (1..40).map(|n| done(n + 1, n)))).await;
+    let ask = async |method: &str, path: &str, header: (&str, &str)| {
+        let request = Request::builder().method(method).uri(path).header("host", "localhost");
+        let request = request.header(header.0, header.1);
+        app.send(request.body(Body::empty()).expect("a request")).await
+    };
+    let one = format!("/api/queries/{}", query(1));
+    for path in
+        ["/api/queries", &one, "/api/facets", "/api/groups", "/api/versions?label=", "/api/openapi.json"]
+    {
+        let plain = app.get(path).await;
+        let packed = ask("GET", path, ("accept-encoding", "br, gzip;q=0.5")).await;
+        assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("accept-encoding")));
+        assert_eq!(packed.header("vary"), Some("accept-encoding"), "{path}");
+        assert_eq!(packed.header("etag"), plain.header("etag"), "{path}: the tag is that of the text");
+        if plain.body.len() > 32 {
+            assert_eq!(packed.header("content-encoding"), Some("gzip"), "{path}");
+            assert_eq!(inflated(&packed.body), plain.body, "{path}");
+        }
+        let refused = ask("GET", path, ("accept-encoding", "gzip;q=0")).await;
+        assert_eq!((refused.header("content-encoding"), &refused.body), (None, &plain.body), "{path}");
+        let head = ask("HEAD", path, ("accept-encoding", "gzip")).await;
+        assert_eq!(
+            (head.status, head.header("content-encoding")),
+            (packed.status, packed.header("content-encoding"))
+        );
+        assert!(head.body.is_empty(), "{path}");
+        let tag = packed.header("etag").expect("a tag").to_owned();
+        let same = ask("GET", path, ("if-none-match", &tag)).await;
+        assert_eq!((same.status.as_u16(), same.body.len()), (304, 0), "{path}");
+        assert_eq!(same.header("vary"), Some("accept-encoding"), "{path}");
+    }
+    // What is packed already stays as it is.
+    let recording = ask("GET", &format!("{one}/recording"), ("accept-encoding", "gzip")).await;
+    assert_eq!(recording.header("content-encoding"), Some("gzip"));
+    assert_eq!(recording.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn an_overview_is_of_its_moment() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    let overview = app.get("/api/overview").await;
+    assert_eq!((overview.header("cache-control"), overview.header("etag")), (Some("no-store"), None));
 }
 
 #[tokio::test]

@@ -6,6 +6,10 @@ use std::sync::Arc;
 use super::segment::{ROWS, Row, Segment};
 use super::select::{Selection, Snapshot};
 
+/// Pieces that are fetched from memory at once: most hold a few queries, and the wait for the first one is longer
+/// than it takes to read them.
+const FETCHED: usize = 16;
+
 /// What a filter keeps, by number.
 #[derive(Debug)]
 struct Kept {
@@ -81,15 +85,21 @@ impl Clusters {
         until_unix_ns: i64,
         mut take: impl FnMut(u32, &Row),
     ) {
-        for (segment, places) in self.pieces(label).iter().rev() {
-            let first_number = segment * ROWS as u32;
-            let segment = &self.segments[*segment as usize].1;
-            if !segment.touches(since_unix_ns, until_unix_ns) {
-                continue;
+        for pieces in self.pieces(label).rchunks(FETCHED) {
+            let touched = pieces.iter().filter(|(segment, _)| {
+                self.segments[*segment as usize].1.touches(since_unix_ns, until_unix_ns)
+            });
+            for (segment, places) in touched.clone() {
+                self.segments[*segment as usize].1.fetch(usize::from(places.end) - 1);
             }
-            for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
-                if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns) && self.kept.keeps(&row) {
-                    take(first_number + number as u32, &row);
+            for (segment, places) in touched.rev() {
+                let first_number = segment * ROWS as u32;
+                let segment = &self.segments[*segment as usize].1;
+                for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
+                    if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns) && self.kept.keeps(&row)
+                    {
+                        take(first_number + number as u32, &row);
+                    }
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! A segment that is written to holds its rows in their order. One that has settled holds them by label, and those
 //! of a label in their order: what is asked of a label then lies together.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 /// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
@@ -170,6 +171,13 @@ impl Segment {
     /// The pieces of a sorted segment, by label.
     pub(crate) fn pieces(&self) -> &[Piece] {
         self.sorted.as_ref().map_or(&[], |sorted| &sorted.pieces)
+    }
+
+    /// Has the processor fetch what lies at a place, so that several places are waited for at once.
+    pub(crate) fn fetch(&self, at: usize) {
+        black_box(u64::from(self.status[at]) ^ u64::from(self.plan[at]) ^ u64::from(self.origin[at]));
+        black_box(self.started_unix_ns[at].cast_unsigned() ^ self.wall_ms[at].to_bits());
+        black_box(self.sorted.as_ref().map(|sorted| sorted.rows[at]));
     }
 
     /// Queries at these places, in the order they lie, each with its row.
