@@ -1,5 +1,6 @@
 //! One workload against a running service.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -68,6 +69,19 @@ pub(crate) struct Measured {
 /// # Errors
 /// When the service takes no events, or the process to watch is gone.
 pub(crate) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measured> {
+    run_telling(shapes, target, plan, &AtomicBool::new(false))
+}
+
+/// The same; `sending` is set from the first request to the last answer.
+///
+/// # Errors
+/// Those of [`run`].
+pub(crate) fn run_telling(
+    shapes: &Shapes,
+    target: &Target,
+    plan: &Plan,
+    sending: &AtomicBool,
+) -> Result<Measured> {
     let (rate, spare) = match plan.pace {
         Pace::Closed => (plan.pool_rate, 0),
         Pace::Open(rate) => (rate, POOL_SPARE),
@@ -89,7 +103,9 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measu
             let fleet = Fleet::open(target, requests).await?;
             let warm_up_queries = fleet.warm_up_queries();
             let (collector, own) = (collector_cpu()?, cpu_seconds(own_pid)?);
+            sending.store(true, Ordering::Relaxed);
             let account = fleet.run(plan.duration, plan.pace).await;
+            sending.store(false, Ordering::Relaxed);
             let used = collector_cpu().context("the collector ended during the run")?;
             let collector_cpu_s = used.zip(collector).map(|(after, before)| after - before);
             anyhow::Ok((account, warm_up_queries, collector_cpu_s, cpu_seconds(own_pid)? - own))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -12,6 +13,7 @@ use load::Pace;
 use report::{Row, table};
 use workload::{Shapes, Workload};
 
+mod beside;
 mod body;
 mod captures;
 mod client;
@@ -109,6 +111,26 @@ enum Command {
         /// Requests of each kind.
         #[arg(long, default_value_t = 200)]
         count: usize,
+        /// Requests of W3 a second beside them; none when left out.
+        #[arg(long)]
+        rate: Option<f64>,
+    },
+    /// Measure W3 without and with readers that loop over the overview of a filled store, in turns.
+    Beside {
+        #[command(flatten)]
+        service: Service,
+        /// Readers.
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        readers: u64,
+        /// Rounds without readers, and as many with them.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+        rounds: u64,
+        /// How long a round is.
+        #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+        /// Requests of W3 a second; half of what it reaches when left out.
+        #[arg(long)]
+        rate: Option<f64>,
     },
     /// Fill a collector with the population for reads: 90 days of 2,000 labels.
     Fill {
@@ -230,10 +252,32 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             print(&rows::of_million(&million::run(&service.target()?, plan)?));
             Ok(Vec::new())
         }
-        Command::Reads { service, count } => {
-            let reads = reads::run(&service.target()?, *count, seed)?;
+        Command::Reads { service, count, rate } => {
+            ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
+            let target = service.target()?;
+            let (reads, load) = match rate {
+                Some(rate) => reads::run_beside(&shapes()?, &target, *count, seed, *rate)?,
+                None => (reads::run(&target, *count, seed, &AtomicBool::new(true))?, Vec::new()),
+            };
             print(&reads.iter().flat_map(rows::of_read).collect::<Vec<_>>());
-            Ok(reads.iter().flat_map(reads::Measured::faults).collect())
+            for round in &load {
+                print(&rows::of_workload("W3 beside them", round, None));
+            }
+            let faults = reads.iter().flat_map(reads::Measured::faults);
+            Ok(faults.chain(load.iter().flat_map(|round| round.account.faults())).collect())
+        }
+        Command::Beside { service, readers, rounds, seconds, rate } => {
+            ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
+            let plan = beside::Plan {
+                readers: *readers as usize,
+                rounds: *rounds as usize,
+                duration: Duration::from_secs(*seconds),
+                rate: *rate,
+                seed,
+            };
+            let measured = beside::run(&shapes()?, &service.target()?, plan)?;
+            print(&rows::of_beside(&measured));
+            Ok(measured.faults)
         }
         Command::Fill { service, count, end_unix_s } => {
             let end_unix_ns = end_unix_s.map_or_else(clock::unix_ns, |s| s.saturating_mul(1_000_000_000));

@@ -1,5 +1,7 @@
 //! How fast a filled service answers its readers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -11,14 +13,20 @@ use serde_json::Value;
 use crate::client::Connection;
 use crate::http::Target;
 use crate::ids::{self, Random};
+use crate::ingest;
 use crate::latency::{Latencies, Percentiles};
-use crate::load::single_threaded;
+use crate::load::{Pace, single_threaded};
 use crate::requests::{self, Request};
+use crate::workload::{Shapes, Workload};
 
 /// Requests of each kind before those that count.
 const WARM_UP: usize = 3;
 /// How long one kind of request is measured at most.
 const EACH_AT_MOST: Duration = Duration::from_secs(10);
+/// How long W3 runs beside the reads before its next requests are made ready, for which the reads wait.
+const LOAD_ROUND: Duration = Duration::from_secs(15);
+/// Pause between two looks whether it runs.
+const READY_LOOK: Duration = Duration::from_millis(5);
 /// Pages the samples come from, spread over the time.
 const SAMPLE_PAGES: usize = 20;
 /// Queries of each of those pages.
@@ -54,13 +62,14 @@ impl Measured {
     }
 }
 
-/// Sends each kind of request so many times, one after the other on one connection.
+/// Sends each kind of request so many times, one after the other on one connection. Before each one it waits
+/// until `ready`.
 ///
 /// # Errors
 /// When the service holds no ended queries, or does not answer.
-pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measured>> {
+pub(crate) fn run(target: &Target, count: usize, seed: u64, ready: &AtomicBool) -> Result<Vec<Measured>> {
     single_threaded()?.block_on(async {
-        let mut reader = Reader { target, connection: Connection::to(target.address) };
+        let mut reader = Reader { target, connection: Connection::to(target.address), ready };
         let mut random = ids::random(seed, 2);
         let samples = reader.samples(&mut random).await?;
         let mut all = Vec::new();
@@ -71,9 +80,50 @@ pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measur
     })
 }
 
+/// The same while W3 runs at so many requests a second; and what the rounds of W3 showed.
+///
+/// # Errors
+/// Those of [`run`], and when the service takes no events.
+pub(crate) fn run_beside(
+    shapes: &Shapes,
+    target: &Target,
+    count: usize,
+    seed: u64,
+    rate: f64,
+) -> Result<(Vec<Measured>, Vec<ingest::Measured>)> {
+    let (loaded, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let load = scope.spawn(|| -> Result<Vec<ingest::Measured>> {
+            let mut rounds = Vec::new();
+            while !ended.load(Ordering::Relaxed) {
+                let plan = ingest::Plan {
+                    workload: Workload::W3,
+                    duration: LOAD_ROUND,
+                    connections: Workload::W3.connections(),
+                    pace: Pace::Open(rate),
+                    pool_rate: 0.0,
+                    seed: seed.wrapping_add(1 + rounds.len() as u64),
+                    pid: None,
+                };
+                let round = ingest::run_telling(shapes, target, &plan, &loaded);
+                if round.is_err() {
+                    // Who reads must not wait for it.
+                    loaded.store(true, Ordering::Relaxed);
+                }
+                rounds.push(round?);
+            }
+            Ok(rounds)
+        });
+        let reads = run(target, count, seed, &loaded);
+        ended.store(true, Ordering::Relaxed);
+        Ok((reads?, load.join().expect("the load does not panic")?))
+    })
+}
+
 struct Reader<'a> {
     target: &'a Target,
     connection: Connection,
+    ready: &'a AtomicBool,
 }
 
 impl Reader<'_> {
@@ -130,6 +180,9 @@ impl Reader<'_> {
             let query = fitting[random.random_range(0..fitting.len())];
             let path = fill_in(&read.path, query).context("a query that fits no longer does")?;
             let request = self.target.get(&path);
+            while !self.ready.load(Ordering::Relaxed) {
+                tokio::time::sleep(READY_LOOK).await;
+            }
             let sent = Instant::now();
             let answer = self.connection.send(&request).await.with_context(|| format!("GET {path}"))?;
             let latency = sent.elapsed();
@@ -199,7 +252,7 @@ mod tests {
         let stub = Stub::start(|number| {
             Some(if number == 30 { answer("500 Oh", "{}") } else { answer("200 OK", QUERY) })
         });
-        let measured = run(&stub.target, 5, 1).expect("answers");
+        let measured = run(&stub.target, 5, 1, &AtomicBool::new(true)).expect("answers");
         assert_eq!(measured.len(), requests::all().len());
         assert!(measured.iter().all(|read| read.requests == 5 && read.latency.p50_ms > 0.0));
         assert_eq!(measured.iter().map(|read| read.refused).sum::<usize>(), 1);
@@ -210,6 +263,11 @@ mod tests {
     #[test]
     fn an_empty_service_is_an_error() {
         let stub = Stub::start(|_| Some(answer("200 OK", "[]")));
-        assert!(run(&stub.target, 5, 1).expect_err("no queries").to_string().contains("no queries"));
+        assert!(
+            run(&stub.target, 5, 1, &AtomicBool::new(true))
+                .expect_err("no queries")
+                .to_string()
+                .contains("no queries")
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Which figures of a measurement become rows, beside which floor and goal.
 
+use crate::beside;
 use crate::fill::Filled;
 use crate::floor::Floor;
 use crate::ingest::Measured;
+use crate::latency::Percentiles;
 use crate::live;
 use crate::million::{Cost, Million};
 use crate::process::Aftermath;
@@ -59,6 +61,23 @@ pub(crate) fn of_live_rounds(rounds: &[live::Measured]) -> Vec<Row> {
     let median = ratios.get(ratios.len() / 2).filter(|_| rounds.len() > 1);
     let name = format!("live, median of {} rounds: W3 p99 to that without readers", rounds.len());
     median.map(|&median| Row::new(name, median, "").goal(Goal::AtMost(1.1))).into_iter().collect()
+}
+
+/// W3 beside readers of the overview.
+pub(crate) fn of_beside(measured: &beside::Measured) -> Vec<Row> {
+    let name = format!("W3 at {:.0}/s", measured.rate);
+    let with = format!("with {} readers of the overview", measured.readers);
+    let mut rows = Vec::new();
+    for (what, of) in [("p50", (|l| l.p50_ms) as fn(&Percentiles) -> f64), ("p99", |l| l.p99_ms)] {
+        let (alone, beside) = measured.medians(of);
+        rows.push(Row::new(format!("{name}: {what} alone"), alone, "ms"));
+        rows.push(Row::new(format!("{name}: {what} {with}"), beside, "ms"));
+        let ratio = Row::new(format!("{name}: {what} {with} to that alone"), beside / alone.max(1e-9), "");
+        rows.push(if what == "p99" { ratio.goal(Goal::AtMost(1.2)) } else { ratio });
+    }
+    rows.push(Row::new("overview meanwhile: p50", measured.overview.p50_ms, "ms"));
+    rows.push(Row::new("overview meanwhile: p95", measured.overview.p95_ms, "ms"));
+    rows
 }
 
 /// A workload, beside the floor where that is known; its pace decides what is asked of it.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -17,7 +18,7 @@ use crate::report::{Goal, Row};
 use crate::rows;
 use crate::server::Server;
 use crate::workload::{Shapes, Workload};
-use crate::{clock, live, reads};
+use crate::{beside, clock, live, reads};
 
 /// How long the floor's parts and a workload are measured.
 const EACH: Duration = Duration::from_secs(10);
@@ -35,6 +36,9 @@ const QUICK_SUBSCRIBERS: &[usize] = &[20];
 /// Requests of each kind of read.
 const READS_EACH: usize = 100;
 const QUICK_READS_EACH: usize = 5;
+/// Readers that loop over the overview beside W3, and rounds without and with them.
+const OVERVIEW_READERS: usize = 4;
+const OVERVIEW_ROUNDS: usize = 5;
 /// How long background work may go on after a load.
 const IDLE_AT_MOST: Duration = Duration::from_mins(2);
 const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
@@ -81,6 +85,8 @@ pub(crate) struct Results {
     pub(crate) filled: Option<Filled>,
     /// The reads in full.
     pub(crate) reads: Vec<reads::Measured>,
+    /// W3 beside readers of the overview.
+    pub(crate) beside: Option<beside::Measured>,
 }
 
 /// Runs everything. Says on standard error what it is at.
@@ -109,6 +115,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
             live: Vec::new(),
             filled: None,
             reads: Vec::new(),
+            beside: None,
         },
     };
     suite.workload(Workload::W1, Pace::Closed)?;
@@ -237,7 +244,7 @@ impl Suite<'_> {
         self.fault("fill", filled.faults());
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
         let each = if self.plan.quick { QUICK_READS_EACH } else { READS_EACH };
-        let reads = reads::run(&server.target, each, self.seed())?;
+        let reads = reads::run(&server.target, each, self.seed(), &AtomicBool::new(true))?;
         let memory_mb = crate::process::memory_peak_mb(server.pid())?;
         let disk_bytes = disk_bytes(&server.data())? as f64;
         let rows = &mut self.results.rows;
@@ -249,6 +256,18 @@ impl Suite<'_> {
         for read in &reads {
             self.fault(&read.name, read.faults());
         }
+        let quick = self.plan.quick;
+        let plan = beside::Plan {
+            readers: OVERVIEW_READERS,
+            rounds: if quick { 1 } else { OVERVIEW_ROUNDS },
+            duration: if quick { QUICK_EACH } else { EACH },
+            rate: None,
+            seed: self.seed(),
+        };
+        let beside = beside::run(self.shapes, &server.target, plan)?;
+        self.fault("W3 beside overviews", beside.faults.clone());
+        self.results.rows.extend(rows::of_beside(&beside));
+        self.results.beside = Some(beside);
         self.results.filled = Some(filled);
         self.results.reads = reads;
         server.stop()
