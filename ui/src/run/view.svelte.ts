@@ -42,7 +42,7 @@ const SETTLE_MS = 300;
 const shownBefore = new Map<string, ReadonlySet<number>>();
 
 /** Where a table serves better than a picture one has to pan. */
-const narrow = new MediaQuery("max-width: 40rem");
+export const narrow = new MediaQuery("max-width: 40rem");
 
 export class RunView {
   /** Grows with what is heard. */
