@@ -14,10 +14,7 @@ pub(crate) struct Builder(Finding<'static>);
 /// Starts a finding about a node.
 pub(crate) fn about(query: &Query<'_>, step: &Step<'_>, rule: &'static str, title: String) -> Builder {
     let builder = about_query(rule, title);
-    let mut finding = builder.0;
-    finding.node_id = i64::try_from(step.node.id).ok();
-    finding.node_kind = Some(step.node.kind.to_string().into());
-    Builder(finding).cpu_share(query.cpu_share(step.busy_ns()))
+    builder.at(step).cpu_share(query.cpu_share(step.busy_ns()))
 }
 
 /// Starts a finding about the whole query.
@@ -37,6 +34,13 @@ pub(crate) fn about_query(rule: &'static str, title: String) -> Builder {
 }
 
 impl Builder {
+    /// The node to look at.
+    pub(crate) fn at(mut self, step: &Step<'_>) -> Self {
+        self.0.node_id = i64::try_from(step.node.id).ok();
+        self.0.node_kind = Some(step.node.kind.to_string().into());
+        self
+    }
+
     /// The share of the CPU time it is about; its level follows.
     pub(crate) fn cpu_share(mut self, share: Option<f64>) -> Self {
         self.0.cpu_share = share.map(round);
@@ -50,9 +54,8 @@ impl Builder {
     }
 
     fn weigh(mut self, share: Option<f64>) -> Self {
-        if share.is_some_and(|share| share >= WARN_SHARE) {
-            self.0.level = "warn".into();
-        }
+        let warns = share.is_some_and(|share| share >= WARN_SHARE);
+        self.0.level = if warns { "warn" } else { "note" }.into();
         self
     }
 

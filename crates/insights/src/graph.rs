@@ -82,11 +82,13 @@ impl<'p> Graph<'p> {
             (input.readers.len() == 1).then(|| input.counter(&ROWS_OUT)).flatten()
         };
         let mut rows: Vec<Option<u64>> = step.inputs.iter().map(given).collect();
-        let unknown = rows.iter().filter(|rows| rows.is_none()).count();
-        if let (1, Some(all)) = (unknown, step.counter(&ROWS_IN)) {
+        let Some(all) = step.counter(&ROWS_IN) else { return rows };
+        let shared: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].is_none()).collect();
+        // The rest of what it took came from the others; from one that is read twice, half of it each time.
+        if shared.windows(2).all(|pair| step.inputs[pair[0]] == step.inputs[pair[1]]) {
             let known: u64 = rows.iter().flatten().sum();
-            for each in rows.iter_mut().filter(|rows| rows.is_none()) {
-                *each = all.checked_sub(known);
+            for &at in &shared {
+                rows[at] = all.checked_sub(known).map(|rest| rest / shared.len() as u64);
             }
         }
         rows

@@ -27,6 +27,11 @@ impl<'p> Query<'p> {
         (self.cpu_ns > 0).then(|| busy_ns as f64 / self.cpu_ns as f64)
     }
 
+    /// CPU time in milliseconds: the query's, or its nodes' where that is more.
+    pub(crate) fn cpu_ms(&self) -> f64 {
+        self.cpu_ns as f64 / 1e6
+    }
+
     /// A counter of the query as a whole.
     pub(crate) fn counter(&self, term: &Term) -> Option<u64> {
         let counters = self.profile.query_metrics.as_ref()?;

@@ -4,7 +4,19 @@
 //! them. What a rule cannot know for want of a counter it does not say. On a running query it says only what the
 //! rest of the run cannot take back.
 
+mod cross_join;
 mod exploding_join;
+mod io_wait;
+mod late_filter;
+mod redundant_aggregation;
+mod repeated_subplan;
+mod skew;
+mod small_files;
+mod sort_under_limit;
+mod spilling;
+mod unpruned_row_groups;
+mod unused_columns;
+mod user_code;
 
 use queryscope_protocol::{Finding, INSIGHTS_FORMAT, Insights, Profile};
 
@@ -12,7 +24,21 @@ use crate::query::Query;
 
 type Rule = fn(&Query<'_>, &mut Vec<Finding<'static>>);
 
-const RULES: &[Rule] = &[exploding_join::find];
+const RULES: &[Rule] = &[
+    cross_join::find,
+    exploding_join::find,
+    io_wait::find,
+    late_filter::find,
+    redundant_aggregation::find,
+    repeated_subplan::find,
+    skew::find,
+    small_files::find,
+    sort_under_limit::find,
+    spilling::find,
+    unpruned_row_groups::find,
+    unused_columns::find,
+    user_code::find,
+];
 
 /// Looks for problems in a profile, also in one of a running query.
 ///
@@ -29,3 +55,6 @@ pub fn findings(profile: &Profile<'_>) -> Insights<'static> {
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     Insights { schema: INSIGHTS_FORMAT.into(), findings }
 }
+
+#[cfg(test)]
+mod tests;

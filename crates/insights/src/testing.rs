@@ -38,3 +38,27 @@ pub(crate) fn profile(text: &str) -> Profile<'_> {
 pub(crate) fn plan(text: &str) -> Plan<'_> {
     serde_json::from_str(text).expect("a plan")
 }
+
+/// The findings of a query with such a physical plan, a line each.
+pub(crate) fn check(physical: &[Value]) -> Vec<String> {
+    check_with(1000.0, physical, json!({}))
+}
+
+/// The same, with a wall time and more members of the profile.
+pub(crate) fn check_with(wall_ms: f64, physical: &[Value], more: Value) -> Vec<String> {
+    let text = profile_text(wall_ms, physical, more);
+    let found = crate::findings(&profile(&text)).findings;
+    let line = |finding: &queryscope_protocol::Finding<'_>| {
+        let node = finding.node_id.map(|id| format!(" #{id}")).unwrap_or_default();
+        format!("{} {}{node}: {}", finding.level, finding.rule, finding.title)
+    };
+    found.iter().map(line).collect()
+}
+
+/// The only finding of a query with such a physical plan, as JSON.
+pub(crate) fn only(wall_ms: f64, physical: &[Value], more: Value) -> Value {
+    let text = profile_text(wall_ms, physical, more);
+    let found = crate::findings(&profile(&text)).findings;
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    serde_json::to_value(finding).expect("JSON")
+}

@@ -194,6 +194,9 @@ pub mod properties {
     /// Where a sink writes to.
     pub const DESTINATION: Term =
         term(&["destination", "dest", "target"], "string or object", "where a sink writes to");
+    /// Step of an aggregation.
+    pub const MODE: Term =
+        term(&["mode"], "string", "of an aggregation in two steps: `partial` for the first, else anything");
     /// Suffix a join adds to columns of its right input whose names are taken.
     pub const SUFFIX: Term =
         term(&["suffix"], "string", "what a join adds to names of its right input that are taken");
@@ -217,6 +220,7 @@ pub mod properties {
         EXPRESSIONS,
         COLUMNS,
         HOW,
+        MODE,
         LIMIT,
         DESTINATION,
         SUFFIX,

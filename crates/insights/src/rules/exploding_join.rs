@@ -40,3 +40,68 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         found.push(finding.done());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::testing::{check, node, only};
+
+    fn join(rows_out: u64, done: bool) -> Vec<Value> {
+        let counters = json!({"rows_in": 3000, "rows_out": rows_out, "busy_ns": 900, "done": done});
+        vec![
+            node(1, "Scan", "dataframe", &[], json!({}), json!({"rows_out": 1000, "busy_ns": 50})),
+            node(2, "Scan", "dataframe", &[], json!({}), json!({"rows_out": 2000, "busy_ns": 50})),
+            node(3, "HashJoin", "join", &[1, 2], json!({}), counters),
+        ]
+    }
+
+    #[test]
+    fn repeated_keys_multiply_rows() {
+        insta::assert_json_snapshot!(only(50.0, &join(80_000, true), json!({})), @r#"
+            {
+              "cpu_share": 0.9,
+              "evidence": [
+                {
+                  "name": "rows_out",
+                  "unit": "rows",
+                  "value": 80000
+                },
+                {
+                  "name": "larger_input",
+                  "unit": "rows",
+                  "value": 2000
+                },
+                {
+                  "name": "growth",
+                  "unit": "ratio",
+                  "value": 40.0
+                },
+                {
+                  "name": "saves_cpu_at_most",
+                  "unit": "ms",
+                  "value": 0.000878
+                }
+              ],
+              "fix": "if keys repeat by mistake, remove the duplicates of one input first or join on the full key; else aggregate before the join",
+              "kind": "problem",
+              "level": "warn",
+              "node_id": 3,
+              "node_kind": "HashJoin",
+              "rule": "exploding_join",
+              "title": "Join puts out 40x its larger input: 80.0k rows"
+            }
+            "#);
+    }
+
+    #[test]
+    fn up_to_ten_times_is_what_joins_do() {
+        assert!(check(&join(19_999, true)).is_empty());
+        assert!(!check(&join(20_000, true)).is_empty());
+    }
+
+    #[test]
+    fn a_join_that_runs_may_still_get_its_input() {
+        assert!(check(&join(80_000, false)).is_empty());
+    }
+}

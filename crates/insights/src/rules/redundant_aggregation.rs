@@ -1,0 +1,115 @@
+//! A grouping or removal of duplicates that leaves as many rows as came.
+
+use queryscope_protocol::{Finding, Role};
+
+use crate::finding::about;
+use crate::query::Query;
+use crate::say::count;
+use crate::vocabulary::counters::{ROWS_IN, ROWS_OUT};
+use crate::vocabulary::properties::{KEYS, MODE};
+
+/// Fewer rows than this cost nothing, and may be unique by chance.
+const ROWS: u64 = 1000;
+
+pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
+    for step in &query.plan.steps {
+        let what = match step.role() {
+            // Without keys it is one group. The first of two steps is the engine's, and free to do nothing.
+            Role::Aggregation if step.properties.get(&KEYS).is_none() => continue,
+            Role::Aggregation if step.properties.text(&MODE).is_some_and(is_partial) => continue,
+            Role::Aggregation => "Grouping",
+            Role::Distinct => "Removing duplicates of",
+            _ => continue,
+        };
+        // Only at its end is known what it removed.
+        let (Some(rows_in), Some(rows_out), false) =
+            (step.counter(&ROWS_IN), step.counter(&ROWS_OUT), step.runs())
+        else {
+            continue;
+        };
+        // A single one removed is a reason to keep it.
+        if rows_in < ROWS || rows_out < rows_in {
+            continue;
+        }
+        let title = format!("{what} {} rows removes none", count(rows_in));
+        let finding = about(query, step, "redundant_aggregation", title)
+            .fix("leave it out if its keys are unique by construction, or remove duplicates at the source")
+            .number("rows_in", rows_in, "rows")
+            .number("rows_out", rows_out, "rows")
+            .saves_cpu_ns(step.busy_ns() as f64);
+        found.push(finding.done());
+    }
+}
+
+fn is_partial(mode: &str) -> bool {
+    mode.to_ascii_lowercase().starts_with("partial")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::testing::{check, node, only};
+
+    fn group(role: &str, properties: Value, rows_out: u64) -> Vec<Value> {
+        let counters = json!({"rows_in": 1000, "rows_out": rows_out, "busy_ns": 900});
+        vec![
+            node(1, "Scan", "dataframe", &[], json!({}), json!({"rows_out": 1000, "busy_ns": 100})),
+            node(2, "Group", role, &[1], properties, counters),
+        ]
+    }
+
+    #[test]
+    fn keys_that_are_unique_need_no_groups() {
+        let plan = group("aggregation", json!({"keys": ["order_id"]}), 1000);
+        insta::assert_json_snapshot!(only(50.0, &plan, json!({})), @r#"
+            {
+              "cpu_share": 0.9,
+              "evidence": [
+                {
+                  "name": "rows_in",
+                  "unit": "rows",
+                  "value": 1000
+                },
+                {
+                  "name": "rows_out",
+                  "unit": "rows",
+                  "value": 1000
+                },
+                {
+                  "name": "saves_cpu_at_most",
+                  "unit": "ms",
+                  "value": 0.0009
+                }
+              ],
+              "fix": "leave it out if its keys are unique by construction, or remove duplicates at the source",
+              "kind": "problem",
+              "level": "warn",
+              "node_id": 2,
+              "node_kind": "Group",
+              "rule": "redundant_aggregation",
+              "title": "Grouping 1.0k rows removes none"
+            }
+            "#);
+        assert_eq!(check(&group("distinct", json!({}), 1000)).len(), 1);
+    }
+
+    #[test]
+    fn one_row_removed_is_a_reason() {
+        assert!(check(&group("aggregation", json!({"keys": ["order_id"]}), 999)).is_empty());
+        assert!(check(&group("distinct", json!({}), 999)).is_empty());
+    }
+
+    #[test]
+    fn a_global_or_partial_aggregation_is_not_meant_to_remove() {
+        assert!(check(&group("aggregation", json!({}), 1000)).is_empty());
+        assert!(check(&group("aggregation", json!({"keys": ["a"], "mode": "Partial"}), 1000)).is_empty());
+    }
+
+    #[test]
+    fn only_the_end_tells() {
+        let mut plan = group("aggregation", json!({"keys": ["order_id"]}), 1000);
+        plan[1]["metrics"]["done"] = json!(false);
+        assert!(check(&plan).is_empty());
+    }
+}
