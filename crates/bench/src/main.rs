@@ -34,6 +34,7 @@ mod reads;
 mod report;
 mod requests;
 mod rows;
+mod sending;
 mod server;
 #[cfg(test)]
 mod stub;
@@ -162,6 +163,12 @@ enum Command {
         /// How often, each time W3 without readers first.
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=20))]
         rounds: u64,
+    },
+    /// Measure the sending library: a query's thread, samples, a full queue. Needs no collector.
+    Client {
+        /// How long to measure each part.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
     },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
@@ -304,6 +311,10 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             }
             print(&rows::of_live_rounds(&measured));
             Ok(measured.iter().flat_map(live::Measured::faults).collect())
+        }
+        Command::Client { seconds } => {
+            print(&sending::rows(&sending::run(Duration::from_secs(*seconds))?));
+            Ok(Vec::new())
         }
         Command::Suite { binary, folder, results: file, reads, quick } => {
             let plan = suite::Plan {
