@@ -52,6 +52,9 @@ fn analysis_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::overview))
         .routes(routes!(read::versions))
         .routes(routes!(read::facets))
+        .routes(routes!(read::insights))
+        .routes(routes!(read::progress))
+        .routes(routes!(read::compare))
 }
 
 fn live_routes() -> OpenApiRouter<Arc<App>> {

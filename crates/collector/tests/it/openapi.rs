@@ -83,6 +83,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     assert_eq!(
         listed,
         [
+            of("get", "/api/compare", "run base project", "200 400 404 503"),
             of("get", "/api/facets", &filters, "200 400 503"),
             of("get", "/api/groups", &format!("{filters} by"), "200 400 503"),
             of("get", "/api/live", live, "200 400 503"),
@@ -90,6 +91,8 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/overview", overview, "200 400 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 404 503"),
+            of("get", "/api/queries/{id}/insights", "id project", "200 400 404 503"),
+            of("get", "/api/queries/{id}/progress", "id project", "200 400 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 404 503"),
             of("get", "/api/versions", versions, "200 400 503"),
             of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
@@ -122,7 +125,9 @@ async fn every_documented_get_answers_as_documented() {
         }
         // The live streams of what runs have no end.
         let method = if path.starts_with("/api/live") { "HEAD" } else { "GET" };
+        let compared = format!("/compare?run={0}&base={0}", query(1));
         let asked = path.replace("{id}", &query(1)).replace("/versions", "/versions?label=x");
+        let asked = asked.replace("/compare", &compared);
         let answer = app.call(method, &asked).await;
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
         let content = keys(&operation["responses"]["200"]["content"]);

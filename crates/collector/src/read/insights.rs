@@ -1,0 +1,161 @@
+//! `GET /api/queries/{id}/insights`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use queryscope_insights::findings;
+use queryscope_protocol as protocol;
+use queryscope_protocol::EvidenceValue;
+use serde::Serialize;
+use serde_json::{Number, Value, json};
+use utoipa::ToSchema;
+
+use super::params::{Params, ProjectFilter};
+use super::stored::{Stored, query_of};
+use super::summary::StatusName;
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+/// What was found in a query's plan and counters.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Insights {
+    /// Id of the query.
+    query_id: String,
+    /// State of the query.
+    status: StatusName,
+    /// Who found it.
+    source: Source,
+    /// The time since the query's start that was looked at, in milliseconds.
+    elapsed_ms: f64,
+    /// What was found, that about the most time first; in the sender's order where it found them.
+    findings: Vec<Finding>,
+}
+
+/// Who found something.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = FindingsSource)]
+enum Source {
+    /// The sender, at the end of the query.
+    Sender,
+    /// This service, now.
+    Service,
+}
+
+/// One thing that was found.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "rule": "exploding_join",
+    "kind": "problem",
+    "level": "warn",
+    "node_id": 4_294_967_300_i64,
+    "node_kind": "EquiJoin",
+    "cpu_share": 0.977_739,
+    "blocked_share": null,
+    "title": "Join puts out 800x its larger input: 12.0M rows",
+    "fix": "if keys repeat by mistake, remove the duplicates of one input first or join on the full key",
+    "evidence": [{"name": "rows_out", "value": 11_996_728, "unit": "rows"}]
+}))]
+struct Finding {
+    /// Name of the rule that found it.
+    rule: String,
+    /// What sort of finding it is, such as `problem`.
+    kind: String,
+    /// How much it matters: `warn`, or another word of the sender's or `note`.
+    level: String,
+    /// The physical node it is about; null when it is about the whole query.
+    node_id: Option<i64>,
+    /// The engine's name for that node.
+    node_kind: Option<String>,
+    /// The share of the query's CPU time it is about, 0 to 1; null where unknown.
+    cpu_share: Option<f64>,
+    /// The share of the query's wall time it is about, 0 to 1; null where unknown.
+    blocked_share: Option<f64>,
+    /// The finding in one line.
+    title: String,
+    /// What to do about it.
+    fix: Option<String>,
+    /// The numbers and texts it rests on.
+    evidence: Vec<Evidence>,
+}
+
+/// What a finding rests on.
+#[derive(Debug, Serialize, ToSchema)]
+struct Evidence {
+    /// What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most.
+    name: String,
+    /// A number, a text or null.
+    #[schema(value_type = Object)]
+    value: Value,
+    /// Unit of the value.
+    unit: Option<String>,
+}
+
+impl From<&protocol::Finding<'_>> for Finding {
+    fn from(finding: &protocol::Finding<'_>) -> Self {
+        Self {
+            rule: finding.rule.to_string(),
+            kind: finding.kind.to_string(),
+            level: finding.level.to_string(),
+            node_id: finding.node_id,
+            node_kind: finding.node_kind.as_ref().map(ToString::to_string),
+            cpu_share: finding.cpu_share,
+            blocked_share: finding.blocked_share,
+            title: finding.title.to_string(),
+            fix: finding.fix.as_ref().map(ToString::to_string),
+            evidence: finding.evidence.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&protocol::Evidence<'_>> for Evidence {
+    fn from(evidence: &protocol::Evidence<'_>) -> Self {
+        let number = |number: &Number| Value::Number(number.clone());
+        let value = match &evidence.value {
+            EvidenceValue::Number(it) => number(it),
+            EvidenceValue::Text(text) => json!(text),
+            EvidenceValue::Null => Value::Null,
+        };
+        Self { name: evidence.name.to_string(), value, unit: evidence.unit.as_ref().map(ToString::to_string) }
+    }
+}
+
+/// Says what is wrong with a query.
+///
+/// The findings its sender sent; where it sent none, or the query still runs, those of this service's rules over its
+/// plan and latest counters.
+#[utoipa::path(
+    get,
+    path = "/api/queries/{id}/insights",
+    tag = "read",
+    params(("id" = String, Path, description = "Id of the query"), ProjectFilter),
+    responses(
+        (status = 200, description = "What was found", body = Insights),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 404, description = "There is no such query, or its plan has not been sent", body = ErrorBody),
+        (status = 503, description = "Reading failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn insights(
+    State(app): State<Arc<App>>,
+    id: Result<Path<String>, PathRejection>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Insights>, ApiError> {
+    let query = query_of(&app, id, &Params::of(query.as_deref())).await?;
+    let stored = Stored::read(&app, query).await?;
+    let profile = stored.profile()?;
+    let (source, found) = if profile.findings().is_empty() {
+        (Source::Service, findings(&profile).findings.iter().map(Into::into).collect())
+    } else {
+        (Source::Sender, profile.findings().iter().map(Into::into).collect())
+    };
+    Ok(Json(Insights {
+        query_id: stored.query.query_id.to_string(),
+        status: stored.query.status.into(),
+        source,
+        elapsed_ms: profile.wall_ms,
+        findings: found,
+    }))
+}

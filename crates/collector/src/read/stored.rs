@@ -1,0 +1,131 @@
+//! The profile of a stored query, as far as it is known.
+
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use queryscope_insights::Latest;
+use queryscope_protocol::{Event, EventKind, Profile};
+use queryscope_recordings::{LineReader, RecordingError};
+use queryscope_store::Query;
+
+use super::params::Params;
+use super::query::{parse, text, unknown};
+use crate::app::App;
+use crate::error::ApiError;
+
+/// Lines after which others get their turn.
+const LINES_AT_ONCE: usize = 256;
+
+/// A query and what its events say of its plan.
+pub(crate) struct Stored {
+    pub(crate) query: Query,
+    /// The line of its `query.finished`, else of its `query.started`.
+    line: Option<String>,
+    /// Samples to lay over a `query.started`.
+    latest: Option<Latest>,
+}
+
+/// The query a path names.
+///
+/// # Errors
+/// 404 when there is none, or none of the project that `params` name.
+pub(crate) async fn query_of(
+    app: &App,
+    id: Result<Path<String>, PathRejection>,
+    params: &Params<'_>,
+) -> Result<Query, ApiError> {
+    let id = text(id)?;
+    find(app, &id, params.text("project")?).await
+}
+
+/// The query of this id.
+///
+/// # Errors
+/// 404 when there is none, or none of the project.
+pub(crate) async fn find(app: &App, id: &str, project: Option<&str>) -> Result<Query, ApiError> {
+    let found = app.store.query(parse(id)?).await?;
+    found.filter(|query| project.is_none_or(|project| project == query.project)).ok_or_else(|| unknown(id))
+}
+
+impl Stored {
+    /// Reads the events of a query and keeps what its profile is made of.
+    ///
+    /// # Errors
+    /// 404 when the query is deleted meanwhile, 503 when its events can not be read.
+    pub(crate) async fn read(app: &Arc<App>, query: Query) -> Result<Self, ApiError> {
+        let id = query.query_id;
+        let gone = || unknown(&id.to_string());
+        let parts = app.store.recording(id).await?.ok_or_else(gone)?;
+        let mut stored = Self { query, line: None, latest: None };
+        let read = async {
+            let content = app.recordings.read(&app.store, parts).await?;
+            stored.take(LineReader::new(id, content.bytes)).await
+        };
+        read.await.map_err(|error| match error {
+            RecordingError::Gone => gone(),
+            RecordingError::Store(error) => error.into(),
+            other => {
+                tracing::warn!(
+                    query_id = %id,
+                    error = &other as &dyn std::error::Error,
+                    "the events of a query can not be read"
+                );
+                ApiError::unavailable("reading the query's events failed, try again")
+            }
+        })?;
+        Ok(stored)
+    }
+
+    async fn take(&mut self, mut lines: LineReader) -> Result<(), RecordingError> {
+        let mut read = 0;
+        while let Some(line) = lines.next_text().await? {
+            // Lines were checked when they came; what can not be read now says nothing.
+            if let Ok(line) = String::from_utf8(line) {
+                self.hear(line);
+            }
+            read += 1;
+            if read % LINES_AT_ONCE == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, line: String) {
+        let Ok(event) = Event::read(&line) else { return };
+        match event.kind {
+            // Of two that finished, the first counts.
+            EventKind::Finished(..) if self.line.is_none() || self.latest.is_some() => {
+                self.latest = None;
+                self.line = Some(line);
+            }
+            EventKind::Started(..) if self.line.is_none() => {
+                self.latest.get_or_insert_default();
+                self.line = Some(line);
+            }
+            EventKind::Progress(..) if self.line.is_none() || self.latest.is_some() => {
+                if let Ok(Some(sample)) = event.sample() {
+                    self.latest.get_or_insert_default().take(sample);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The complete profile of a query that ended; of any other its plan with its latest samples.
+    ///
+    /// # Errors
+    /// 404 when nothing has been sent of its plan.
+    pub(crate) fn profile(&self) -> Result<Profile<'_>, ApiError> {
+        let line = self.line.as_deref();
+        let read = line.and_then(|line| Event::read(line).ok()?.profile().ok()?);
+        let profile = read.ok_or_else(|| {
+            ApiError::not_found(format!("the plan of query {} has not been sent", self.query.query_id))
+        })?;
+        Ok(match &self.latest {
+            Some(latest) => latest.of(profile),
+            None => profile,
+        })
+    }
+}
