@@ -1,0 +1,151 @@
+//! The streams of a followed plan.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::Result;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::ExecutionPlan;
+use futures_util::Stream;
+
+use crate::clock::poll_node;
+use crate::counted::{CountedNode, CountedPartition};
+use crate::run::{CountedPlan, PartitionEnd, Run};
+
+/// Counts what one partition of a node gives.
+pub(crate) struct NodeStream {
+    inner: SendableRecordBatchStream,
+    counted: Arc<CountedPlan>,
+    id: usize,
+    partition: usize,
+    /// Held until the first poll is over: some nodes register metrics no earlier.
+    node: Option<Arc<dyn ExecutionPlan>>,
+    ended: bool,
+}
+
+impl NodeStream {
+    /// Executes a partition of a node.
+    pub(crate) fn start(
+        node: &Arc<dyn ExecutionPlan>,
+        id: usize,
+        run: &Run,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<Self> {
+        let counted = Arc::clone(&run.counted);
+        counted.nodes[id].note_instance(node, run.again);
+        let inner = node.execute(partition, context)?;
+        counted.nodes[id].take_handles(node);
+        counted.nodes[id].partition(partition).started.fetch_add(1, Relaxed);
+        Ok(Self { inner, counted, id, partition, node: Some(Arc::clone(node)), ended: false })
+    }
+
+    fn node(&self) -> &CountedNode {
+        &self.counted.nodes[self.id]
+    }
+
+    fn counters(&self) -> &CountedPartition {
+        self.node().partition(self.partition)
+    }
+
+    fn note_end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.counters().ended.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Stream for NodeStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let (polled, busy_ns) = poll_node(|| self.inner.as_mut().poll_next(context));
+        self.counters().note_poll(busy_ns);
+        if let Some(node) = self.node.take() {
+            self.node().take_handles(&node);
+        }
+        match &polled {
+            Poll::Ready(Some(Ok(batch))) => self.counters().note_batch(batch),
+            Poll::Ready(None) => self.note_end(),
+            Poll::Ready(Some(Err(_))) | Poll::Pending => {}
+        }
+        polled
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl RecordBatchStream for NodeStream {
+    fn schema(&self) -> SchemaRef {
+        self.inner.schema()
+    }
+}
+
+impl Drop for NodeStream {
+    fn drop(&mut self) {
+        self.note_end();
+    }
+}
+
+/// A partition of the result: knows how the query ends, and measures its CPU time.
+pub(crate) struct ResultStream {
+    /// None after its end: some nodes count the last of their time when their streams are dropped.
+    inner: Option<NodeStream>,
+    schema: SchemaRef,
+    run: Arc<Run>,
+    ended: bool,
+}
+
+impl ResultStream {
+    pub(crate) fn new(inner: NodeStream, run: Arc<Run>) -> Self {
+        Self { schema: inner.schema(), inner: Some(inner), run, ended: false }
+    }
+
+    fn note_end(&mut self, how: PartitionEnd<'_>) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.run.end(how);
+        }
+    }
+}
+
+impl Stream for ResultStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { inner, run, .. } = &mut *self;
+        let Some(inner) = inner else { return Poll::Ready(None) };
+        let polled = run.counted.cpu.measure(|| Pin::new(inner).poll_next(context));
+        match &polled {
+            Poll::Ready(None) => {
+                self.inner = None;
+                self.note_end(PartitionEnd::Exhausted);
+            }
+            Poll::Ready(Some(Err(error))) => self.note_end(PartitionEnd::Failed(error)),
+            Poll::Ready(Some(Ok(_))) | Poll::Pending => {}
+        }
+        polled
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.as_ref().map_or((0, Some(0)), Stream::size_hint)
+    }
+}
+
+impl RecordBatchStream for ResultStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Drop for ResultStream {
+    fn drop(&mut self) {
+        self.inner = None;
+        self.note_end(PartitionEnd::Dropped);
+    }
+}

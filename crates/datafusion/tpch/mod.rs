@@ -1,0 +1,89 @@
+//! TPC-H: its tables as Parquet files, and its 22 queries with the parameters the benchmark validates with.
+
+use std::fs::File;
+use std::path::Path;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::error::Result;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use tpchgen::generators::{
+    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
+    RegionGenerator, SupplierGenerator,
+};
+use tpchgen_arrow::{
+    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow, SupplierArrow,
+};
+
+pub const TABLES: [&str; 8] =
+    ["nation", "region", "part", "supplier", "partsupp", "customer", "orders", "lineitem"];
+
+/// The queries, in their order.
+pub const QUERIES: [&str; 22] = [
+    include_str!("q01.sql"),
+    include_str!("q02.sql"),
+    include_str!("q03.sql"),
+    include_str!("q04.sql"),
+    include_str!("q05.sql"),
+    include_str!("q06.sql"),
+    include_str!("q07.sql"),
+    include_str!("q08.sql"),
+    include_str!("q09.sql"),
+    include_str!("q10.sql"),
+    include_str!("q11.sql"),
+    include_str!("q12.sql"),
+    include_str!("q13.sql"),
+    include_str!("q14.sql"),
+    include_str!("q15.sql"),
+    include_str!("q16.sql"),
+    include_str!("q17.sql"),
+    include_str!("q18.sql"),
+    include_str!("q19.sql"),
+    include_str!("q20.sql"),
+    include_str!("q21.sql"),
+    include_str!("q22.sql"),
+];
+
+/// Writes the tables of a scale into a folder, each as one file; those that are there are kept.
+pub fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for table in TABLES {
+        let path = folder.join(format!("{table}.parquet"));
+        if path.exists() {
+            continue;
+        }
+        let unfinished = folder.join(format!("{table}.unfinished"));
+        match table {
+            "nation" => write_table(&unfinished, NationArrow::new(NationGenerator::default())),
+            "region" => write_table(&unfinished, RegionArrow::new(RegionGenerator::default())),
+            "part" => write_table(&unfinished, PartArrow::new(PartGenerator::new(scale, 1, 1))),
+            "supplier" => write_table(&unfinished, SupplierArrow::new(SupplierGenerator::new(scale, 1, 1))),
+            "partsupp" => write_table(&unfinished, PartSuppArrow::new(PartSuppGenerator::new(scale, 1, 1))),
+            "customer" => write_table(&unfinished, CustomerArrow::new(CustomerGenerator::new(scale, 1, 1))),
+            "orders" => write_table(&unfinished, OrderArrow::new(OrderGenerator::new(scale, 1, 1))),
+            _ => write_table(&unfinished, LineItemArrow::new(LineItemGenerator::new(scale, 1, 1))),
+        }?;
+        std::fs::rename(&unfinished, &path)?;
+    }
+    Ok(())
+}
+
+fn write_table(path: &Path, batches: impl IntoIterator<Item = RecordBatch>) -> anyhow::Result<()> {
+    let mut batches = batches.into_iter().peekable();
+    let schema = batches.peek().map(RecordBatch::schema).ok_or_else(|| anyhow::anyhow!("an empty table"))?;
+    let mut writer = ArrowWriter::try_new(File::create(path)?, schema, None)?;
+    for batch in batches {
+        writer.write(&batch)?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// Makes the tables of a folder known to a session.
+pub async fn register(ctx: &SessionContext, folder: &Path) -> Result<()> {
+    for table in TABLES {
+        let path = folder.join(format!("{table}.parquet"));
+        ctx.register_parquet(table, path.to_string_lossy(), ParquetReadOptions::default()).await?;
+    }
+    Ok(())
+}
