@@ -11,12 +11,12 @@ const PAINT_MS = 250;
 export class LoadedRun {
   view = $state.raw<RunView | null>(null);
   error = $state.raw<ApiError | null>(null);
-  /** Whether nothing of it has arrived yet. */
-  isEmpty = $state(true);
   /** Since when the stream of a running query is lost, in milliseconds since 1970. */
   lostMs = $state<number | null>(null);
   problems = $state.raw<Recording["problems"]>([]);
   #recording = new Recording();
+  /** What arrives goes here; it is shown once there is something to show. */
+  #next: RunView | null = null;
   #painting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class LoadedRun {
 
   #events(data: string, summary: QuerySummary): void {
     // A message that begins with the process replaces everything before it (docs/live.md).
-    if (this.#recording.lines.length > 0 && startsWithProcess(data)) this.#replace(this.view?.summary ?? summary);
+    if (this.#recording.lines.length > 0 && startsWithProcess(data)) this.#replace(this.#next?.summary ?? summary);
     for (const line of data.split("\n")) this.#recording.addLine(line);
     this.#painting ??= setTimeout(() => this.#show(), PAINT_MS);
   }
@@ -71,7 +71,7 @@ export class LoadedRun {
   #ended(summary: QuerySummary): void {
     this.error = null;
     this.lostMs = null;
-    if (this.view) this.view.summary = summary;
+    if (this.#next) this.#next.summary = summary;
     this.#show();
   }
 
@@ -79,18 +79,18 @@ export class LoadedRun {
     this.#recording = new Recording();
     const run = new Run(this.id);
     this.#recording.runs.set(this.id, run);
-    const view = new RunView(run, this.choices, this.#recording.lines);
-    view.summary = summary;
-    view.usual = this.view?.usual ?? null;
-    this.view = view;
+    this.#next = new RunView(run, this.choices, this.#recording.lines);
+    this.#next.summary = summary;
   }
 
   #show(): void {
     clearTimeout(this.#painting);
     this.#painting = undefined;
-    this.isEmpty = false;
     this.problems = [...this.#recording.problems];
-    this.view?.heard();
+    this.#next?.heard();
+    if (this.view === this.#next) return;
+    this.view?.leave();
+    this.view = this.#next;
   }
 }
 
