@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { captured, everything } from "./captures";
 import { firstLine, savesAtMost, standingOf } from "./firstline";
 import { momentAt } from "./moment";
+import { Run } from "./run";
 
 const said = (label: string, usual: { wallMs: number; runs: number } | null = null): string => {
   const run = captured(label);
@@ -26,6 +27,15 @@ test("a running query is compared only once it is past its usual time", () => {
   const line = (wallMs: number): string => firstLine(run, momentAt(run, 1500), "running", { wallMs, runs: 9 }).state;
   expect(line(3000)).toBe("Running for 1.87 s, usually 3 s, n = 9.");
   expect(line(1000)).toBe("Running for 1.87 s, 1.9x its usual time (1 s, n = 9).");
+});
+
+test("a query that hardly works is said to wait, not to be hot somewhere", () => {
+  const run = new Run("q");
+  const nodes = [{ id: "1", kind: "Scan", role: "scan" as const, inputs: [], properties: {}, metrics: { total_time_ns: 5_000_000 } }];
+  const plain = captured("scan/csv").finished;
+  if (!plain) throw new Error("the capture has no end");
+  run.add({ type: "finished", queryId: "q", seq: 1, profile: { ...plain, wallMs: 13_000, plan: { physical: nodes, logical: [] } } });
+  expect(firstLine(run, momentAt(run, null), "finished", null).cause).toBe("It waited most of the time: 5 ms of CPU.");
 });
 
 test("a finding saves no more than the time in which nothing else ran", () => {

@@ -25,6 +25,9 @@ const USUAL_RUNS_MIN = 5;
 /** Below this, a run took about its usual time. */
 const SLOWER = 1.2;
 const GROWTH_TOLD = 2;
+/** A longer query whose threads worked less than this share of the time mostly waited. */
+const IDLE = 0.1;
+const IDLE_FROM_MS = 1000;
 
 export function firstLine(run: Run, moment: Moment, standing: Standing, usual: Usual | null, findings: readonly Finding[] = run.finished?.findings ?? []): FirstLine {
   return { state: state(run, standing, usual), cause: cause(run, moment, standing, findings) };
@@ -70,6 +73,10 @@ function cause(run: Run, moment: Moment, standing: Standing, findings: readonly 
   const ranked = hottest(run, moment);
   const [top] = ranked;
   if (top === undefined) return run.plan.physical.length === 0 && standing !== "running" ? "It ended before it had a plan." : null;
+  const busyMs = Number(moment.busyNs) / 1e6;
+  if (run.elapsedMs >= IDLE_FROM_MS && busyMs < run.elapsedMs * IDLE) {
+    return `It ${standing === "running" ? "waits" : "waited"} most of the time: ${formatDuration(busyMs)} of CPU${standing === "running" ? " so far" : ""}.`;
+  }
   const verb = standing === "running" ? "so far is" : standing === "finished" ? "is" : "was";
   const share = top.moment.share ?? 0;
   if (share < 0.2 && ranked.length > 5) {

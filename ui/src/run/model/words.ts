@@ -74,7 +74,8 @@ export function plainExpression(text: string, aliases: Aliases = new Map()): str
     .replace(ANY_TEMPORARY, "…")
     .replace(/col\("((?:[^"\\]|\\.)*)"\)/g, "$1")
     .replace(/\s+/g, " ")
-    .replace(/^(\w+)\.alias\("\1"\)$/, "$1");
+    .replace(/^(\w+)\.alias\("\1"\)$/, "$1")
+    .replace(/^…\.alias\("(.*)"\)$/, "$1");
 }
 
 function strings(value: Json | undefined): string[] {

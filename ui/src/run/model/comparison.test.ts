@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { byInterest, type Comparison, comparisonLine, toWaterfall } from "./comparison";
+
+type Parts = Comparison["account"]["parts"];
+
+function comparison(before: number, now: number, parts: Parts): Comparison {
+  const summary = {} as Comparison["run"];
+  return {
+    base: summary, run: summary, basis: "plan", runs: 9, same_plan: true, nodes: [],
+    account: { base_wall_ns: before, run_wall_ns: now, difference_ns: now - before, parts },
+  };
+}
+
+test("each step begins where the one before ended, and the last one ends at the run", () => {
+  const steps = toWaterfall(comparison(1_000_000_000, 1_500_000_000, [
+    { cause: "more_rows", ns: 700_000_000 },
+    { cause: "waiting", ns: 0 },
+    { cause: "less_parallelism", ns: -200_000_000 },
+  ]));
+  expect(steps.map(({ name, fromMs, untilMs, text }) => `${name}: ${fromMs} to ${untilMs}, ${text}`)).toEqual([
+    "Before: 0 to 1000, 1 s",
+    "More rows: 1000 to 1700, +700 ms",
+    "More parallelism: 1700 to 1500, −200 ms",
+    "This run: 0 to 1500, 1.5 s",
+  ]);
+});
+
+test("the line names what the most of the difference is put down to", () => {
+  const parts: Parts = [{ cause: "more_rows", ns: -3e8 }, { cause: "plan_change", ns: 2e9 }, { cause: "waiting", ns: 3e8 }];
+  expect(comparisonLine(comparison(1e9, 3e9, parts))).toBe("3 s instead of 1 s (3.0x). Most of the difference: plan change (+2 s).");
+  expect(comparisonLine(comparison(1e9, 1.01e9, [{ cause: "waiting", ns: 1e7 }]))).toBe("1.01 s instead of 1 s (1.0x). That is about the same.");
+  expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe("1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).");
+});
+
+test("nodes whose time moved most come first, those of one run with all their time", () => {
+  const pair = (id: number, busy: number, delta: number | null) => ({
+    fate: delta === null ? "added" : "same", changes: [], base: null, delta: delta === null ? null : { busy_ns: delta },
+    run: { id, kind: "Scan", role: "scan", busy_ns: busy },
+  }) as unknown as Comparison["nodes"][number];
+  expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([3, 2, 1]);
+});
