@@ -1,7 +1,7 @@
-// Which logical node a physical one carries out. The format does not say, so both plans are compared: nodes above
-// the same scans belong together, and among those, kinds of work in the same order.
+// Which logical node a physical one carries out. Some engines say it in a property, `logical_id`. For others both plans
+// are compared: nodes above the same scans belong together, and among those, kinds of work in the same order.
 
-import { asString } from "./json";
+import { asCount, asString } from "./json";
 import { type Graph, subtree, toGraph } from "./graph";
 import type { NodeId, Plan, PlanNode, Role } from "./profile";
 
@@ -46,6 +46,11 @@ function work(role: Role): Work {
 export function linkPlans(plan: Plan): PlanLink {
   const physical = toGraph(plan.physical);
   const logical = toGraph(plan.logical);
+  const told = plan.physical.flatMap(({ id, properties }): [NodeId, NodeId][] => {
+    const twin = asCount(properties["logical_id"])?.toString();
+    return twin !== undefined && logical.nodes.has(twin) ? [[id, twin]] : [];
+  });
+  if (told.length > 0) return new Map(told);
   const scans = matchScans(physical, logical);
   const link = new Map<NodeId, NodeId>(scans);
   const logicalChains = chains(logical, new Map([...logical.order].map((id) => [id, id])));

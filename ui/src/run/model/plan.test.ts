@@ -122,6 +122,13 @@ test("of two groups above each other, the one at the scan is the distinct", () =
   expect(["4294967299", "4294967303"].map((id) => run.plan.logical.find((node) => node.id === link.get(id))?.kind)).toEqual(["Distinct", "GroupBy"]);
 });
 
+test("where the engine says it, that is the link", () => {
+  const [physical, logical] = [plan("a<b", "b"), plan("x<y", "y")];
+  physical.forEach((node, i) => (node.properties["logical_id"] = [1, 7][i] ?? null));
+  logical.forEach((node, i) => Object.assign(node, { id: String(i), inputs: [] }));
+  expect([...linkPlans({ physical, logical })]).toEqual([["a", "1"]]);
+});
+
 describe("the rows of the treegrid", () => {
   const graph = toGraph(plan("sink<join", "join<a,b", "a<c", "b", "c"));
 
@@ -199,4 +206,18 @@ test("nodes say what they do in their own words", () => {
       "MultiScan: orders.parquet · 2 columns",
     ]
   `);
+});
+
+test("nodes of other engines say theirs", () => {
+  const node = (role: PlanNode["role"], properties: PlanNode["properties"]): string =>
+    nodeWords({ id: "1", kind: "Exec", role, inputs: [], properties, metrics: null });
+  expect(node("scan", { table: "s3://lake/orders/part-0.parquet", files: 12, projection: ["a", "b"], predicate: "a@0 > 5" })).toBe(
+    "part-0.parquet and 11 more · where a@0 > 5 · 2 columns",
+  );
+  expect(node("join", { how: "inner", left_keys: ["o_custkey@1"], right_keys: ["c_custkey@0"], mode: "Partitioned" })).toBe(
+    "inner · on o_custkey@1 = c_custkey@0",
+  );
+  expect(node("aggregation", { keys: ["region"], expressions: ["sum(amount)"], mode: "partial" })).toBe("by region · sum(amount)");
+  expect(node("top_k", { order: ["amount DESC"], limit: 10 })).toBe("by amount DESC · first 10 rows");
+  expect(node("engine", { scheme: "hash" })).toBe("scheme hash");
 });

@@ -30,31 +30,31 @@ export function nodeWords(node: PlanNode, aliases: Aliases = new Map()): string 
   switch (node.role) {
     case "scan":
     case "dataframe":
-      parts.push(source(p), where(say(p["predicate"] ?? p["filter"])), columnCount(p));
+      parts.push(source(p), where(say(p["predicate"])), columnCount(p));
       break;
     case "join":
     case "theta_join":
     case "cross_join":
     case "semi_anti_join":
-      parts.push(asString(p["how"] ?? p["join_type"])?.toLowerCase() ?? null, on(p, say), asString(p["strategy"]));
+      parts.push(asString(p["how"])?.toLowerCase() ?? null, on(p, say), asString(p["strategy"]));
       break;
     case "distinct":
       parts.push(by(say(p["subset"] ?? p["keys"])) ?? "by all columns");
       break;
     case "aggregation":
-      parts.push(by(say(p["keys"] ?? p["key_per_input"] ?? p["group_by"])));
-      parts.push(say(p["aggs"] ?? p["aggs_per_input"] ?? p["exprs"] ?? p["aggr_expr"]));
+      parts.push(by(say(p["keys"] ?? p["key_per_input"])));
+      parts.push(say(p["aggs"] ?? p["aggs_per_input"] ?? p["exprs"] ?? p["expressions"]));
       break;
     case "sort":
     case "top_k":
-      parts.push(by(sortColumns(p["sort_columns"], say) ?? say(p["by_exprs"] ?? p["expr"])), limit(p));
+      parts.push(by(sortColumns(p["sort_columns"], say) ?? say(p["by_exprs"] ?? p["order"])), limit(p));
       break;
     case "sink":
-      parts.push(path(p["target"] ?? (isObject(p["dest"]) && isObject(p["dest"]["File"]) ? p["dest"]["File"]["target"] : null)));
+      parts.push(path(p["target"] ?? p["destination"] ?? (isObject(p["dest"]) && isObject(p["dest"]["File"]) ? p["dest"]["File"]["target"] : null)));
       break;
     default:
       parts.push(
-        say(p["predicate"] ?? p["selectors"] ?? p["exprs"] ?? p["columns"] ?? p["expr"] ?? p["name"] ?? p["format_str"]),
+        say(p["predicate"] ?? p["selectors"] ?? p["exprs"] ?? p["expressions"] ?? p["columns"] ?? p["order"] ?? p["name"] ?? p["format_str"]),
         limit(p),
       );
   }
@@ -94,8 +94,8 @@ function path(value: Json | undefined): string | null {
 }
 
 function source(p: JsonObject): string | null {
-  const name = path(p["first_source"] ?? p["path"] ?? strings(p["paths"] ?? p["files"])[0]);
-  const count = asNumber(p["num_sources"]) ?? strings(p["paths"] ?? p["files"]).length;
+  const name = path(p["first_source"] ?? p["table"]);
+  const count = asNumber(p["num_sources"] ?? p["files"]) ?? 1;
   const rows = asNumber(p["n_rows"]);
   if (name === null) return rows === null ? null : `${rows} rows in memory`;
   return count > 1 ? `${name} and ${count - 1} more` : name;
@@ -115,12 +115,10 @@ function columnCount(p: JsonObject): string | null {
 }
 
 function on(p: JsonObject, say: (value: Json | undefined) => string): string | null {
-  const left = say(p["left_on"]);
-  const right = say(p["right_on"]);
-  if (left === "" && right === "") {
-    const other = say(p["on"]);
-    return other === "" ? null : `on ${other}`;
-  }
+  const left = say(p["left_on"] ?? p["left_keys"]);
+  const right = say(p["right_on"] ?? p["right_keys"]);
+  const other = say(p["on"] ?? p["predicate"]);
+  if (left === "" && right === "") return other === "" ? null : `on ${other}`;
   return left === right ? `on ${left}` : `on ${left} = ${right}`;
 }
 
@@ -139,7 +137,7 @@ function limit(p: JsonObject): string | null {
 
 function fallback(p: JsonObject): string {
   for (const [key, value] of Object.entries(p)) {
-    if (key === "type" || key === "num_inputs" || value === null || value === false) continue;
+    if (key === "type" || key === "num_inputs" || key === "logical_id" || value === null || value === false) continue;
     const text = strings(value).map((item) => plainExpression(item)).join(", ") || asNumber(value)?.toString();
     if (text && !text.includes("…")) return `${key.replaceAll("_", " ")} ${text}`;
   }

@@ -21,7 +21,7 @@ export interface Masks {
 
 export const ALL_MASKED: Masks = { literals: true, paths: true, errors: true, label: true, place: true };
 
-const PATH_KEYS = /source|path|file|target|url|uri|location|dir|glob/i;
+const PATH_KEYS = /source|path|file|target|url|uri|location|dir|glob|^table$|^destination$/i;
 /** Names in quotes that an expression needs to be read: columns and what they are called. */
 const QUOTED = /\b(col|alias|field|nth)\("(?:[^"\\]|\\.)*"\)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 const NUMBER = /(?<![\w.#@$])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/g;
