@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::fingerprint::shapes;
 use crate::graph::Step;
 use crate::query::Query;
-use crate::vocabulary::counters::{BYTES_READ, ROWS_IN, ROWS_OUT};
+use crate::vocabulary::counters::{BUSY, BYTES_READ, ROWS_IN, ROWS_OUT};
 
 pub use account::{Account, Cause, Part};
 pub use changes::Change;
@@ -95,10 +95,10 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     let mut of_run = Vec::with_capacity(run.plan.steps.len());
     for (place, step) in run.plan.steps.iter().enumerate() {
         let partner = pairs.base_of(place).map(|place| &base.plan.steps[place]);
-        of_run.push(pair(partner, Some(step), pairs.inputs_changed(&base.plan, &run.plan, place)));
+        of_run.push(pair(partner, Some(step), pairs.inputs_moved(&base.plan, &run.plan, place)));
     }
     let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
-    let gone: Vec<NodePair> = gone.map(|place| pair(Some(&base.plan.steps[place]), None, false)).collect();
+    let gone: Vec<NodePair> = gone.map(|place| pair(Some(&base.plan.steps[place]), None, None)).collect();
     let account = account::account(&base, &run, &pairs, &of_run);
     // In the order the run's profile lists them: a graph's order is another.
     let mut nodes = of_run;
@@ -112,10 +112,10 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     Comparison { same_plan, account, nodes }
 }
 
-fn pair(base: Option<&Step<'_>>, run: Option<&Step<'_>>, inputs_changed: bool) -> NodePair {
+fn pair(base: Option<&Step<'_>>, run: Option<&Step<'_>>, inputs_moved: Option<String>) -> NodePair {
     let (fate, changes) = match (base, run) {
         (Some(base), Some(run)) => {
-            let changes = changes::changes(base, run, inputs_changed);
+            let changes = changes::changes(base, run, inputs_moved);
             let changed = changes.iter().any(|change| change.shape);
             (if changed { Fate::Changed } else { Fate::Same }, changes)
         }
@@ -132,7 +132,7 @@ fn figures(step: &Step<'_>) -> Figures {
         id: step.node.id,
         kind: step.node.kind.to_string(),
         role: step.role().as_str(),
-        busy_ns: step.counter(&crate::vocabulary::counters::BUSY),
+        busy_ns: step.counter(&BUSY),
         rows_in: step.counter(&ROWS_IN),
         rows_out: step.counter(&ROWS_OUT),
         bytes_read: step.counter(&BYTES_READ),

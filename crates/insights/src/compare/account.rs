@@ -4,12 +4,13 @@
 //! worked and `A` how many of them worked at a time. So the difference is
 //!
 //! ```text
-//! W' - W = (P' - P) + (Q' - Q) + (C' - C) / A + C' (1/A' - 1/A)
+//! W' - W = (P' - P) + (Q' - Q) + (C' - C) (1/A + 1/A') / 2 + (C + C') / 2 (1/A' - 1/A)
 //! ```
 //!
-//! The third term is put down to nodes: what was added or removed is a change of plan; of a node in both, the
-//! part that its number of rows explains is more rows (or a change of plan, where the plan below it is another),
-//! the rest is slower per row. The last term is less parallelism.
+//! where what two factors changed together is halved between them (the decomposition of Shapley for two factors).
+//! The last term is less parallelism. The third is put down to nodes: what was added or removed, or does something
+//! else, is a change of plan; of a node that does the same, its time is rows times time per row, halved alike into
+//! more rows (or a change of plan, where the plan below it is another) and slower per row.
 //!
 //! No sender tells how long nothing worked. It is at most the time reads and writes were under way, at least
 //! `E - C` and at most `E - C / T` of the execution `E = W - P` on `T` threads. Within these bounds the base is
@@ -80,11 +81,14 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
         let waited = (now.execution - now.busy / parallel).clamp(now.shortest_wait(), now.longest_wait());
         let working = now.execution - waited;
         parts.waiting = waited - waited_then;
-        parts.parallelism = working - now.busy / parallel;
+        // Wall time for a time threads worked, in either run.
+        let (slope_then, slope_now) = (working_then / then.busy, working / now.busy);
+        parts.parallelism = f64::midpoint(then.busy, now.busy) * (slope_now - slope_then);
         let nodes = node_effects(base, run, pairs, of_run);
-        parts.plan = nodes.plan / parallel;
-        parts.rows = nodes.rows / parallel;
-        parts.per_row = nodes.per_row / parallel;
+        let slope = f64::midpoint(slope_then, slope_now);
+        parts.plan = nodes.plan * slope;
+        parts.rows = nodes.rows * slope;
+        parts.per_row = nodes.per_row * slope;
     } else {
         parts.waiting = now.longest_wait() - waited_then;
     }
@@ -184,12 +188,12 @@ fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[Node
             continue;
         }
         match (rows(partner), rows(step)) {
-            (Some(before), Some(after)) if before > 0.0 => {
-                let by_rows = then * (after / before - 1.0);
+            (Some(before), Some(after)) if before > 0.0 && after > 0.0 => {
+                let by_rows = f64::midpoint(then / before, now / after) * (after - before);
                 *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += by_rows;
                 effects.per_row += now - then - by_rows;
             }
-            (Some(_), Some(after)) if after > 0.0 => {
+            (Some(before), Some(after)) if before != after => {
                 *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += now - then;
             }
             (Some(_), Some(_)) => effects.per_row += now - then,

@@ -29,13 +29,13 @@ pub struct Change {
     pub shape: bool,
 }
 
-pub(super) fn changes(base: &Step<'_>, run: &Step<'_>, inputs_changed: bool) -> Vec<Change> {
+pub(super) fn changes(base: &Step<'_>, run: &Step<'_>, inputs_moved: Option<String>) -> Vec<Change> {
     let mut found = Found(Vec::new());
     if base.node.kind != run.node.kind {
         found.shape("kind", format!("{} -> {}", base.node.kind, run.node.kind));
     }
-    if inputs_changed {
-        found.shape("inputs", "its inputs changed places".into());
+    if let Some(text) = inputs_moved {
+        found.shape("inputs", text);
     }
     table(base, run, &mut found);
     for term in [&HOW, &FORMAT] {

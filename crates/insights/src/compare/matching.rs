@@ -40,17 +40,34 @@ impl Pairs {
         self.of_base[base].is_none() && self.of_run[run].is_none()
     }
 
-    /// Whether a matched node reads from the same nodes in another order.
-    pub(super) fn inputs_changed(&self, base: &Graph<'_>, run: &Graph<'_>, place: usize) -> bool {
-        let Some(partner) = self.base_of(place) else { return false };
-        let now: Vec<_> = run.steps[place].inputs.iter().map(|&input| self.base_of(input)).collect();
-        let then: Vec<_> = base.steps[partner].inputs.iter().map(|&input| Some(input)).collect();
-        let sorted = |inputs: &[Option<usize>]| {
-            let mut inputs = inputs.to_vec();
-            inputs.sort_unstable();
-            inputs
-        };
-        now != then && sorted(&now) == sorted(&then)
+    /// How a matched node reads from other places than its partner, in words.
+    ///
+    /// Only what both plans have counts: a node that came between says itself that it was added.
+    pub(super) fn inputs_moved(&self, base: &Graph<'_>, run: &Graph<'_>, here: usize) -> Option<String> {
+        let there = self.base_of(here)?;
+        let then: Vec<usize> =
+            base.steps[there].inputs.iter().filter_map(|&input| self.run_of(input)).collect();
+        let matched = |&&input: &&usize| self.base_of(input).is_some();
+        let now: Vec<usize> = run.steps[here].inputs.iter().filter(matched).copied().collect();
+        let come: Vec<String> =
+            now.iter().filter(|input| !then.contains(input)).map(|&input| name(&run.steps[input])).collect();
+        let gone: Vec<String> =
+            then.iter().filter(|input| !now.contains(input)).map(|&input| name(&run.steps[input])).collect();
+        if !come.is_empty() && !gone.is_empty() {
+            Some(format!("reads from {} instead of {}", come.join(", "), gone.join(", ")))
+        } else if come.is_empty() && gone.is_empty() && now != then {
+            Some("its inputs changed places".into())
+        } else {
+            None
+        }
+    }
+}
+
+/// A node as sentences name it: its kind, and the table it scans.
+fn name(step: &Step<'_>) -> String {
+    match step.properties.text(&TABLE) {
+        Some(table) => format!("{} of {}", step.node.kind, table_name(table)),
+        None => step.node.kind.to_string(),
     }
 }
 

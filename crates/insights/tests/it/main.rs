@@ -1,4 +1,6 @@
 //! What the functions say of the traffic of a real sender.
 
 mod captures;
+mod compare;
 mod findings;
+mod progress;
