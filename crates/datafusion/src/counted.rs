@@ -38,6 +38,8 @@ struct Instance {
     metrics: MetricsSet,
     /// Where the metrics of a scan can be read at any time.
     live: Option<ExecutionPlanMetricsSet>,
+    /// Whether another run has begun.
+    frozen: bool,
 }
 
 impl CountedPartition {
@@ -93,7 +95,7 @@ impl CountedNode {
         }
         let live = node.downcast_ref::<DataSourceExec>().map(|scan| scan.data_source().metrics());
         let skipped = if again { node.metrics().map_or(0, |metrics| metrics.iter().count()) } else { 0 };
-        instances.push(Instance { node: weak, skipped, metrics: MetricsSet::new(), live });
+        instances.push(Instance { node: weak, skipped, metrics: MetricsSet::new(), live, frozen: false });
     }
 
     /// Takes the handles of metrics that a node has registered since.
@@ -105,23 +107,37 @@ impl CountedNode {
         }
     }
 
+    /// Takes the handles of all metrics for good: those that the nodes register from now on are of another run.
+    pub(crate) fn freeze(&self) {
+        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        for instance in &mut *instances {
+            instance.catch_up();
+            instance.frozen = true;
+        }
+    }
+
     /// Visits every metric of the run.
     pub(crate) fn for_each_metric(&self, mut visit: impl FnMut(&Metric)) {
         let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
         for instance in &mut *instances {
-            if let Some(live) = &instance.live {
-                instance.metrics = live.clone_inner();
-            } else if let Some(node) = instance.node.upgrade() {
-                instance.refresh(&node);
-            }
+            instance.catch_up();
             instance.metrics.iter().skip(instance.skipped).for_each(|metric| visit(metric));
         }
     }
 }
 
 impl Instance {
+    fn catch_up(&mut self) {
+        if let Some(live) = self.live.as_ref().filter(|_| !self.frozen) {
+            self.metrics = live.clone_inner();
+        } else if let Some(node) = self.node.upgrade() {
+            self.refresh(&node);
+        }
+    }
+
     fn refresh(&mut self, node: &Arc<dyn ExecutionPlan>) {
         if self.live.is_none()
+            && !self.frozen
             && let Some(metrics) = node.metrics()
         {
             self.metrics = metrics;

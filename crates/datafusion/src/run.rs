@@ -96,6 +96,9 @@ impl Followed {
         {
             return Arc::clone(run);
         }
+        if let Some(before) = &*current {
+            before.counted.nodes.iter().for_each(CountedNode::freeze);
+        }
         let run = Arc::new(self.begin());
         run.joins(partition);
         *current = Some(Arc::clone(&run));
@@ -128,7 +131,8 @@ impl Followed {
 
     /// Notes that no further partition can be asked for.
     pub(crate) fn plan_dropped(&self) {
-        if let Some(run) = self.current().take() {
+        // The run stays: streams may execute nodes below later.
+        if let Some(run) = self.running() {
             run.ending().plan_dropped = true;
             run.end_if_over();
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::error::Result;
+use datafusion::arrow::error::ArrowError;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use tpchgen::generators::{
@@ -12,7 +12,8 @@ use tpchgen::generators::{
     RegionGenerator, SupplierGenerator,
 };
 use tpchgen_arrow::{
-    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow, SupplierArrow,
+    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
+    SupplierArrow,
 };
 
 pub const TABLES: [&str; 8] =
@@ -68,19 +69,28 @@ pub fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write_table(path: &Path, batches: impl IntoIterator<Item = RecordBatch>) -> anyhow::Result<()> {
-    let mut batches = batches.into_iter().peekable();
-    let schema = batches.peek().map(RecordBatch::schema).ok_or_else(|| anyhow::anyhow!("an empty table"))?;
-    let mut writer = ArrowWriter::try_new(File::create(path)?, schema, None)?;
+fn write_table(
+    path: &Path,
+    batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
+) -> anyhow::Result<()> {
+    let mut writer = None;
     for batch in batches {
-        writer.write(&batch)?;
+        let batch = batch?;
+        if writer.is_none() {
+            writer = Some(ArrowWriter::try_new(File::create(path)?, batch.schema(), None)?);
+        }
+        if let Some(writer) = &mut writer {
+            writer.write(&batch)?;
+        }
     }
-    writer.close()?;
+    if let Some(writer) = writer {
+        writer.close()?;
+    }
     Ok(())
 }
 
 /// Makes the tables of a folder known to a session.
-pub async fn register(ctx: &SessionContext, folder: &Path) -> Result<()> {
+pub async fn register(ctx: &SessionContext, folder: &Path) -> datafusion::error::Result<()> {
     for table in TABLES {
         let path = folder.join(format!("{table}.parquet"));
         ctx.register_parquet(table, path.to_string_lossy(), ParquetReadOptions::default()).await?;

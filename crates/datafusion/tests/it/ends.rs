@@ -1,0 +1,166 @@
+//! However a query ends, it is told of.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int64Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{ColumnarValue, Expr, TableType, Volatility, create_udf};
+use datafusion::physical_plan::ExecutionPlan;
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::memory::{Followed, of_kind};
+
+const MANY: &str = "SELECT value FROM generate_series(1, 1000000)";
+
+/// A function that panics, or fails, at a number.
+fn with_trap(followed: &Followed, panics: bool) {
+    let trap = move |arguments: &[ColumnarValue]| -> Result<ColumnarValue> {
+        let numbers = ColumnarValue::values_to_arrays(arguments)?;
+        let numbers = numbers[0].as_any().downcast_ref::<Int64Array>().expect("numbers");
+        if numbers.iter().flatten().any(|number| number == 5000) {
+            assert!(!panics, "the trap has sprung");
+            return Err(DataFusionError::Execution("the trap has sprung".into()));
+        }
+        Ok(ColumnarValue::Array(Arc::new(numbers.clone()) as ArrayRef))
+    };
+    let udf =
+        create_udf("trap", vec![DataType::Int64], DataType::Int64, Volatility::Volatile, Arc::new(trap));
+    followed.ctx.register_udf(udf);
+}
+
+fn failed(profile: &Value) -> &str {
+    profile["failed"].as_str().unwrap_or_else(|| panic!("{profile:#}"))
+}
+
+#[tokio::test]
+async fn an_error_while_running_is_told_in_the_engines_words() {
+    let followed = Followed::new();
+    with_trap(&followed, false);
+    let sql = "SELECT sum(trap(value)) FROM generate_series(1, 10000)";
+    let error = followed.run(sql).await.expect_err("the trap");
+    let profile = followed.only();
+    assert_eq!(failed(&profile), error.strip_backtrace());
+    assert!(failed(&profile).contains("the trap has sprung"));
+    assert!(!of_kind(&profile, "AggregateExec").is_empty());
+}
+
+#[tokio::test]
+async fn a_panic_is_a_failure() {
+    let followed = Followed::new();
+    with_trap(&followed, true);
+    let ctx = followed.ctx.clone();
+    let task = tokio::spawn(async move {
+        ctx.sql("SELECT trap(value) FROM generate_series(1, 10000)").await?.collect().await
+    });
+    let outcome = task.await;
+    assert!(!matches!(outcome, Ok(Ok(_))), "{outcome:?}");
+    let profile = followed.only();
+    assert!(failed(&profile).contains("panic"), "{}", failed(&profile));
+}
+
+#[tokio::test]
+async fn what_is_dropped_was_cancelled() {
+    let followed = Followed::new();
+    let frame = followed.ctx.sql(MANY).await.expect("a plan");
+    let mut stream = frame.execute_stream().await.expect("a stream");
+    let first = stream.next().await.expect("a batch").expect("rows").num_rows();
+    drop(stream);
+    let profile = followed.only();
+    assert_eq!(failed(&profile), "cancelled");
+    assert_eq!(profile["result_rows"], first);
+}
+
+#[tokio::test]
+async fn a_stream_that_nobody_polls_was_cancelled() {
+    let followed = Followed::new();
+    let frame = followed.ctx.sql(MANY).await.expect("a plan");
+    drop(frame.execute_stream().await.expect("a stream"));
+    assert_eq!(failed(&followed.only()), "cancelled");
+}
+
+#[tokio::test]
+async fn a_limit_that_leaves_the_rest_is_no_cancellation() {
+    let followed = Followed::new();
+    followed.run(&format!("{MANY} WHERE value % 3 = 0 LIMIT 5")).await.expect("rows");
+    let profile = followed.only();
+    assert_eq!((&profile["failed"], &profile["result_rows"]), (&Value::Null, &5.into()));
+    let nodes = profile["plan"]["physical"].as_array().expect("nodes");
+    assert!(nodes.iter().all(|node| node["metrics"]["done"] == true), "{nodes:#?}");
+}
+
+#[tokio::test]
+async fn partitions_nobody_asks_for_do_not_keep_a_query_running() {
+    let followed = Followed::new();
+    followed.run("CREATE TABLE t AS SELECT value FROM generate_series(1, 10)").await.expect("a table");
+    let frame = followed.ctx.sql("SELECT value FROM t WHERE value > 3").await.expect("a plan");
+    let plan = frame.create_physical_plan().await.expect("a plan");
+    let mut stream = plan.execute(0, followed.ctx.task_ctx()).expect("a stream");
+    drop(plan);
+    while stream.next().await.is_some() {}
+    assert_eq!(followed.end()[1]["failed"], Value::Null);
+}
+
+/// A table that no scan can be made of.
+#[derive(Debug)]
+struct Broken;
+
+#[async_trait::async_trait]
+impl TableProvider for Broken {
+    fn schema(&self) -> SchemaRef {
+        Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]))
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _session: &dyn Session,
+        _projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        _limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Err(DataFusionError::Plan("the table is broken".into()))
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_can_not_be_made_is_told() {
+    let followed = Followed::new();
+    followed.ctx.register_table("broken", Arc::new(Broken)).expect("a table");
+    let error = queryscope_datafusion::label("broken", followed.run("SELECT n FROM broken")).await;
+    let profile = followed.only();
+    assert_eq!(failed(&profile), error.expect_err("broken").strip_backtrace());
+    assert_eq!((&profile["label"], &profile["plan"]["physical"]), (&"broken".into(), &Value::Array(vec![])));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn queries_of_many_tasks_are_counted_exactly() {
+    let followed = Followed::new();
+    followed.run("CREATE TABLE t AS SELECT value FROM generate_series(1, 1000)").await.expect("a table");
+    let tasks: Vec<_> = (0..32)
+        .map(|number| {
+            let ctx = followed.ctx.clone();
+            tokio::spawn(queryscope_datafusion::label(format!("task {number}"), async move {
+                ctx.sql(&format!("SELECT value FROM t WHERE value <= {number}")).await?.collect().await
+            }))
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("no panic").expect("rows");
+    }
+    let mut told: Vec<_> = followed.end()[1..]
+        .iter()
+        .map(|profile| {
+            (profile["label"].as_str().expect("a label").to_owned(), profile["result_rows"].as_u64())
+        })
+        .collect();
+    told.sort();
+    let mut expected: Vec<_> = (0..32).map(|number| (format!("task {number}"), Some(number))).collect();
+    expected.sort();
+    assert_eq!(told, expected);
+}

@@ -1,0 +1,8 @@
+//! Queries of real sessions, from SQL to the events that are sent.
+
+mod ends;
+mod memory;
+mod tpch;
+#[path = "../../tpch/mod.rs"]
+mod tpch_data;
+mod ways;
