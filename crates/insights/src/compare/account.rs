@@ -193,7 +193,7 @@ fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[Node
                 *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += by_rows;
                 effects.per_row += now - then - by_rows;
             }
-            (Some(before), Some(after)) if before != after => {
+            (Some(before), Some(after)) if before + after > 0.0 => {
                 *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += now - then;
             }
             (Some(_), Some(_)) => effects.per_row += now - then,

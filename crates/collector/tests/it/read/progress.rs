@@ -1,0 +1,100 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::events::{NOW_NS, SECOND_NS, batch, finished, query, started};
+
+/// So many runs of a plan, ended before now after 10, 20, 30 … s, and one of 10 s that runs now.
+async fn world(runs: u64) -> TestApp {
+    let app = TestApp::new().await;
+    let of = |n: u64, wall_ms: f64, members: Value| {
+        let mut told = json!({
+            "label": "daily", "fingerprint": "p1", "wall_ms": wall_ms,
+            "started_unix_ns": NOW_NS - (1000 - n as i64) * SECOND_NS
+        });
+        let Value::Object(members) = members else { panic!("{members}") };
+        told.as_object_mut().expect("an object").extend(members);
+        told
+    };
+    let mut events: Vec<String> =
+        (1..=runs).map(|n| finished(n + 1, n, of(n, n as f64 * 10_000.0, json!({})))).collect();
+    // Of another plan, of another label, failed: no basis.
+    for (at, members) in
+        [json!({"fingerprint": "p2"}), json!({"label": "nightly"}), json!({"failed": "boom"})]
+            .into_iter()
+            .enumerate()
+    {
+        let n = 90 + at as u64;
+        events.push(finished(n + 1, n, of(n, 5.0, members)));
+    }
+    let running = json!({"label": "daily", "fingerprint": "p1", "wall_ms": 1000.0});
+    events.push(started(200, 99, running));
+    app.store(batch(1, events)).await;
+    app
+}
+
+async fn progress(app: &TestApp, n: u64) -> Value {
+    let answer = app.get(&format!("/api/queries/{}/progress", query(n))).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+#[tokio::test]
+async fn earlier_runs_of_the_plan_say_how_long_it_takes() {
+    let app = world(10).await;
+    app.clock.advance(Duration::from_secs(35));
+    insta::assert_json_snapshot!(progress(&app, 99).await, @r#"
+        {
+          "done": {
+            "high": 0.5,
+            "low": 0.35
+          },
+          "elapsed_ms": 35000.0,
+          "longer_than": 3,
+          "query_id": "e0000000-0000-4000-8000-000000000063",
+          "remaining_ms": {
+            "p50": 35000.0,
+            "p90": 65000.0
+          },
+          "runs": 10,
+          "status": "running",
+          "usual_wall_ms": 55000.0
+        }
+        "#);
+}
+
+#[tokio::test]
+async fn longer_than_nearly_all_is_predicted_nothing() {
+    let app = world(10).await;
+    app.clock.advance(Duration::from_secs(85));
+    let late = progress(&app, 99).await;
+    assert_eq!((&late["longer_than"], &late["runs"]), (&json!(8), &json!(10)));
+    assert_eq!((&late["remaining_ms"], &late["done"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn too_few_runs_say_nothing() {
+    let app = world(4).await;
+    insta::assert_json_snapshot!(progress(&app, 99).await, @r#"
+        {
+          "done": null,
+          "elapsed_ms": 0.0,
+          "longer_than": null,
+          "query_id": "e0000000-0000-4000-8000-000000000063",
+          "remaining_ms": null,
+          "runs": 4,
+          "status": "running",
+          "usual_wall_ms": null
+        }
+        "#);
+}
+
+#[tokio::test]
+async fn a_query_that_ended_has_nothing_left() {
+    let app = world(10).await;
+    let ended = progress(&app, 10).await;
+    // Nine began before it; those after it say nothing of it.
+    assert_eq!((&ended["runs"], &ended["longer_than"]), (&json!(9), &json!(9)));
+    assert_eq!((&ended["elapsed_ms"], &ended["remaining_ms"]), (&json!(100_000.0), &Value::Null));
+}
