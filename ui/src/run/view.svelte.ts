@@ -146,9 +146,14 @@ export class RunView {
     void finished;
     return untrack(() => this.#choose(graph, cover));
   });
+  /** The selected node where it would be folded: to select another one moves nothing. */
+  readonly #revealed = $derived.by(() => {
+    const id = this.selected?.id;
+    return id === undefined || this.#shown.has(id) || this.#opened.has(id) ? null : id;
+  });
   readonly folded = $derived.by(() => {
     const open = new Set([...this.#shown, ...this.#opened]);
-    if (this.selected) open.add(this.selected.id);
+    if (this.#revealed !== null) open.add(this.#revealed);
     return foldPlan(this.graph, open);
   });
   readonly layout = $derived(layOut(this.folded));

@@ -44,7 +44,7 @@ async function open(label: string, search = ""): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
 }
 
-const firstLine = (): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
+const firstLine = async (): Promise<string> => (await page.getByRole("heading", { level: 1 }).innerText()).replaceAll("\u00a0", " ");
 const node = (): string | null => new URL(page.url()).searchParams.get("node");
 const hasNode = (id: string): Promise<void> => page.waitForURL((url) => url.searchParams.get("node") === id);
 
@@ -129,6 +129,25 @@ describe("a finished run", () => {
     await page.goto(address);
     await page.getByText("until then").waitFor();
     expect(await hottest.innerText()).toMatch(/MultiScan/);
+  });
+
+  test("leads to the run before and after, and is compared with the usual one", async () => {
+    await open("odd/same-shape-three-times", "?tab=history");
+    const newest = new URL(page.url()).pathname;
+    await page.getByRole("link", { name: "Previous run" }).and(page.locator("[href]")).waitFor();
+    await page.keyboard.press("[");
+    await page.waitForURL((url) => url.pathname !== newest && url.searchParams.get("tab") === "history");
+    await page.getByRole("link", { name: "Next run" }).and(page.locator("[href]")).waitFor();
+    await page.keyboard.press("]");
+    await page.waitForURL((url) => url.pathname === newest);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("c");
+    const account = page.getByRole("table", { name: "What the difference in wall time is made of" });
+    await account.getByRole("row", { name: /^This run/ }).waitFor();
+    expect(await account.getByRole("row").first().innerText()).toMatch(/^Before/);
+    await page.getByText("Both ran the same plan.").waitFor();
+    await page.goBack();
+    await page.waitForURL(/tab=history/);
   });
 
   test("names a failure by its first line and keeps the whole text at hand", async () => {
