@@ -65,8 +65,9 @@ impl HttpExporter {
         if is_http && is_plain { Ok(address) } else { Err(invalid()) }
     }
 
-    fn authorization(&self) -> Result<HeaderValue, StartError> {
-        let token = self.token.clone().or_else(|| std::env::var(TOKEN_VARIABLE).ok());
+    /// The header with the token, which the environment may have.
+    fn authorization(&self, environment: Option<String>) -> Result<HeaderValue, StartError> {
+        let token = self.token.clone().or(environment);
         let token = token.as_deref().map(str::trim).filter(|token| !token.is_empty());
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.ok_or(StartError::NoToken)?))
             .map_err(|_| StartError::Token)?;
@@ -90,7 +91,7 @@ impl Exporter for HttpExporter {
         Ok(Box::new(HttpDelivery {
             agent: agent(),
             address: self.address()?,
-            authorization: self.authorization()?,
+            authorization: self.authorization(std::env::var(TOKEN_VARIABLE).ok())?,
             timeout: self.timeout,
             packed: Vec::new(),
         }))

@@ -324,6 +324,15 @@ fn an_address_and_a_token_are_needed() {
     assert_eq!(open(HttpExporter::new("https://h/base/").token("t")), None);
     assert_eq!(open(HttpExporter::new("http://h").token(" ")), Some(StartError::NoToken.to_string()));
     assert_eq!(open(HttpExporter::new("http://h").token("a\nb")), Some(StartError::Token.to_string()));
+    let header = |exporter: HttpExporter, environment: Option<&str>| {
+        exporter.authorization(environment.map(Into::into)).map_err(|error| error.to_string())
+    };
+    let exporter = || HttpExporter::new("http://h");
+    assert_eq!(header(exporter(), Some(" env\n")), Ok(HeaderValue::from_static("Bearer env")));
+    assert_eq!(header(exporter().token("own"), Some("env")), Ok(HeaderValue::from_static("Bearer own")));
+    for environment in [None, Some(""), Some(" ")] {
+        assert_eq!(header(exporter(), environment), Err(StartError::NoToken.to_string()));
+    }
     let address = HttpExporter::new("http://h/base/").address().expect("an address");
     assert_eq!(address.to_string(), "http://h/base/v1/events");
     assert!(!format!("{:?}", HttpExporter::new("http://h").token("s3cret")).contains("s3cret"));

@@ -19,7 +19,9 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-store" | "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
-        "queryscope-client" | "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
+        // It blocks on threads of its own: an engine gets no runtime and no server with it.
+        "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
+        "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
         "queryscope" | "queryscope-bench" | "xtask" => &[],
         _ => return None,
