@@ -204,6 +204,19 @@ describe("a running query", () => {
   });
 });
 
+test("an event that comes late takes its place without being there twice", async () => {
+  const [process = "", started = "", ...rest] = captureLines("unique/redundant").map((line) => line
+    .replaceAll(/210de94c-[0-9a-f-]+/g, "210de94c-0000-43f0-9cd3-2604c74dbeeb").replaceAll(/01a1faa8-3f2b-[0-9a-f-]+/g, "01a1faa8-0000-76d1-a172-5b8e27e16a2f"));
+  await service.post([process, rest[0] ?? ""]);
+  await page.goto(`${service.url}/queries/01a1faa8-0000-76d1-a172-5b8e27e16a2f?tab=raw`);
+  await page.getByText("2 lines, as they were sent").waitFor();
+  await service.post([process, started]);
+  await page.getByText("3 lines, as they were sent").waitFor();
+  const events = page.getByRole("listbox", { name: "Events" }).getByRole("option");
+  expect((await events.allInnerTexts()).map((text) => text.split("\n")[1])).toEqual(["process", "started", expect.stringContaining("sample")]);
+  await page.getByRole("heading", { name: /so far is in MultiScan #1/ }).waitFor();
+});
+
 describe("a file", () => {
   const recording = captureFiles().find((file) => file.endsWith("031.jsonl.gz")) ?? "";
 
