@@ -42,7 +42,7 @@ pub mod counters {
     pub const ROWS_WRITTEN: Term = term(&["rows_written"], "rows", "rows written");
     /// Time threads worked in a node.
     pub const BUSY: Term = term(
-        &["busy_ns", "total_time_ns", "elapsed_compute"],
+        &["busy_ns", "total_time_ns", "elapsed_compute", "elapsed_compute_ns"],
         "ns",
         "time threads worked in the node, summed over threads",
     );

@@ -2,5 +2,6 @@
 
 mod captures;
 mod compare;
+mod docs;
 mod findings;
 mod progress;
