@@ -7,9 +7,11 @@ use std::task::{Context, Poll};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::datasource::sink::DataSinkExec;
 use datafusion::error::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use futures_util::Stream;
 
 use crate::clock::poll_node;
@@ -22,7 +24,8 @@ pub(crate) struct NodeStream {
     counted: Arc<CountedPlan>,
     id: usize,
     partition: usize,
-    /// Held until the first poll is over: some nodes register metrics no earlier.
+    /// A node that registers metrics no earlier than in its first poll, held until that is over. It returns
+    /// soon, as such a node starts tasks and waits for them.
     node: Option<Arc<dyn ExecutionPlan>>,
     ended: bool,
 }
@@ -41,7 +44,9 @@ impl NodeStream {
         let inner = node.execute(partition, context)?;
         counted.nodes[id].take_handles(node);
         counted.nodes[id].partition(partition).started.fetch_add(1, Relaxed);
-        Ok(Self { inner, counted, id, partition, node: Some(Arc::clone(node)), ended: false })
+        let late = node.is::<RepartitionExec>() || node.is::<DataSinkExec>() && node.metrics().is_some();
+        let node = late.then(|| Arc::clone(node));
+        Ok(Self { inner, counted, id, partition, node, ended: false })
     }
 
     fn node(&self) -> &CountedNode {
