@@ -8,14 +8,15 @@ const RUNTIME: [&str; 3] = ["tokio", "mio", "async-std"];
 const HTTP: [&str; 5] = ["axum", "hyper", "hyper-util", "tower-http", "ureq"];
 const SQL: [&str; 5] = ["rusqlite", "libsqlite3-sys", "sqlx", "tokio-postgres", "postgres"];
 const STORES: [&str; 2] = ["queryscope-store-sqlite", "queryscope-store-postgres"];
+const OTHERS: [&str; 3] = ["queryscope-history", "queryscope-recordings", "queryscope-client"];
 const SERVICE: [&str; 2] = ["queryscope-collector", "queryscope-store"];
 
 /// What each crate may not reach over normal dependencies, however far.
 fn forbidden(name: &str) -> Option<Vec<&'static str>> {
     let sets: &[&[&str]] = match name {
-        "queryscope-protocol" | "queryscope-insights" | "queryscope-history" => {
-            &[&RUNTIME, &HTTP, &SQL, &SERVICE]
-        }
+        "queryscope-protocol" | "queryscope-history" => &[&RUNTIME, &HTTP, &SQL, &SERVICE],
+        // Of ours it reaches the protocol alone.
+        "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
         "queryscope-store" | "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
