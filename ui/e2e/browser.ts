@@ -1,0 +1,67 @@
+// Chromium, looked at the way a person would, and by axe.
+
+import { createRequire } from "node:module";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+/** Nothing that is waited for takes longer on a machine that is busy otherwise. */
+const WAIT_MS = 10_000;
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+export const SCHEMES = ["light", "dark"] as const;
+export type Scheme = (typeof SCHEMES)[number];
+export const WIDTHS = { 1280: 900, 390: 844 } as const;
+export type Width = 1280 | 390;
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+export interface Looked {
+  page: Page;
+  /** What went wrong in the page: errors, refused sources, requests to elsewhere. */
+  problems: string[];
+}
+
+/** A new window. Every error in it is noted, and so is every request that leaves the service. */
+export async function open(browser: Browser, url: string, scheme: Scheme = "light", width: Width = 1280): Promise<Looked> {
+  const context = await browser.newContext({
+    viewport: { width, height: WIDTHS[width] },
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+    timezoneId: "UTC",
+  });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const own = new URL(url).origin;
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(own) && !/^(data|blob):/.test(request.url())) problems.push(`asks ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, problems };
+}
+
+interface Axe {
+  run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+}
+
+/** Nothing that axe finds, nothing wider than the window, no error. */
+export async function expectGood({ page, problems }: Looked): Promise<void> {
+  // Injected by the protocol: the page's own policy allows no script but its own.
+  const { readFile } = await import("node:fs/promises");
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const violations = await page.evaluate(async () => (await (window as unknown as { axe: Axe }).axe.run()).violations);
+  const said = violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`));
+  expect(said).toEqual([]);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(overflow, "the page is wider than the window").toBeLessThanOrEqual(0);
+  expect(problems).toEqual([]);
+}

@@ -1,0 +1,39 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open } from "./browser";
+import { Service, token } from "./service";
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+test("an empty service shows what to paste, and a test query makes it a dashboard", async () => {
+  const looked = await open(browser, service.url);
+  const { page } = looked;
+  await page.getByRole("heading", { name: "Waiting for the first query" }).waitFor();
+  await page.getByLabel("Token").fill("qs_wrong");
+  const program = page.getByLabel("Program that sends a query");
+  expect(await program.innerText()).toContain(`"${service.url}"`);
+  expect(await program.innerText()).toContain('token="qs_wrong"');
+  await expectGood(looked);
+  await page.getByRole("button", { name: "Send a test query" }).click();
+  await page.getByText("The service does not know this token.").waitFor();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Send a test query" }).click();
+  await page.getByRole("heading", { level: 1, name: "Nothing got worse: 1 has too few runs to judge" }).waitFor();
+  await page.context().close();
+});
+
+test("a label without runs says so and what to do", async () => {
+  const { page } = await open(browser, `${service.url}/labels/none`);
+  await page.getByRole("heading", { level: 1, name: "No run in the last 14 days" }).waitFor();
+  await page.context().close();
+});

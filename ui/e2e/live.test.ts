@@ -1,0 +1,86 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open } from "./browser";
+import { Service } from "./service";
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+const SCHEMA = "engine-telemetry/events@1";
+const STREAM = "5f0c5b1e-0000-4000-8000-000000000001";
+const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "etl", environment: "test", host: "worker-9", pid: 1 };
+
+/** A query with one node that is heard of first, then at each second, then at its end. */
+function query(at: number) {
+  const query_id = `5f0c5b1e-0000-4000-8000-00000000010${at}`;
+  const node = { id: 1, kind: "group-by", role: "aggregation", inputs: [] };
+  const profile = (metrics: object): object => ({
+    schema: "engine-telemetry/profile@1", query_id, label: `live/${at}`, wall_ms: 1000, started_unix_ns: Date.now() * 1e6, failed: null,
+    plan: { physical: [{ ...node, ...metrics }], logical: [] },
+  });
+  const event = (seq: number, type: string, body: object): object => ({ schema: SCHEMA, seq: 100 * at + seq, type, query_id, ...body });
+  return {
+    started: event(1, "query.started", { profile: profile({}) }),
+    sample: (second: number) => event(1 + second, "query.progress", { elapsed_ms: 1000 * second, nodes: { 1: { total_time_ns: 2e9 * second } } }),
+    finished: event(90, "query.finished", { profile: profile({ metrics: { done: true } }) }),
+  };
+}
+
+test("a query shows up, pulses and goes while the page stays open", async () => {
+  const looked = await open(browser, `${service.url}/now`);
+  const { page } = looked;
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  const first = query(1);
+  await service.send(process, first.started);
+  await page.getByRole("heading", { level: 1, name: /^1 running/ }).waitFor();
+  await service.send(process, first.sample(1), first.sample(2));
+  await page.getByRole("heading", { level: 1, name: "1 running, 2.0 threads busy" }).waitFor();
+  await page.getByText("group-by, 2.0").waitFor();
+  await expectGood(looked);
+  await service.send(process, first.finished);
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  await page.getByRole("listitem").filter({ hasText: "live/1" }).getByText("finished").waitFor();
+  await page.context().close();
+});
+
+test("a lost service is said, numbers are grey, and it comes back by itself", async () => {
+  const { page } = await open(browser, `${service.url}/now`);
+  const second = query(2);
+  await service.send(process, second.started);
+  await page.getByText("live/2").waitFor();
+  await service.stop();
+  await page.getByText("The service does not answer.").waitFor();
+  await page.getByText(/known \d+ s ago/).waitFor();
+  expect(await page.locator("main").getAttribute("data-stale")).toBe("");
+  await page.getByText("live/2").waitFor();
+  service = await Service.start(service);
+  await page.getByText("The service does not answer.").waitFor({ state: "detached" });
+  await service.send(process, second.sample(3), query(3).started);
+  await page.getByText("live/3").waitFor();
+  expect(await page.locator("main").getAttribute("data-stale")).toBeNull();
+  await page.context().close();
+});
+
+test("all tabs share one connection", async () => {
+  const { page } = await open(browser, `${service.url}/now`);
+  await page.getByText("live/3").waitFor();
+  // Eight tabs with a stream each would be more than the six connections a browser makes to one host.
+  const tabs = await Promise.all(Array.from({ length: 8 }, async () => {
+    const tab = await page.context().newPage();
+    await tab.goto(`${service.url}/now`);
+    return tab;
+  }));
+  await Promise.all(tabs.map((tab) => tab.getByText("live/3").waitFor()));
+  await service.send(process, query(4).started);
+  await Promise.all(tabs.map((tab) => tab.getByText("live/4").waitFor()));
+  await page.context().close();
+});
