@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { captured, everything } from "./captures";
-import { firstLine, savesAtMost, standingOf } from "./firstline";
+import { firstLine, firstSentence, savesAtMost, standingOf } from "./firstline";
 import { momentAt } from "./moment";
 import { Run } from "./run";
 
@@ -20,6 +20,8 @@ test("the first line says how it went and where the time is", () => {
 test("a failed run says its error's first line", () => {
   const failed = [...everything().runs.values()].find((run) => run.finished?.failed);
   expect(failed && firstLine(failed, momentAt(failed, null), standingOf(failed), null).state).toMatch(/^Failed after .*: .+/);
+  expect(firstSentence("no such column: price\nThis error occurred here", 100)).toBe("no such column: price");
+  expect(firstSentence("an error that goes on and on", 10)).toBe("an error…");
 });
 
 test("a running query is compared only once it is past its usual time", () => {

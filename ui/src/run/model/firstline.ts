@@ -25,6 +25,7 @@ const USUAL_RUNS_MIN = 5;
 /** Below this, a run took about its usual time. */
 const SLOWER = 1.2;
 const GROWTH_TOLD = 2;
+const REASON_MAX = 100;
 /** A longer query whose threads worked less than this share of the time mostly waited. */
 const IDLE = 0.1;
 const IDLE_FROM_MS = 1000;
@@ -46,7 +47,7 @@ function state(run: Run, standing: Standing, usual: Usual | null): string {
     case "finished":
       return `Finished in ${time}${compared(run.elapsedMs, usual, false)}.`;
     case "failed": {
-      const reason = firstSentence(run.finished?.failed ?? "");
+      const reason = firstSentence(run.finished?.failed ?? "", REASON_MAX);
       return reason === "cancelled" ? `Cancelled after ${time}.` : `Failed after ${time}${reason === "" ? "." : `: ${reason}`}`;
     }
     case "unfinished":
@@ -64,9 +65,10 @@ function compared(elapsedMs: number, usual: Usual | null, runs: boolean): string
   return `, as usual (${basis})`;
 }
 
-/** The first line of an error text. */
-export function firstSentence(text: string): string {
-  return text.trim().split("\n", 1)[0] ?? "";
+/** The first line of an error text, cut where it is longer than people read in a title. */
+export function firstSentence(text: string, most: number): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`;
 }
 
 function cause(run: Run, moment: Moment, standing: Standing, findings: readonly Finding[]): string | null {
