@@ -177,11 +177,15 @@ impl Core {
     /// Ends the stream: what waits is sent for at most two seconds, the rest is dropped and counted.
     pub(crate) fn shutdown(&self) {
         self.registry.close();
-        if self.ending.begin(self.host.now() + SENDER_FLUSH) {
+        let now = self.host.now();
+        if self.ending.begin(now + SENDER_FLUSH) {
             self.sampler.unpark();
             self.sender.unpark();
         }
-        wait_until_disconnected(&self.sender_ended, SENDER_FLUSH);
+        // Whoever ends it once more waits for what is left of the two seconds.
+        let left =
+            self.ending.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(now));
+        wait_until_disconnected(&self.sender_ended, left);
         for outbox in &self.outboxes {
             outbox.close(DropReason::Exit);
         }

@@ -39,8 +39,10 @@ fn samples_go_first_then_the_oldest() {
 fn an_event_that_can_not_fit_costs_no_other_its_place() {
     let outbox = filled(100, &[(40, OTHER), (101, OTHER)]);
     assert_eq!(seqs(&outbox.take(1_000, None)), [2]);
-    assert!(outbox.push(entry(4, 61, OTHER, Instant::now())), "40 bytes are on their way");
-    assert!(!outbox.push(entry(5, 60, OTHER, Instant::now())));
+    assert!(!outbox.push(entry(4, 20, OTHER, Instant::now())));
+    assert!(outbox.push(entry(5, 61, OTHER, Instant::now())), "40 bytes are on their way");
+    assert!(!outbox.push(entry(6, 40, OTHER, Instant::now())));
+    assert_eq!(seqs(&outbox.take(1_000, None)), [4, 6]);
     assert_eq!(outbox.stats().dropped.overflow, 2);
 }
 
