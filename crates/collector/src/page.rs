@@ -1,23 +1,71 @@
-//! The page at `/`: that the service runs, how to send to it, and what came last.
+//! The dashboard: one document for every page, and the files it loads.
 
-use axum::http::header;
-use axum::response::IntoResponse;
+use std::io::Read as _;
 
-/// An upgrade must not mix the page of one version with the script of another.
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use flate2::read::GzDecoder;
+use queryscope_dashboard::{Asset, asset, index};
+
+use crate::error::ApiError;
+
+/// The paths whose page is the document; it reads from its address what to show.
+pub(crate) const PAGES: [&str; 6] = ["/", "/now", "/queries", "/queries/{id}", "/labels/{*label}", "/open"];
+
+/// Where the files lie that the document loads.
+pub(crate) const FILES: [&str; 2] = ["/assets/{file}", "/favicon.svg"];
+
+/// An upgrade must not mix the document of one version with the files of another.
 const FRESH: &str = "no-cache";
 
-pub(crate) async fn index() -> impl IntoResponse {
-    asset("text/html; charset=utf-8", include_str!("page/index.html"))
+/// A name that is made from the content never stands for other content.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+pub(crate) fn document<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
+    get(|headers: HeaderMap| async move { answer(index(), &headers) })
 }
 
-pub(crate) async fn style() -> impl IntoResponse {
-    asset("text/css; charset=utf-8", include_str!("page/page.css"))
+pub(crate) fn file<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
+    get(|uri: Uri, headers: HeaderMap| async move {
+        match asset(uri.path()) {
+            Some(asset) => answer(asset, &headers),
+            None => ApiError::not_found("there is no such file in this version").into_response(),
+        }
+    })
 }
 
-pub(crate) async fn script() -> impl IntoResponse {
-    asset("text/javascript; charset=utf-8", include_str!("page/page.js"))
+fn answer(asset: &'static Asset, headers: &HeaderMap) -> Response {
+    let is_gzip = takes_gzip(headers);
+    let body = if is_gzip { Bytes::from_static(asset.gzip) } else { unpacked(asset) };
+    let mut response = Response::new(Body::from(body));
+    let out = response.headers_mut();
+    out.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+    let kept = if asset.is_immutable { FOR_EVER } else { FRESH };
+    out.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
+    out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_gzip {
+        out.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
 }
 
-fn asset(content_type: &'static str, text: &'static str) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, FRESH)], text)
+/// Every browser does. A quality of 0 is a no.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let taken = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    taken.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
 }
+
+fn unpacked(asset: &Asset) -> Bytes {
+    let mut bytes = Vec::new();
+    GzDecoder::new(asset.gzip).read_to_end(&mut bytes).expect("what the build compressed");
+    Bytes::from(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -93,12 +93,17 @@ pub(crate) fn full(app: &Arc<App>) -> Router {
         .merge(analyses)
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
-        .route("/", get(page::index))
-        .route("/page.css", get(page::style))
-        .route("/page.js", get(page::script))
+        .merge(dashboard())
         .layer(from_fn_with_state(Arc::clone(app), security::check_host));
     let (ingest, _) = ingest_routes().split_for_parts();
     finish(ingest.merge(read), app)
+}
+
+/// The pages for people. None of their paths has an answer for a program.
+fn dashboard() -> Router<Arc<App>> {
+    let pages =
+        page::PAGES.into_iter().fold(Router::new(), |router, path| router.route(path, page::document()));
+    page::FILES.into_iter().fold(pages, |router, path| router.route(path, page::file()))
 }
 
 /// What senders use, alone.

@@ -8,6 +8,7 @@ mod socket;
 
 mod analysis;
 mod answers;
+mod dashboard;
 mod ingest;
 mod metrics;
 mod openapi;
