@@ -58,12 +58,10 @@ impl Follower {
         if self.reported.is_none() && now.saturating_duration_since(self.query.started) >= REPORT_AFTER {
             self.report(around, now);
         }
-        if let Some(reported) = &self.reported {
-            if now >= reported.next_sample {
-                self.sample(around, now);
-            } else if now.saturating_duration_since(reported.last_event) >= EMPTY_SAMPLE_INTERVAL {
-                self.progress(around, now, Changes::None);
-            }
+        if self.reported.as_ref().is_some_and(|reported| now >= reported.next_sample) {
+            self.sample(around, now);
+        } else if self.is_silent(now) {
+            self.progress(around, now);
         }
         false
     }
@@ -77,27 +75,30 @@ impl Follower {
     }
 
     fn sample(&mut self, around: &mut Surroundings<'_>, now: Instant) {
-        let cost = self.read(around);
-        let Some(reported) = &mut self.reported else { return };
-        reported.next_sample = now + SENDER_BATCH_INTERVAL.max(cost * COST_FACTOR);
-        let is_silent = now.saturating_duration_since(reported.last_event) >= EMPTY_SAMPLE_INTERVAL;
-        if self.readings.has_changed() {
-            self.progress(around, now, Changes::All);
-        } else if is_silent {
-            self.progress(around, now, Changes::None);
+        let begun = around.host.now();
+        self.read(around);
+        if self.readings.has_changed() || self.is_silent(now) {
+            self.progress(around, now);
+        }
+        let cost = around.host.now().saturating_duration_since(begun);
+        if let Some(reported) = &mut self.reported {
+            reported.next_sample = now + SENDER_BATCH_INTERVAL.max(cost * COST_FACTOR);
         }
     }
 
-    fn progress(&mut self, around: &mut Surroundings<'_>, now: Instant, changes: Changes) {
-        let nodes = match changes {
-            Changes::All => self.readings.changed(),
-            Changes::None => Vec::new(),
-        };
+    /// Whether nothing was told of the query for a while.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.reported.as_ref().is_some_and(|reported| {
+            now.saturating_duration_since(reported.last_event) >= EMPTY_SAMPLE_INTERVAL
+        })
+    }
+
+    /// Tells what has changed, or that nothing has.
+    fn progress(&mut self, around: &mut Surroundings<'_>, now: Instant) {
         let elapsed_ms = millis(now.saturating_duration_since(self.query.started));
-        around.publisher.progress(self.query.id, &Sample { elapsed_ms, nodes }, now);
-        if changes == Changes::All {
-            self.readings.note_sent();
-        }
+        let sample = Sample { elapsed_ms, nodes: self.readings.changed() };
+        around.publisher.progress(self.query.id, &sample, now);
+        self.readings.note_sent();
         if let Some(reported) = &mut self.reported {
             reported.last_event = now;
         }
@@ -124,22 +125,13 @@ impl Follower {
         plan
     }
 
-    /// Reads the counters; what that cost.
-    fn read(&mut self, around: &Surroundings<'_>) -> Duration {
+    fn read(&mut self, around: &Surroundings<'_>) {
         let begun = around.host.now();
         self.readings.reset();
         guard(around.problems, || self.query.source.sample(&mut self.readings));
-        let cost = around.host.now().saturating_duration_since(begun);
         self.samples += 1;
-        self.cost += cost;
-        cost
+        self.cost += around.host.now().saturating_duration_since(begun);
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Changes {
-    All,
-    None,
 }
 
 /// Calls an adapter, whose panic must not end the thread that follows all queries.

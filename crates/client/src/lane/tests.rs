@@ -140,7 +140,7 @@ fn a_full_batch_goes_at_once() {
 
 #[test]
 fn a_batch_that_may_arrive_later_goes_again_after_a_growing_pause() {
-    let mut bench = Bench::new([later(None), later(None), later(None)]);
+    let mut bench = Bench::new([later(None), later(None), later(None), Answer::Delivered, later(None)]);
     bench.push(2, OTHER);
     bench.deliver();
     let mut bound = Duration::from_secs(1);
@@ -152,6 +152,9 @@ fn a_batch_that_may_arrive_later_goes_again_after_a_growing_pause() {
     }
     assert_eq!(bench.batches(), ["e2 e3", "e2 e3 e4", "e2 e3 e4 e5", "e2 e3 e4 e5 e6"]);
     assert_eq!(bench.counts(), (5, 0, 0, 3));
+    bench.push(1, OTHER);
+    bench.deliver();
+    assert!(bench.due_in() <= Some(Duration::from_secs(1)), "after a success it begins anew");
 }
 
 #[test]
