@@ -26,7 +26,7 @@ test("each step begins where the one before ended, and the last one ends at the 
 });
 
 test("the line names what the most of the difference is put down to", () => {
-  const parts: Parts = [{ cause: "more_rows", ns: -3e8 }, { cause: "plan_change", ns: 2e9 }, { cause: "waiting", ns: 3e8 }];
+  const parts: Parts = [{ cause: "more_rows", ns: -3e9 }, { cause: "plan_change", ns: 2e9 }, { cause: "waiting", ns: 1e9 }, { cause: "unexplained", ns: 2e9 }];
   expect(comparisonLine(comparison(1e9, 3e9, parts))).toBe("3 s instead of 1 s (3.0x). Most of the difference: plan change (+2 s).");
   expect(comparisonLine(comparison(1e9, 1.01e9, [{ cause: "waiting", ns: 1e7 }]))).toBe("1.01 s instead of 1 s (1.0x). That is about the same.");
   expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe("1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).");

@@ -55,6 +55,11 @@ describe("folding", () => {
     expect(folded.edges.find(({ from }) => from === "fold:a")?.sources).toEqual(["a", "b", "d"]);
   });
 
+  test("a branch that leads to a node that matters stays a box of its own", () => {
+    const folded = foldPlan(toGraph(plan("union<a,b,c", "a<hot", "hot", "b", "c")), new Set(["hot"]));
+    expect([...folded.boxes.keys()]).toEqual(["union", "a", "hot", "fold:b"]);
+  });
+
   test("every node is in one box, whatever is shown", () => {
     for (const run of everything().runs.values()) {
       const graph = toGraph(run.plan.physical);
@@ -120,6 +125,16 @@ test("of two groups above each other, the one at the scan is the distinct", () =
   const run = captured("unique/redundant");
   const link = linkPlans(run.plan);
   expect(["4294967299", "4294967303"].map((id) => run.plan.logical.find((node) => node.id === link.get(id))?.kind)).toEqual(["Distinct", "GroupBy"]);
+});
+
+test("to group counts more than to rename columns, twice", () => {
+  const chain = (...roles: [string, PlanNode["role"]][]): PlanNode[] =>
+    roles.map(([id, role], i) => ({ id, kind: id, role, inputs: roles[i + 1] ? [roles[i + 1]?.[0] ?? ""] : [], properties: {}, metrics: null }));
+  const link = linkPlans({
+    physical: chain(["g", "aggregation"], ["c", "projection"], ["d", "projection"], ["s", "scan"]),
+    logical: chain(["C", "projection"], ["D", "projection"], ["G", "aggregation"], ["S", "scan"]),
+  });
+  expect([...link].sort()).toEqual([["g", "G"], ["s", "S"]]);
 });
 
 test("where the engine says it, that is the link", () => {

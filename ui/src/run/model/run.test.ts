@@ -70,6 +70,14 @@ test("what is broken, cut, foreign or unknown is named and the rest stays", () =
   expect(run.finished).toBeNull();
 });
 
+test("inputs that the plan does not have are left out", () => {
+  const { run } = read(PROCESS, started('{"id":1,"kind":"Join","role":"brand_new","inputs":[1,2,3]},{"id":2,"kind":"Scan","role":"scan"},{"id":2}'));
+  expect(run.plan.physical.map(({ id, role, inputs }) => ({ id, role, inputs }))).toEqual([
+    { id: "1", role: "unknown", inputs: ["2"] },
+    { id: "2", role: "scan", inputs: [] },
+  ]);
+});
+
 test("samples that come late go where they belong", () => {
   const { run } = read(PROCESS, started(SCAN), sample(2000, '"4294967297":{"rows_sent":2}'), sample(1000, '"4294967297":{"rows_sent":1}'));
   expect(momentAt(run, 1500).nodes.get("4294967297")?.rowsOut).toBe(1);
