@@ -3,4 +3,5 @@
 mod end;
 mod install;
 mod memory;
+mod schema;
 mod whole;
