@@ -16,11 +16,11 @@ use tpchgen_arrow::{
     SupplierArrow,
 };
 
-pub const TABLES: [&str; 8] =
+pub(crate) const TABLES: [&str; 8] =
     ["nation", "region", "part", "supplier", "partsupp", "customer", "orders", "lineitem"];
 
 /// The queries, in their order.
-pub const QUERIES: [&str; 22] = [
+pub(crate) const QUERIES: [&str; 22] = [
     include_str!("q01.sql"),
     include_str!("q02.sql"),
     include_str!("q03.sql"),
@@ -46,7 +46,7 @@ pub const QUERIES: [&str; 22] = [
 ];
 
 /// Writes the tables of a scale into a folder, each as one file; those that are there are kept.
-pub fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
+pub(crate) fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     for table in TABLES {
         let path = folder.join(format!("{table}.parquet"));
@@ -90,7 +90,7 @@ fn write_table(
 }
 
 /// Makes the tables of a folder known to a session.
-pub async fn register(ctx: &SessionContext, folder: &Path) -> datafusion::error::Result<()> {
+pub(crate) async fn register(ctx: &SessionContext, folder: &Path) -> datafusion::error::Result<()> {
     for table in TABLES {
         let path = folder.join(format!("{table}.parquet"));
         ctx.register_parquet(table, path.to_string_lossy(), ParquetReadOptions::default()).await?;

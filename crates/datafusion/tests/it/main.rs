@@ -2,6 +2,7 @@
 
 mod ends;
 mod memory;
+mod provoked;
 mod tpch;
 #[path = "../../tpch/mod.rs"]
 mod tpch_data;
