@@ -4,6 +4,8 @@ mod account;
 mod changes;
 mod matching;
 
+use std::collections::HashMap;
+
 use queryscope_protocol::Profile;
 use serde::Serialize;
 
@@ -102,11 +104,9 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     let account = account::account(&base, &run, &pairs, &of_run);
     // In the order the run's profile lists them: a graph's order is another.
     let mut nodes = of_run;
-    let listed = |pair: &NodePair| {
-        let id = pair.run.as_ref().map(|run| run.id);
-        run.profile.plan.physical.iter().position(|node| Some(node.id) == id)
-    };
-    nodes.sort_by_cached_key(listed);
+    let listed = run.profile.plan.physical.iter().enumerate().rev();
+    let listed: HashMap<u64, usize> = listed.map(|(place, node)| (node.id, place)).collect();
+    nodes.sort_by_key(|pair| pair.run.as_ref().and_then(|run| listed.get(&run.id).copied()));
     nodes.extend(gone);
     let same_plan = nodes.iter().all(|pair| pair.fate == Fate::Same);
     Comparison { same_plan, account, nodes }

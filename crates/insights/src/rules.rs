@@ -40,14 +40,18 @@ const RULES: &[Rule] = &[
     user_code::find,
 ];
 
+/// Of larger plans nothing is said: some rules look at all that is below each node.
+const MAX_NODES: usize = 10_000;
+
 /// Looks for problems in a profile, also in one of a running query.
 ///
 /// Findings come with those first that are about the most time; a finding about at least 1 % of it has the level
-/// `warn`, any other `note`. See `docs/insights.md` for the rules.
+/// `warn`, any other `note`. Plans of more than 10,000 nodes have none. See `docs/insights.md` for the rules.
 pub fn findings(profile: &Profile<'_>) -> Insights<'static> {
     let query = Query::of(profile);
     let mut findings = Vec::new();
-    for rule in RULES {
+    let rules = if query.plan.steps.len() <= MAX_NODES { RULES } else { &[] };
+    for rule in rules {
         rule(&query, &mut findings);
     }
     let weight =

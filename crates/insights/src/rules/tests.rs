@@ -31,6 +31,16 @@ fn without_times_nothing_warns() {
 }
 
 #[test]
+fn huge_plans_are_left_alone() {
+    let plan = |nodes: u64| -> Vec<_> {
+        let udf = |id| node(id, "Udf", "map", &[], json!({"user_code": "f"}), json!({"rows_in": 5}));
+        (0..nodes).map(udf).collect()
+    };
+    assert_eq!(check(&plan(10_000)).len(), 10_000);
+    assert!(check(&plan(10_001)).is_empty());
+}
+
+#[test]
 fn the_heaviest_comes_first() {
     let udf = |id, busy: u64| {
         node(id, "Udf", "map", &[], json!({"user_code": "f"}), json!({"rows_in": id, "busy_ns": busy}))

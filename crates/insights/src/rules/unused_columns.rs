@@ -234,7 +234,7 @@ mod tests {
                 json!({"left_on": ["k"], "right_on": ["k"], "suffix": "_right"}),
                 json!({}),
             ),
-            node(4, "Select", "projection", &[3], json!({"columns": ["v", "v_right"]}), json!({})),
+            node(4, "Select", "projection", &[3], json!({"columns": ["v_right"]}), json!({})),
         ];
         assert!(check(&plan).is_empty());
     }

@@ -66,11 +66,12 @@ fn with_property(node: &mut Node<'_>, name: &str, value: Value) {
 }
 
 #[test]
-fn every_pair_of_captures_adds_up() {
+fn pairs_of_captures_add_up() {
     let captures = Captures::read();
     let finished = captures.finished();
-    for (_, base) in &finished {
-        for (_, run) in finished.iter().step_by(5) {
+    // Every 3rd with every 7th: all pairs take minutes, and the larger plans are among these.
+    for (_, base) in finished.iter().step_by(3) {
+        for (_, run) in finished.iter().step_by(7) {
             let comparison = compare(base, run);
             assert_sums(&comparison);
             let run_nodes = comparison.nodes.iter().filter(|pair| pair.run.is_some()).count();
