@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const TARGET = resolve(import.meta.dirname, "../../target/debug");
-const BINARY = process.env["QUERYSCOPE_BINARY"] ?? join(TARGET, "queryscope");
+export const BINARY = process.env["QUERYSCOPE_BINARY"] ?? join(TARGET, "queryscope");
 const BENCH = process.env["QUERYSCOPE_BENCH"] ?? join(TARGET, "queryscope-bench");
 const ROOT = resolve(import.meta.dirname, "../..");
 const TOKEN = "qs_of_the_browser_tests";
@@ -52,7 +52,12 @@ export class Service {
 
   /** Sends events, one line each. */
   async send(...events: object[]): Promise<void> {
-    const body = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+    await this.sendLines(events.map((event) => JSON.stringify(event)));
+  }
+
+  /** Sends lines as they are. */
+  async sendLines(lines: readonly string[]): Promise<void> {
+    const body = lines.map((line) => `${line}\n`).join("");
     const response = await fetch(`${this.url}/v1/events`, { method: "POST", headers: { authorization: `Bearer ${TOKEN}` }, body });
     if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
   }
