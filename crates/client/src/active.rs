@@ -67,7 +67,7 @@ impl fmt::Debug for ActiveQuery {
 }
 
 impl Shared {
-    /// Notes how the query ended, the first time it does.
+    /// Notes how the query ended; only the first end counts.
     fn end(&self, outcome: Outcome) {
         if self.ended.get().is_none() {
             let _ = self.ended.set((Instant::now(), outcome));

@@ -26,6 +26,9 @@ use crate::sender::{self, Ending};
 use crate::source::QuerySource;
 use crate::stats::{DropReason, Stats};
 
+/// Queries that are followed at a time.
+const FOLLOWED_MAX: u64 = 10_000;
+
 /// What a program has set.
 pub(crate) struct Settings {
     pub(crate) engine: Option<String>,
@@ -67,7 +70,7 @@ impl Core {
         let stream = Stream { id: StreamId::new(Uuid::new_v4()), pid: host.pid(), forked };
         let problems = Arc::new(Problems::default());
         let random = Arc::new(Random::from_system());
-        let registry = Arc::new(Registry::default());
+        let registry = Arc::new(Registry::new(FOLLOWED_MAX));
         let ending = Arc::new(Ending::default());
 
         let opened = BatchWriter::new(settings.engine.as_deref(), &process(&settings, &stream, &*host))?;

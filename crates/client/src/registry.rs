@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::active::Shared;
 
-/// Queries that are followed at a time; further ones are counted and run unfollowed.
-const FOLLOWED_MAX: u64 = 10_000;
-
-/// Hands queries from their threads to the sampler.
-#[derive(Default)]
+/// Hands queries from their threads to the sampler, up to so many at a time; further ones are counted and run
+/// unfollowed.
 pub(crate) struct Registry {
+    followed_max: u64,
     waiting: Mutex<Waiting>,
     followed: AtomicU64,
     unfollowed: AtomicU64,
@@ -23,10 +21,19 @@ struct Waiting {
 }
 
 impl Registry {
+    pub(crate) fn new(followed_max: u64) -> Self {
+        Self {
+            followed_max,
+            waiting: Mutex::default(),
+            followed: AtomicU64::new(0),
+            unfollowed: AtomicU64::new(0),
+        }
+    }
+
     /// Hands a query to the sampler, unless there are too many.
     pub(crate) fn register(&self, query: &Arc<Shared>) {
         let mut waiting = self.lock();
-        if waiting.closed || self.followed.load(Ordering::Relaxed) >= FOLLOWED_MAX {
+        if waiting.closed || self.followed.load(Ordering::Relaxed) >= self.followed_max {
             drop(waiting);
             self.unfollowed.fetch_add(1, Ordering::Relaxed);
             return;

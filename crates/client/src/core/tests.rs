@@ -109,17 +109,36 @@ fn an_engine_that_is_no_brand_does_not_start() {
 
 #[test]
 fn too_many_queries_at_a_time_are_counted_and_run_unfollowed() {
-    let registry = Registry::default();
-    let host: Arc<dyn Host> = Arc::new(Fake::new());
-    let core = Core::start(Arc::new(settings(Memory::default())), host, false).expect("threads");
-    let query = core.unfollowed(Query::new(), Arc::new(Nothing));
-    for _ in 0..10_002 {
+    let (host, memory) = (Arc::new(Fake::new()), Memory::default());
+    let core = Core::start(Arc::new(settings(memory)), host as Arc<dyn Host>, false).expect("threads");
+    let outbox = Arc::new(Outbox::new(1 << 20));
+    let registry = Arc::new(Registry::new(2));
+    let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
+    let opened = BatchWriter::new(None, &process(&core.settings, &stream, &*core.host)).expect("neutral");
+    let problems = Arc::new(Problems::default());
+    let mut sampler = Sampler {
+        host: Arc::clone(&core.host),
+        registry: Arc::clone(&registry),
+        describer: Describer { engine: None, engine_version: None, cpu_count: 1 },
+        publisher: Publisher::new(opened, [(Redaction::none(), Arc::clone(&outbox))], Arc::clone(&problems)),
+        problems,
+        followers: Vec::new(),
+    };
+    let begin = || {
+        let query = core.unfollowed(Query::new(), Arc::new(Nothing));
         registry.register(&query);
-    }
-    assert_eq!((registry.take().len(), registry.unfollowed()), (10_000, 2));
-    registry.note_ended(1);
-    registry.register(&query);
+        ActiveQuery::new(query)
+    };
+    let (first, _second, _third) = (begin(), begin(), begin());
+    assert_eq!(registry.unfollowed(), 1);
+    assert!(sampler.step());
+    let _fourth = begin();
+    assert_eq!(registry.unfollowed(), 2, "two run");
+    first.finish();
+    sampler.step();
+    let _fifth = begin();
+    assert_eq!((registry.unfollowed(), outbox.stats().enqueued), (2, 1), "one has ended");
     registry.close();
-    registry.register(&query);
-    assert_eq!((registry.take().len(), registry.unfollowed()), (1, 3));
+    let _sixth = begin();
+    assert_eq!(registry.unfollowed(), 3, "the end");
 }

@@ -104,15 +104,17 @@ fn profiles_are_a_line_a_query_as_they_were_sent() {
 fn a_full_file_is_put_aside_and_the_oldest_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("profiles.jsonl");
-    let mut delivery = open(&ProfilesFile::new(&path).rotate(40, 2));
-    for name in ["a", "b", "c", "d", "e", "f", "g"] {
+    let mut delivery = open(&ProfilesFile::new(&path).rotate(40, 3));
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i"] {
         deliver(&mut *delivery, &[&finished(name)]);
     }
     let line = |name: &str| format!("{{\"label\": \"{name}\" }}\n");
-    assert_eq!(text(&path), line("g"));
-    assert_eq!(text(&folder.path().join("profiles.1.jsonl")), line("e") + &line("f"));
-    assert_eq!(text(&folder.path().join("profiles.2.jsonl")), line("c") + &line("d"));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
+    assert_eq!(text(&path), line("i"));
+    for (number, lines) in [(1, ["g", "h"]), (2, ["e", "f"]), (3, ["c", "d"])] {
+        let aside = folder.path().join(format!("profiles.{number}.jsonl"));
+        assert_eq!(text(&aside), lines.map(line).concat());
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 4);
 }
 
 #[test]

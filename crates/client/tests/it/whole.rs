@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use queryscope_client::protocol::{QueryId, Seq, seq_of};
 use queryscope_client::{Query, Redacted, Redaction, Telemetry};
 
 use crate::memory::{Memory, Scan};
@@ -38,6 +39,9 @@ fn every_query_is_told_of_once_and_the_counts_add_up() {
     let stats = telemetry.stats();
     assert_eq!((stats.enqueued, stats.sent, stats.queued, stats.unfollowed), (400, 400, 0, 0), "{stats:?}");
 
+    let seqs: Vec<u64> =
+        memory.lines().iter().filter_map(|line| seq_of(line.as_bytes())).map(Seq::get).collect();
+    assert_eq!(seqs, (2..=401).collect::<Vec<u64>>(), "the process event has the first");
     let finished = memory.finished();
     let ids: BTreeSet<String> = finished.iter().map(|profile| profile.query_id.to_string()).collect();
     assert_eq!(ids.len(), 400);
@@ -72,7 +76,14 @@ fn a_query_of_more_than_a_second_is_told_of_while_it_runs() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].to_string())
         .collect();
     assert_eq!(types, [r#""query.started""#, r#""query.progress""#, r#""query.finished""#]);
-    assert!(memory.finished()[0].wall_ms >= 3_000.0);
+    let finished = memory.finished();
+    let [profile] = &finished[..] else { panic!("one query") };
+    assert!(profile.wall_ms >= 3_000.0);
+    let registered_unix_ns = profile.query_id.parse::<QueryId>().ok().and_then(QueryId::made_unix_ns);
+    let before_ns =
+        registered_unix_ns.expect("an id with a time") - profile.started_unix_ns.expect("a start");
+    // An id's time is cut to a millisecond.
+    assert!(before_ns >= 2_999_000_000, "{before_ns}");
 }
 
 #[test]
@@ -89,9 +100,11 @@ fn a_query_that_had_no_plan_is_told_of() {
 #[test]
 fn each_exporter_gets_what_it_may() {
     let (all, most, least) = (Memory::default(), Memory::default(), Memory::default());
+    let same = Memory::default();
     let telemetry = Telemetry::builder()
         .redaction(Redaction::none().literals())
         .exporter(all.clone())
+        .exporter(same.clone())
         .exporter(Redacted::new(most.clone(), Redaction::none().labels()))
         .exporter(Redacted::new(least.clone(), Redaction::all()))
         .start()
@@ -105,7 +118,8 @@ fn each_exporter_gets_what_it_may() {
     };
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(seen(&all), (some("l"), some("no table '?'")));
+    assert_eq!(same.lines(), all.lines());
     assert_eq!(seen(&most), (None, some("no table '?'")));
     assert_eq!(seen(&least), (None, some("redacted")));
-    assert_eq!(telemetry.stats().sent, 3);
+    assert_eq!(telemetry.stats().sent, 4);
 }
