@@ -23,10 +23,11 @@ unit:
 		$(CARGO) test --locked --workspace --no-fail-fast; \
 	fi
 
-# A real sender (Polars from PyPI) against the real binary.
+# A real sender (Polars from PyPI), and requests made from the API's document (schemathesis), against the real binary.
 e2e: $(VENV)/installed
 	$(CARGO) build --locked -p queryscope
 	$(VENV)/bin/python tests/e2e/polars_sender.py --binary target/debug/queryscope
+	$(VENV)/bin/python tests/e2e/schemathesis_run.py --binary target/debug/queryscope
 
 $(VENV)/installed: tests/e2e/requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)

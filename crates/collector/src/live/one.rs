@@ -35,9 +35,9 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
     path = "/api/live/{id}",
     tag = "read",
     params(
-        ("id" = String, Path, description = "Id of the query"),
+        ("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"),
         ProjectFilter,
-        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived")
+        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived", example = "9f3c01ab-17")
     ),
     responses(
         (

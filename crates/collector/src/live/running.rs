@@ -37,7 +37,7 @@ use crate::read::{Params, SourceFilters};
     tag = "read",
     params(
         SourceFilters,
-        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived")
+        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived", example = "9f3c01ab-17")
     ),
     responses(
         (

@@ -29,8 +29,8 @@ use shape::{Basis, Comparison};
     path = "/api/compare",
     tag = "read",
     params(
-        ("run" = String, Query, description = "Id of the query to judge; it may still run"),
-        ("base" = Option<String>, Query, description = "Id of the query to compare it with"),
+        ("run" = String, Query, description = "Id of the query to judge; it may still run", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"),
+        ("base" = Option<String>, Query, description = "Id of the query to compare it with", example = "01a1f582-c3a4-71d0-9f0e-0d6f0bb3d1c5"),
         ProjectFilter
     ),
     responses(

@@ -17,8 +17,8 @@ use crate::error::{ApiError, ErrorBody};
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "says what `groups` reads")]
 pub(crate) struct GroupParams {
-    /// `label`, or `fingerprint` for their plan.
-    #[param(inline, default = "label", required = false)]
+    /// `label`, which is the default, or `fingerprint` for their plan.
+    #[param(inline, required = false, example = "label")]
     by: GroupByName,
 }
 

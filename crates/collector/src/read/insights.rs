@@ -9,7 +9,7 @@ use queryscope_insights::findings;
 use queryscope_protocol as protocol;
 use queryscope_protocol::EvidenceValue;
 use serde::Serialize;
-use serde_json::{Number, Value, json};
+use serde_json::{Number, json};
 use utoipa::ToSchema;
 
 use super::params::{Params, ProjectFilter};
@@ -86,11 +86,21 @@ struct Finding {
 struct Evidence {
     /// What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most.
     name: String,
-    /// A number, a text or null.
-    #[schema(value_type = Object)]
-    value: Value,
+    /// Its value; null where it is not known.
+    value: Option<Value>,
     /// Unit of the value.
     unit: Option<String>,
+}
+
+/// A number or a text.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = EvidenceValue)]
+enum Value {
+    /// A number.
+    Number(#[schema(value_type = f64)] Number),
+    /// A text.
+    Text(String),
 }
 
 impl From<&protocol::Finding<'_>> for Finding {
@@ -112,11 +122,10 @@ impl From<&protocol::Finding<'_>> for Finding {
 
 impl From<&protocol::Evidence<'_>> for Evidence {
     fn from(evidence: &protocol::Evidence<'_>) -> Self {
-        let number = |number: &Number| Value::Number(number.clone());
         let value = match &evidence.value {
-            EvidenceValue::Number(it) => number(it),
-            EvidenceValue::Text(text) => json!(text),
-            EvidenceValue::Null => Value::Null,
+            EvidenceValue::Number(number) => Some(Value::Number(number.clone())),
+            EvidenceValue::Text(text) => Some(Value::Text(text.to_string())),
+            EvidenceValue::Null => None,
         };
         Self { name: evidence.name.to_string(), value, unit: evidence.unit.as_ref().map(ToString::to_string) }
     }
@@ -130,7 +139,7 @@ impl From<&protocol::Evidence<'_>> for Evidence {
     get,
     path = "/api/queries/{id}/insights",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query"), ProjectFilter),
+    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
     responses(
         (status = 200, description = "What was found", body = Insights),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),

@@ -24,15 +24,43 @@ const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
 #[expect(dead_code, reason = "says what `overview` reads")]
 pub(crate) struct OverviewParams {
     /// How many times 24 hours it covers.
-    #[param(minimum = 1, maximum = 90, default = 14)]
+    #[param(minimum = 1, maximum = 90, default = 14, example = 14)]
     days: Option<u32>,
     /// Minutes that local time is ahead of UTC: where local days start.
-    #[param(minimum = -1440, maximum = 1440, default = 0)]
+    #[param(minimum = -1440, maximum = 1440, default = 0, example = 60)]
     utc_offset: Option<i32>,
 }
 
 /// How the labels are doing.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "now_unix_ns": 1_795_206_683_609_778_763_i64,
+    "since_unix_ns": 1_795_120_283_609_778_763_i64,
+    "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
+    "queries": [{
+        "label": "orders/daily",
+        "service": "orders-etl",
+        "runs": 4,
+        "failed": 1,
+        "total_wall_ms": 1836.45,
+        "usual_wall_ms": 408.1,
+        "usual_band_ms": [401.2, 415.7],
+        "recent_wall_ms": 612.15,
+        "ratio": 1.5,
+        "verdict": "slower",
+        "recent_runs": 4,
+        "recent_failed": 1,
+        "failed_before": 0,
+        "rules": ["exploding_join"],
+        "new_rules": ["exploding_join"],
+        "plan_changed_unix_ns": 1_795_130_000_000_000_000_i64,
+        "bins": [null, 612.15, 611.5, 612.8],
+        "days": [
+            {"runs": 1, "failed": 0, "median_wall_ms": 612.15},
+            {"runs": 3, "failed": 1, "median_wall_ms": 612.15}
+        ]
+    }]
+}))]
 pub(crate) struct Overview {
     /// The end of the range, in Unix nanoseconds.
     now_unix_ns: i64,

@@ -70,14 +70,19 @@ impl<'q> Params<'q> {
 #[expect(dead_code, reason = "says what `source_filter` reads")]
 pub(crate) struct SourceFilters {
     /// Keeps queries of this project.
+    #[param(example = "default")]
     project: Option<String>,
     /// Keeps queries with this label; empty keeps those without one.
+    #[param(example = "orders/daily")]
     label: Option<String>,
     /// Keeps queries from processes with this service; empty keeps those without one.
+    #[param(example = "orders-etl")]
     service: Option<String>,
     /// Keeps queries from processes with this environment; empty keeps those without one.
+    #[param(example = "prod")]
     environment: Option<String>,
     /// Keeps queries from processes on this host.
+    #[param(example = "worker-1")]
     host: Option<String>,
 }
 
@@ -87,13 +92,16 @@ pub(crate) struct SourceFilters {
 #[expect(dead_code, reason = "says what `filter` reads")]
 pub(crate) struct RunFilters {
     /// Keeps queries with this plan fingerprint; empty keeps those without one.
+    #[param(example = "238b6af6d50a")]
     fingerprint: Option<String>,
     /// Keeps queries in this state.
-    #[param(inline, required = false)]
+    #[param(inline, required = false, example = "finished")]
     status: super::summary::StatusName,
     /// Keeps queries that started at or after this, in Unix nanoseconds.
+    #[param(example = 1_794_000_000_000_000_000_i64)]
     since: Option<i64>,
     /// Keeps queries that started at or before this, in Unix nanoseconds.
+    #[param(example = 1_796_000_000_000_000_000_i64)]
     until: Option<i64>,
 }
 
@@ -129,6 +137,7 @@ pub(crate) fn filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
 #[expect(dead_code, reason = "says what `text(\"project\")` reads")]
 pub(crate) struct ProjectFilter {
     /// Answers as if there were only this project's queries.
+    #[param(example = "default")]
     project: Option<String>,
 }
 
@@ -138,16 +147,19 @@ pub(crate) struct ProjectFilter {
 #[expect(dead_code, reason = "says what `Paging` reads")]
 pub(crate) struct PageParams {
     /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+    #[param(example = "daily")]
     q: Option<String>,
-    /// `newest` first, or `oldest` first.
-    #[param(inline, default = "newest", required = false)]
+    /// `newest` first, which is the default, or `oldest` first.
+    #[param(inline, required = false, example = "newest")]
     order: super::summary::OrderName,
     /// Queries on the page.
-    #[param(minimum = 1, maximum = 1000, default = 100)]
+    #[param(minimum = 1, maximum = 1000, default = 100, example = 20)]
     limit: Option<u64>,
-    /// Queries to skip; not together with `cursor`.
-    offset: Option<u64>,
-    /// Goes on where a page ended: taken from the `Link` header of that page.
+    /// Queries to skip, from 0 to 9223372036854775807; not together with `cursor`.
+    #[param(minimum = 0, example = 0)]
+    offset: Option<i64>,
+    /// Goes on where a page ended: taken from the `Link` header of that page, and of its order.
+    #[param(pattern = "^A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$", example = "ARjp2vei98pLAAAAAAAAAAE")]
     cursor: Option<String>,
 }
 

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries/{id}",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query"), ProjectFilter),
+    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
     responses(
         (status = 200, description = "The query", body = QuerySummary),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),

@@ -21,13 +21,14 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries/{id}/recording",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query"), ProjectFilter),
+    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
     responses(
         (
             status = 200,
             description = "JSON Lines in the format events@1, always with Content-Encoding: gzip",
             body = String,
-            content_type = "application/x-ndjson"
+            content_type = "application/x-ndjson",
+            example = json!("{\"schema\":\"engine-telemetry/events@1\",\"seq\":1,\"type\":\"process\"}\n")
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 404, description = "There is no such query, or it still runs", body = ErrorBody),

@@ -18,16 +18,22 @@ use crate::error::{ApiError, ErrorBody};
 #[expect(dead_code, reason = "says what `filter` reads")]
 pub(crate) struct VersionFilters {
     /// Keeps queries of this project.
+    #[param(example = "default")]
     project: Option<String>,
     /// Keeps queries from processes with this service; empty keeps those without one.
+    #[param(example = "orders-etl")]
     service: Option<String>,
     /// Keeps queries from processes with this environment; empty keeps those without one.
+    #[param(example = "prod")]
     environment: Option<String>,
     /// Keeps queries from processes on this host.
+    #[param(example = "worker-1")]
     host: Option<String>,
     /// Keeps queries that started at or after this, in Unix nanoseconds.
+    #[param(example = 1_794_000_000_000_000_000_i64)]
     since: Option<i64>,
     /// Keeps queries that started at or before this, in Unix nanoseconds.
+    #[param(example = 1_796_000_000_000_000_000_i64)]
     until: Option<i64>,
 }
 
@@ -83,7 +89,7 @@ impl From<VersionEntry> for Version {
     path = "/api/versions",
     tag = "read",
     params(
-        ("label" = String, Query, description = "The label; empty is that of queries without one"),
+        ("label" = String, Query, description = "The label; empty is that of queries without one", example = "orders/daily"),
         VersionFilters
     ),
     responses(

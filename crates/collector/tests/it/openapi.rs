@@ -54,6 +54,16 @@ fn it_is_openapi_3_1_and_names_a_token_for_ingest_alone() {
 }
 
 #[test]
+fn every_parameter_has_an_example() {
+    let document = document();
+    for (method, path, operation) in operations(&document) {
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(!parameter["example"].is_null(), "{method} {path}: {}", parameter["name"]);
+        }
+    }
+}
+
+#[test]
 fn it_lists_every_route_with_its_parameters_and_answers() {
     let document = document();
     let filters =

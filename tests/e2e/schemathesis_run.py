@@ -1,0 +1,105 @@
+"""End to end: the API does what its document says, asked by schemathesis.
+
+Starts the binary on a free port with a data folder of its own, posts the captured requests, and lets schemathesis
+make requests from /api/openapi.json: valid ones, and ones that break the document. The seed is fixed and the
+number of requests bounded, so that a failure is the code's.
+
+    python tests/e2e/schemathesis_run.py --binary target/debug/queryscope
+
+Needs the packages of requirements.txt. Ends by itself.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "schemathesis"
+START_SECONDS = 30
+WHOLE_SECONDS = 300
+"""What the whole run may take; it needs a minute."""
+EXAMPLES = 25
+"""Requests a phase makes of each operation at most."""
+SEED = 20261121
+
+
+def start(binary: Path, folder: Path) -> tuple[subprocess.Popen, str]:
+    """Starts the service on a free port and waits until it says where it listens."""
+    log = (folder / "log").open("w")
+    command = [binary, "serve", "--bind", "127.0.0.1:0", "--token", TOKEN, "--data", folder / "data"]
+    service = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"})
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and service.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:[1-9]\d*", (folder / "log").read_text()):
+            return service, found.group()
+        time.sleep(0.05)
+    service.kill()
+    raise SystemExit(f"the service did not start:\n{(folder / 'log').read_text()}")
+
+
+CONFIG = """
+# What is asked about one query, or about two.
+[parameters]
+"path.id" = "{id}"
+"query.run" = "{id}"
+"query.base" = "{id}"
+
+# A cursor belongs to one order and does not go with an offset, which a schema of single parameters can not say.
+[[operations]]
+include-name = "GET /api/queries"
+checks.positive_data_acceptance.enabled = false
+"""
+
+
+def post_captures(url: str) -> str:
+    """Stores the captured queries and gives the id of one that finished."""
+    headers = {
+        "Authorization": f"Bearer {TOKEN}",
+        "Content-Encoding": "gzip",
+        "Content-Type": "application/x-ndjson",
+    }
+    captures = sorted((ROOT / "testdata/captures").glob("*.jsonl.gz"))
+    for capture in captures:
+        request = urllib.request.Request(f"{url}/v1/events", capture.read_bytes(), headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert answer.status == 202, answer.status
+    with urllib.request.urlopen(f"{url}/api/queries?status=finished", timeout=30) as answer:
+        return json.load(answer)[0]["query_id"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", type=Path, required=True)
+    binary = parser.parse_args().binary.resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        service, url = start(binary, folder)
+        try:
+            (folder / "schemathesis.toml").write_text(CONFIG.format(id=post_captures(url)))
+            command = [
+                sys.executable, "-m", "schemathesis.cli", "run", f"{url}/api/openapi.json",
+                # Live streams do not end; nobody makes events from a schema of lines.
+                "--exclude-path-regex", "^(/api/live|/v1/events)",
+                "--phases", "examples,coverage,fuzzing",
+                "--max-examples", str(EXAMPLES),
+                "--seed", str(SEED),
+                "--generation-deterministic",
+                "--continue-on-failure",
+                "--request-timeout", "30",
+                "--no-color",
+            ]
+            return subprocess.run(command, cwd=folder, timeout=WHOLE_SECONDS, check=False).returncode
+        finally:
+            service.terminate()
+            service.wait(timeout=30)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
