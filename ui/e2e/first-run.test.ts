@@ -20,7 +20,7 @@ test("an empty service shows what to paste, and a test query makes it a dashboar
   const { page } = looked;
   await page.getByRole("heading", { name: "Waiting for the first query" }).waitFor();
   await page.getByLabel("Token").fill("qs_wrong");
-  const program = page.getByLabel("Program that sends a query");
+  const program = page.getByRole("region", { name: "Program that sends a query" });
   expect(await program.innerText()).toContain(`"${service.url}"`);
   expect(await program.innerText()).toContain('token="qs_wrong"');
   await expectGood(looked);

@@ -15,6 +15,7 @@ afterAll(async () => {
   await service.remove();
 });
 
+const LOST = "The service does not answer.";
 const SCHEMA = "engine-telemetry/events@1";
 const STREAM = "5f0c5b1e-0000-4000-8000-000000000001";
 const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "etl", environment: "test", host: "worker-9", pid: 1 };
@@ -58,12 +59,12 @@ test("a lost service is said, numbers are grey, and it comes back by itself", as
   await service.send(process, second.started);
   await page.getByText("live/2").waitFor();
   await service.stop();
-  await page.getByText("The service does not answer.").waitFor();
+  await page.getByText(LOST, { exact: true }).waitFor();
   await page.getByText(/known \d+ s ago/).waitFor();
   expect(await page.locator("main").getAttribute("data-stale")).toBe("");
   await page.getByText("live/2").waitFor();
   service = await Service.start(service);
-  await page.getByText("The service does not answer.").waitFor({ state: "detached" });
+  await page.getByText(LOST, { exact: true }).waitFor({ state: "detached" });
   await service.send(process, second.sample(3), query(3).started);
   await page.getByText("live/3").waitFor();
   expect(await page.locator("main").getAttribute("data-stale")).toBeNull();

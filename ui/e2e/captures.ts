@@ -1,0 +1,38 @@
+// The captures of the tree: requests of a real sender, in order.
+
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { BINARY, type Service } from "./service";
+
+const FOLDER = resolve(import.meta.dirname, "../../testdata/captures");
+
+export function captureFiles(): string[] {
+  return readdirSync(FOLDER).filter((name) => name.endsWith(".gz")).sort().map((name) => join(FOLDER, name));
+}
+
+/** Stores them all. */
+export async function importCaptures({ data }: Service): Promise<void> {
+  await promisify(execFile)(BINARY, ["import", "--data", data, ...captureFiles()]);
+}
+
+/** The events of one query by its label, behind the process event of its stream. */
+export function captureLines(label: string): string[] {
+  const requests = captureFiles().map((file) => gunzipSync(readFileSync(file)).toString().trimEnd().split("\n"));
+  const lines = requests.flat();
+  const first = lines.find((line) => (JSON.parse(line) as { profile?: { label?: string } }).profile?.label === label);
+  if (first === undefined) throw new Error(`no capture of ${label}`);
+  const { query_id: id } = JSON.parse(first) as { query_id: string };
+  const [process = ""] = requests.find((request) => request.includes(first)) ?? [];
+  return [process, ...lines.filter((line) => line.includes(`"query_id":"${id}"`))];
+}
+
+/** Where the newest run of a label is shown. */
+export async function runPath(service: Service, label: string): Promise<string> {
+  const response = await fetch(`${service.url}/api/queries?limit=1&label=${encodeURIComponent(label)}`);
+  const [summary] = (await response.json()) as { query_id: string }[];
+  if (summary === undefined) throw new Error(`no run of ${label}`);
+  return `/queries/${summary.query_id}`;
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open } from "./browser";
+import { captureFiles, importCaptures, runPath } from "./captures";
+import { Service } from "./service";
+
+const RECORDING = captureFiles().find((file) => file.endsWith("031.jsonl.gz")) ?? "";
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+  await importCaptures(service);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+test("a file is opened without being stored", async () => {
+  const looked = await open(browser, `${service.url}/open`);
+  const { page } = looked;
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  await page.getByLabel("Choose a file").setInputFiles(RECORDING);
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s/ }).waitFor();
+  expect(asked.filter((request) => request.startsWith("POST") || request.includes("/api/queries"))).toEqual([]);
+  await expectGood(looked);
+  await page.context().close();
+});
+
+test("a file is opened where it is dropped, on any page", async () => {
+  const { page } = await open(browser, service.url);
+  await page.getByRole("heading").first().waitFor();
+  await page.evaluate((bytes) => {
+    const files = new DataTransfer();
+    files.items.add(new File([new Uint8Array(bytes)], "mine.jsonl.gz"));
+    for (const type of ["dragover", "drop"]) window.dispatchEvent(new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true }));
+  }, [...readFileSync(RECORDING)]);
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s/ }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/open");
+  await page.context().close();
+});
+
+test("a file that is no recording says what is wrong with it", async () => {
+  const { page } = await open(browser, `${service.url}/open`);
+  await page.getByLabel("Choose a file").setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello") });
+  await page.getByText("it holds no event and no profile").waitFor();
+  await page.context().close();
+});
+
+test("a shared run opens without a network, replays, and holds nothing that was masked", async () => {
+  const secret = /orders\.parquet|workload\.py|worker-1|orders-etl|unique\/redundant/;
+  const { page } = await open(browser, service.url + (await runPath(service, "unique/redundant")));
+  await page.getByRole("button", { name: "Share" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share this run as a file" });
+  await dialog.getByText("What leaves").waitFor();
+  expect(await dialog.innerText()).not.toMatch(secret);
+  const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Save the file" }).click()]);
+  const file = join(service.data, "shared.html");
+  await download.saveAs(file);
+  await page.context().close();
+  expect(readFileSync(file, "utf8")).not.toMatch(secret);
+
+  const offline = await browser.newContext({ offline: true });
+  const shared = await offline.newPage();
+  const problems: string[] = [];
+  shared.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  shared.on("request", (request) => !request.url().startsWith("file:") && problems.push(`asks ${request.url()}`));
+  await shared.goto(`file://${file}`);
+  await shared.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await shared.getByText("Deduplication removes no rows").first().waitFor();
+  await shared.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
+  await shared.getByText("until then").waitFor();
+  await expectGood({ page: shared, problems });
+  await offline.close();
+});

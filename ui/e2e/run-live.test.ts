@@ -1,0 +1,56 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { launch, open } from "./browser";
+import { captureLines, importCaptures } from "./captures";
+import { Service } from "./service";
+
+let service: Service;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+  await importCaptures(service);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+afterEach(() => page.context().close());
+
+test("a running query is followed, also when its stream is cut and the service starts anew, and ends without being loaded anew", async () => {
+  const [process = "", ...events] = captureLines("unique/redundant");
+  const id = "01a1faa8-0000-76d1-a172-5b8e27e16a1f";
+  const stream = "210de94c-0000-43f0-9cd3-2604c74dbeea";
+  const lines = [process, ...events].map((line) => line
+    .replaceAll(/210de94c-[0-9a-f-]+/g, stream).replaceAll(/01a1faa8-3f2b-[0-9a-f-]+/g, id)
+    .replaceAll("unique/redundant", "live/one").replace(/"started_unix_ns":\d+,"wall/, `"started_unix_ns":${Date.now()}000000,"wall`));
+  const [first = "", started = "", ...rest] = lines;
+  await service.sendLines([first, started]);
+  ({ page } = await open(browser, `${service.url}/queries/${id}`));
+  await page.getByRole("heading", { name: /^Running for 1 s/ }).waitFor();
+
+  await service.sendLines([first, rest[0] ?? ""]);
+  await page.getByRole("heading", { name: /% of the CPU so far is in MultiScan #1/ }).waitFor();
+
+  await service.stop();
+  await page.getByText("The stream of this query is lost").waitFor();
+  service = await Service.start(service);
+  await service.sendLines([first, ...rest.slice(1)]);
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s.* GroupBy #3/ }).waitFor({ timeout: 30_000 });
+  await page.getByRole("tab", { name: "Raw events" }).click();
+  await page.getByText(`${lines.length} lines, as they were sent`).waitFor();
+});
+
+test("an event that comes late takes its place without being there twice", async () => {
+  const [process = "", started = "", ...rest] = captureLines("unique/redundant").map((line) => line
+    .replaceAll(/210de94c-[0-9a-f-]+/g, "210de94c-0000-43f0-9cd3-2604c74dbeeb").replaceAll(/01a1faa8-3f2b-[0-9a-f-]+/g, "01a1faa8-0000-76d1-a172-5b8e27e16a2f"));
+  await service.sendLines([process, rest[0] ?? ""]);
+  ({ page } = await open(browser, `${service.url}/queries/01a1faa8-0000-76d1-a172-5b8e27e16a2f?tab=raw`));
+  await page.getByText("2 lines, as they were sent").waitFor();
+  await service.sendLines([process, started]);
+  await page.getByText("3 lines, as they were sent").waitFor();
+  const events = page.getByRole("listbox", { name: "Events" }).getByRole("option");
+  expect((await events.allInnerTexts()).map((text) => text.split("\n")[1])).toEqual(["process", "started", expect.stringContaining("sample")]);
+  await page.getByRole("heading", { name: /so far is in MultiScan #1/ }).waitFor();
+});
