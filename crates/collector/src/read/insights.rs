@@ -9,7 +9,7 @@ use queryscope_insights::findings;
 use queryscope_protocol as protocol;
 use queryscope_protocol::EvidenceValue;
 use serde::Serialize;
-use serde_json::{Number, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::params::{Params, ProjectFilter};
@@ -87,6 +87,7 @@ struct Evidence {
     /// What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most.
     name: String,
     /// Its value; null where it is not known.
+    #[schema(value_type = Option<NumberOrText>)]
     value: Option<Value>,
     /// Unit of the value.
     unit: Option<String>,
@@ -96,9 +97,10 @@ struct Evidence {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = EvidenceValue)]
-enum Value {
+#[expect(dead_code, reason = "names what a value is in the document")]
+enum NumberOrText {
     /// A number.
-    Number(#[schema(value_type = f64)] Number),
+    Number(f64),
     /// A text.
     Text(String),
 }
@@ -124,7 +126,7 @@ impl From<&protocol::Evidence<'_>> for Evidence {
     fn from(evidence: &protocol::Evidence<'_>) -> Self {
         let value = match &evidence.value {
             EvidenceValue::Number(number) => Some(Value::Number(number.clone())),
-            EvidenceValue::Text(text) => Some(Value::Text(text.to_string())),
+            EvidenceValue::Text(text) => Some(Value::String(text.to_string())),
             EvidenceValue::Null => None,
         };
         Self { name: evidence.name.to_string(), value, unit: evidence.unit.as_ref().map(ToString::to_string) }
