@@ -49,10 +49,13 @@ impl Extend<f64> for WallTotal {
 }
 
 fn nanos(wall_ms: f64) -> u128 {
-    // As `round`, which is a call where the processor is not known to have it: half a nanosecond is rounded up.
     let ns = wall_ms * 1e6;
-    let whole = ns as u64;
-    u128::from(whole.saturating_add(u64::from(ns - whole as f64 >= 0.5)))
+    if ns >= i64::MAX as f64 {
+        return u128::from(ns as u64);
+    }
+    // As `round`, which is a call where the processor is not known to have it: half a nanosecond is rounded up.
+    let whole = ns as i64;
+    u128::from(whole.cast_unsigned() + u64::from(ns - whole as f64 >= 0.5))
 }
 
 #[cfg(test)]
@@ -74,7 +77,19 @@ mod tests {
 
     #[test]
     fn a_time_is_rounded_to_the_nearest_nanosecond() {
-        for ns in [0.0, 0.25, 0.499_999_999_999_999_94, 0.5, 0.75, 1.5, 2.5, 4_503_599_627_370_495.5, 1e18] {
+        for ns in [
+            0.0,
+            0.25,
+            0.499_999_999_999_999_94,
+            0.5,
+            0.75,
+            1.5,
+            2.5,
+            4_503_599_627_370_495.5,
+            1e18,
+            1e19,
+            1e300,
+        ] {
             assert_eq!(nanos(ns / 1e6), u128::from((ns / 1e6 * 1e6).round() as u64), "{ns}");
         }
     }

@@ -107,6 +107,8 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, label: usize, since_unix_ns: i64, until_unix_ns: i64) {
+        // Growing would hold the runs of a large label three times.
+        self.points.reserve_exact(self.clusters.rows_max(label, since_unix_ns, until_unix_ns));
         self.clusters.each(label, since_unix_ns, until_unix_ns, |number, row| {
             self.points.push(point(number, row, self.places[row.plan as usize]));
         });

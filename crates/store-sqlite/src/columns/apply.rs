@@ -35,6 +35,8 @@ pub(crate) struct Columns {
     segments: Vec<Option<Arc<Segment>>>,
     /// Segments that are not sorted by label.
     unsorted: BTreeSet<usize>,
+    /// For the next segment: where the memory of each that is sorted were given back, it would be left in pieces.
+    spare: Option<Segment>,
     origins: Dictionary<Origin>,
     plans: Dictionary<Plan>,
     labels: Dictionary<Option<i64>>,
@@ -72,7 +74,14 @@ impl Columns {
                 self.put(row, &query);
             }
         }
-        self.settle();
+    }
+
+    /// Notes that all rows of the segment of this one are loaded.
+    pub(crate) fn finish_segment(&mut self, row: i64) {
+        let (number, _) = place(row);
+        if number + UNSORTED_MAX < self.segments.len() && self.unsorted.remove(&number) {
+            self.sort(number);
+        }
     }
 
     /// Notes that all rows are loaded.
@@ -116,13 +125,22 @@ impl Columns {
         }
     }
 
-    /// Sorts one of the segments that are written to no longer: a commit waits for one at most.
+    /// Sorts one of the segments that are written to no longer: a commit waits for one at most. While rows are
+    /// being loaded, who loads them says when a segment is complete.
     fn settle(&mut self) {
-        if self.unsorted.len() > UNSORTED_MAX
+        if self.loaded
+            && self.unsorted.len() > UNSORTED_MAX
             && let Some(number) = self.unsorted.pop_first()
-            && let Some(segment) = &mut self.segments[number]
         {
-            *segment = Arc::new(segment.by_label(&self.label_of));
+            self.sort(number);
+        }
+    }
+
+    fn sort(&mut self, number: usize) {
+        if let Some(segment) = &mut self.segments[number] {
+            let sorted = Arc::new(segment.by_label(&self.label_of));
+            let before = std::mem::replace(segment, sorted);
+            self.spare = Arc::into_inner(before).map(Segment::emptied);
         }
     }
 
@@ -130,7 +148,9 @@ impl Columns {
         if number >= self.segments.len() {
             self.segments.resize(number + 1, None);
         }
-        let segment = self.segments[number].get_or_insert_with(|| Arc::new(Segment::empty()));
+        let spare = &mut self.spare;
+        let segment = self.segments[number]
+            .get_or_insert_with(|| Arc::new(spare.take().unwrap_or_else(Segment::empty)));
         Arc::make_mut(segment)
     }
 }
@@ -158,6 +178,7 @@ pub(super) mod tests {
     /// Columns that rows and their labels came to one after the other.
     pub(in super::super) fn columns_of(rows: impl IntoIterator<Item = (i64, i64)>) -> Columns {
         let mut columns = Columns::default();
+        columns.finish_loading();
         for (row, label) in rows {
             columns.apply([put(row, label, 0)]);
         }
@@ -207,6 +228,19 @@ pub(super) mod tests {
         let snapshot = columns.snapshot();
         columns.apply([put(1, 3, 1), put(2, 3, 1)]);
         assert_eq!(rows(&snapshot), [(1, 0)]);
+    }
+
+    #[test]
+    fn segments_are_sorted_when_they_are_loaded() {
+        let far = 5 * ROWS as i64;
+        let mut columns = Columns::default();
+        columns.load([put(1, 3, 0)]);
+        columns.apply([put(far, 3, 0), put(2 * far, 3, 0), put(3 * far, 3, 0)]);
+        columns.load([put(2, 4, 0)]);
+        columns.finish_segment(2);
+        columns.finish_segment(3 * far);
+        assert_eq!(columns.unsorted.iter().copied().collect::<Vec<_>>(), [5, 10, 15]);
+        assert_eq!(rows(&columns.snapshot()), [(1, 0), (2, 0), (far, 0), (2 * far, 0), (3 * far, 0)]);
     }
 
     #[test]

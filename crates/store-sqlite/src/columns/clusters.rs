@@ -10,20 +10,35 @@ use super::select::{Selection, Snapshot};
 /// than it takes to read them.
 const FETCHED: usize = 16;
 
-/// What a filter keeps, by number.
+/// What a filter keeps, by number; all where it has no say.
 #[derive(Debug)]
 struct Kept {
-    origins: Vec<bool>,
-    plans: Vec<bool>,
+    origins: Option<Vec<bool>>,
+    plans: Option<Vec<bool>>,
     status: Option<u8>,
 }
 
 impl Kept {
+    fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
+        let origins = snapshot.origins.iter().map(|origin| selection.keeps_origin(origin));
+        let plans = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan));
+        Self { origins: unless_all(origins), plans: unless_all(plans), status: selection.status }
+    }
+
+    fn keeps_plan(&self, plan: usize) -> bool {
+        self.plans.as_ref().is_none_or(|plans| plans[plan])
+    }
+
     fn keeps(&self, row: &Row) -> bool {
         self.status.is_none_or(|status| status == row.status)
-            && self.origins[row.origin as usize]
-            && self.plans[row.plan as usize]
+            && self.origins.as_ref().is_none_or(|origins| origins[row.origin as usize])
+            && self.keeps_plan(row.plan as usize)
     }
+}
+
+fn unless_all(kept: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
+    let kept: Vec<bool> = kept.collect();
+    kept.contains(&false).then_some(kept)
 }
 
 /// The queries a filter keeps, whenever they started, by the number of their label.
@@ -42,14 +57,10 @@ pub(crate) struct Clusters {
 
 impl Clusters {
     pub(crate) fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
-        let kept = Kept {
-            origins: snapshot.origins.iter().map(|origin| selection.keeps_origin(origin)).collect(),
-            plans: snapshot.plans.iter().map(|plan| selection.keeps_plan(plan)).collect(),
-            status: selection.status,
-        };
+        let kept = Kept::of(snapshot, selection);
         let mut plans = vec![Vec::new(); snapshot.labels.len()];
         for (plan, label) in snapshot.label_of.iter().enumerate() {
-            if kept.plans[plan] {
+            if kept.keeps_plan(plan) {
                 plans[*label as usize].push(plan as u32);
             }
         }
@@ -57,7 +68,9 @@ impl Clusters {
             let segment = if segment.is_sorted() {
                 Arc::clone(segment)
             } else {
-                Arc::new(segment.by_label(&snapshot.label_of))
+                Arc::new(segment.part_by_label(&snapshot.label_of, |label| {
+                    plans.get(label as usize).is_some_and(|plans| !plans.is_empty())
+                }))
             };
             (*number, segment)
         };
@@ -74,6 +87,15 @@ impl Clusters {
     /// The plans of a label that the filter keeps.
     pub(crate) fn plans(&self, label: usize) -> &[u32] {
         &self.plans[label]
+    }
+
+    /// At most so many queries of a label started in a stretch of time.
+    pub(crate) fn rows_max(&self, label: usize, since_unix_ns: i64, until_unix_ns: i64) -> usize {
+        let touched = self
+            .pieces(label)
+            .iter()
+            .filter(|(segment, _)| self.segments[*segment as usize].1.touches(since_unix_ns, until_unix_ns));
+        touched.map(|(_, places)| places.len()).sum()
     }
 
     /// The queries of a label that started in a stretch of time, both ends included, the latest stored first, each

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 /// Where a query ran; names are terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
@@ -24,13 +26,13 @@ pub(crate) struct Plan {
 /// Numbers values in the order they first come.
 #[derive(Debug)]
 pub(crate) struct Dictionary<T> {
-    numbers: HashMap<T, u32>,
+    numbers: HashMap<T, u32, RandomState>,
     values: Arc<Vec<T>>,
 }
 
 impl<T> Default for Dictionary<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), values: Arc::default() }
+        Self { numbers: HashMap::default(), values: Arc::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading rows for the columns.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use queryscope_store::StoreError;
@@ -10,16 +10,24 @@ use tokio::sync::watch;
 
 use super::apply::{Columns, QueryState, RowState};
 use super::dictionary::{Origin, Plan};
+use super::segment::ROWS;
 use super::select::Snapshot;
 use crate::error::OpenError;
 use crate::migrate::open_reader;
 
-/// Rows read in one transaction: between two the log can be moved.
-const PAGE: usize = 20_000;
+/// Connections that read: the rows of ten millions are to be there within seconds of a start.
+const LOADERS: usize = 2;
+/// Rows read in one transaction, those of one segment: between two the log can be moved.
+const PAGE: i64 = ROWS as i64;
 
+/// Rows taken over at once: commits wait for these.
+const ROWS_AT_ONCE: usize = 4_096;
+
+const FIRST_ROW: &str = "SELECT coalesce(min(id), 0) FROM query";
+const LAST_ROW: &str = "SELECT coalesce(max(id), 0) FROM query";
 const PAGE_OF_ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status
-     FROM query WHERE id > ?1 ORDER BY id LIMIT ?2";
+     FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 const ONE_ROW: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status
      FROM query WHERE id = ?1";
@@ -40,14 +48,16 @@ enum State {
 }
 
 impl LoadedColumns {
-    /// Begins to fill the columns from the table, on a thread of its own, while commits go on.
+    /// Begins to fill the columns from the table, on threads of their own, while commits go on.
     pub(crate) fn load(path: &Path, columns: Arc<RwLock<Columns>>) -> Result<Self, OpenError> {
-        let db = open_reader(path).map_err(|source| OpenError::Database { path: path.to_owned(), source })?;
+        let failed = |source| OpenError::Database { path: path.to_owned(), source };
+        let connections: Vec<Connection> =
+            (0..LOADERS).map(|_| open_reader(path)).collect::<rusqlite::Result<_>>().map_err(failed)?;
         let (said, state) = watch::channel(State::Loading);
         let stopped = Arc::new(AtomicBool::new(false));
         let (filled, stop) = (Arc::clone(&columns), Arc::clone(&stopped));
         let run = move || {
-            let end = match load(&db, &filled, &stop) {
+            let end = match load(connections, &filled, &stop) {
                 Ok(()) => State::Loaded,
                 Err(error) => {
                     tracing::error!(
@@ -79,16 +89,45 @@ impl LoadedColumns {
     }
 }
 
-fn load(db: &Connection, columns: &RwLock<Columns>, stopped: &AtomicBool) -> rusqlite::Result<()> {
-    let mut statement = db.prepare(PAGE_OF_ROWS)?;
-    let mut after = i64::MIN;
-    while !stopped.load(Ordering::Relaxed) {
-        let page: Vec<RowState> =
-            statement.query_map((after, PAGE), state)?.collect::<rusqlite::Result<_>>()?;
-        let Some(last) = page.last() else { break };
-        after = last.row;
-        columns.write().unwrap_or_else(PoisonError::into_inner).load(page);
-    }
+fn load(
+    connections: Vec<Connection>,
+    columns: &RwLock<Columns>,
+    stopped: &AtomicBool,
+) -> rusqlite::Result<()> {
+    // What is stored from now on is taken over from its commit.
+    let row = |sql| connections[0].query_row(sql, [], |row| row.get::<_, i64>(0));
+    let (first, last) = (row(FIRST_ROW)?, row(LAST_ROW)?);
+    let page = AtomicI64::new(first / PAGE);
+    let load = |db: Connection| -> rusqlite::Result<()> {
+        let mut statement = db.prepare(PAGE_OF_ROWS)?;
+        let mut ready = Vec::with_capacity(ROWS_AT_ONCE);
+        while !stopped.load(Ordering::Relaxed) {
+            let begin = page.fetch_add(1, Ordering::Relaxed) * PAGE;
+            if begin > last {
+                break;
+            }
+            let mut rows = statement.query_map((begin, begin + PAGE), state)?;
+            loop {
+                for row in rows.by_ref().take(ROWS_AT_ONCE) {
+                    ready.push(row?);
+                }
+                if ready.is_empty() {
+                    break;
+                }
+                columns.write().unwrap_or_else(PoisonError::into_inner).load(ready.drain(..));
+            }
+            columns.write().unwrap_or_else(PoisonError::into_inner).finish_segment(begin);
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let load = &load;
+        let loaders: Vec<_> = connections.into_iter().map(|db| scope.spawn(move || load(db))).collect();
+        loaders
+            .into_iter()
+            .map(|loader| loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<rusqlite::Result<()>>()
+    })?;
     columns.write().unwrap_or_else(PoisonError::into_inner).finish_loading();
     Ok(())
 }

@@ -7,11 +7,15 @@ use std::hint::black_box;
 use std::ops::Range;
 
 /// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
-/// sixteen bits. In debug builds a handful, so that tests with few queries see many segments.
-pub(crate) const ROWS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 15 };
+/// sixteen bits. A little less than a power of two, of which the allocator makes a quarter more. In debug builds a
+/// handful, so that tests with few queries see many segments.
+pub(crate) const ROWS: usize = if cfg!(debug_assertions) { 8 } else { 65_000 };
 
 /// Status of a place no query has: not stored yet, or deleted.
 pub(crate) const GONE: u8 = u8::MAX;
+
+/// No label has this number.
+const NO_LABEL: u32 = u32::MAX;
 
 /// One query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,6 +80,12 @@ impl Segment {
         }
     }
 
+    /// The memory of this segment for another one.
+    pub(crate) fn emptied(mut self) -> Self {
+        self.status.fill(GONE);
+        Self { sorted: None, first_unix_ns: i64::MAX, last_unix_ns: i64::MIN, ..self }
+    }
+
     /// Puts in a row. Where the segment is sorted and the row belongs elsewhere, it is no longer sorted.
     pub(crate) fn put(&mut self, row: usize, values: Row, label_of: &[u32]) {
         let mut at = self.place_of(row);
@@ -110,25 +120,39 @@ impl Segment {
 
     /// The rows of a segment that is not sorted, by label.
     pub(crate) fn by_label(&self, label_of: &[u32]) -> Self {
-        let key = |(row, (status, plan)): (u64, (&u8, &u32))| {
-            let label = if *status == GONE { u32::MAX } else { label_of[*plan as usize] };
-            u64::from(label) << 16 | row
+        self.arranged(self.labels(label_of).collect())
+    }
+
+    /// Of these, only the rows of the labels that are asked for: nothing can be put into it.
+    pub(crate) fn part_by_label(&self, label_of: &[u32], is_asked_for: impl Fn(u32) -> bool) -> Self {
+        self.arranged(self.labels(label_of).filter(|(label, _)| is_asked_for(*label)).collect())
+    }
+
+    /// The label of each row; [`NO_LABEL`] of a place without a query.
+    fn labels(&self, label_of: &[u32]) -> impl Iterator<Item = (u32, u16)> {
+        let label = |(status, plan): (&u8, &u32)| match *status {
+            GONE => NO_LABEL,
+            _ => label_of[*plan as usize],
         };
-        let mut keys: Vec<u64> = (0..).zip(self.status.iter().zip(&self.plan)).map(key).collect();
-        keys.sort_unstable();
-        let rows: Vec<u16> = keys.iter().map(|key| *key as u16).collect();
+        self.status.iter().zip(&self.plan).map(label).zip(0..)
+    }
+
+    /// Rows in the order of their labels.
+    fn arranged(&self, mut labels: Vec<(u32, u16)>) -> Self {
+        labels.sort_unstable();
         let mut pieces = Vec::new();
-        let mut begin = 0_usize;
-        for piece in keys.chunk_by(|a, b| a >> 16 == b >> 16) {
-            let end = begin + piece.len();
-            let label = (piece[0] >> 16) as u32;
-            if label != u32::MAX {
-                pieces.push(Piece { label, places: begin as u16..end as u16 });
+        let mut begin = 0;
+        for piece in labels.chunk_by(|a, b| a.0 == b.0) {
+            let end = begin + piece.len() as u16;
+            if piece[0].0 != NO_LABEL {
+                pieces.push(Piece { label: piece[0].0, places: begin..end });
             }
             begin = end;
         }
-        let at = |row: u16| usize::from(row);
-        Self { sorted: Some(Sorted { pieces, rows: rows.clone() }), ..self.picked(rows.into_iter().map(at)) }
+        pieces.shrink_to_fit();
+        let rows: Vec<u16> = labels.iter().map(|(_, row)| *row).collect();
+        let arranged = self.picked(rows.iter().map(|row| usize::from(*row)));
+        Self { sorted: Some(Sorted { rows, pieces }), ..arranged }
     }
 
     /// The same rows in their order.
@@ -183,6 +207,7 @@ impl Segment {
     /// Queries at these places, in the order they lie, each with its row.
     pub(crate) fn rows(&self, places: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, Row)> {
         let begin = places.start;
+        let numbers = self.sorted.as_ref().map(|sorted| &sorted.rows[places.clone()]);
         let columns = self.started_unix_ns[places.clone()]
             .iter()
             .zip(&self.wall_ms[places.clone()])
@@ -198,8 +223,7 @@ impl Segment {
                 plan: *plan,
                 status: *status,
             };
-            let number =
-                self.sorted.as_ref().map_or(begin + at, |sorted| usize::from(sorted.rows[begin + at]));
+            let number = numbers.map_or(begin + at, |numbers| usize::from(numbers[at]));
             (*status != GONE).then_some((number, row))
         })
     }
