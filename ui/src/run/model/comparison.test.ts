@@ -32,10 +32,10 @@ test("the line names what the most of the difference is put down to", () => {
   expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe("1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).");
 });
 
-test("nodes whose time moved most come first, those of one run with all their time", () => {
+test("causes come first, then nodes whose time moved most", () => {
   const pair = (id: number, busy: number, delta: number | null) => ({
     fate: delta === null ? "added" : "same", changes: [], base: null, delta: delta === null ? null : { busy_ns: delta },
     run: { id, kind: "Scan", role: "scan", busy_ns: busy },
   }) as unknown as Comparison["nodes"][number];
-  expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([3, 2, 1]);
+  expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([2, 3, 1]);
 });

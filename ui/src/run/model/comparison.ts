@@ -84,10 +84,11 @@ export function comparisonLine(comparison: Comparison): string {
   return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).`;
 }
 
-/** Nodes that became something else first, then by how much their time moved; nodes that stayed as they were, last. */
+/** Nodes that came, went or do something else first: they are causes; within each by how much their time moved. */
 export function byInterest(pairs: readonly NodePair[]): NodePair[] {
   const moved = ({ base, run, delta }: NodePair): number => Math.abs(Number(delta?.busy_ns ?? run?.busy_ns ?? base?.busy_ns ?? 0));
-  return [...pairs].sort((a, b) => moved(b) - moved(a));
+  const isCause = ({ fate }: NodePair): number => (fate === "same" ? 0 : 1);
+  return [...pairs].sort((a, b) => isCause(b) - isCause(a) || moved(b) - moved(a));
 }
 
 export function pairName({ run, base }: NodePair): string {
