@@ -435,9 +435,10 @@ export interface components {
             name: string;
             /** @description Unit of the value. */
             unit?: string | null;
-            /** @description A number, a text or null. */
-            value: Record<string, never>;
+            value?: components["schemas"]["EvidenceValue"] | null;
         };
+        /** @description A number or a text. */
+        EvidenceValue: number | string;
         /**
          * @description How many queries each value of a field has.
          * @example {
@@ -790,7 +791,62 @@ export interface components {
             fate: components["schemas"]["NodeFate"];
             run?: components["schemas"]["NodeFigures"] | null;
         };
-        /** @description How the labels are doing. */
+        /**
+         * @description How the labels are doing.
+         * @example {
+         *       "days": [
+         *         1795046400000000000,
+         *         1795132800000000000
+         *       ],
+         *       "now_unix_ns": 1795206683609778700,
+         *       "queries": [
+         *         {
+         *           "bins": [
+         *             null,
+         *             612.15,
+         *             611.5,
+         *             612.8
+         *           ],
+         *           "days": [
+         *             {
+         *               "failed": 0,
+         *               "median_wall_ms": 612.15,
+         *               "runs": 1
+         *             },
+         *             {
+         *               "failed": 1,
+         *               "median_wall_ms": 612.15,
+         *               "runs": 3
+         *             }
+         *           ],
+         *           "failed": 1,
+         *           "failed_before": 0,
+         *           "label": "orders/daily",
+         *           "new_rules": [
+         *             "exploding_join"
+         *           ],
+         *           "plan_changed_unix_ns": 1795130000000000000,
+         *           "ratio": 1.5,
+         *           "recent_failed": 1,
+         *           "recent_runs": 4,
+         *           "recent_wall_ms": 612.15,
+         *           "rules": [
+         *             "exploding_join"
+         *           ],
+         *           "runs": 4,
+         *           "service": "orders-etl",
+         *           "total_wall_ms": 1836.45,
+         *           "usual_band_ms": [
+         *             401.2,
+         *             415.7
+         *           ],
+         *           "usual_wall_ms": 408.1,
+         *           "verdict": "slower"
+         *         }
+         *       ],
+         *       "since_unix_ns": 1795120283609778700
+         *     }
+         */
         Overview: {
             /** @description Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range. */
             days: UnixNs[];
@@ -1046,11 +1102,20 @@ export interface operations {
     compare: {
         parameters: {
             query: {
-                /** @description Id of the query to compare it with */
+                /**
+                 * @description Id of the query to compare it with
+                 * @example 01a1f582-c3a4-71d0-9f0e-0d6f0bb3d1c5
+                 */
                 base?: string;
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Id of the query to judge; it may still run */
+                /**
+                 * @description Id of the query to judge; it may still run
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 run: string;
             };
             header?: never;
@@ -1100,23 +1165,50 @@ export interface operations {
     facets: {
         parameters: {
             query?: {
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
                 fingerprint?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description Keeps queries with this label; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
                 label?: string;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
-                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
                 since?: UnixNs;
-                /** @description Keeps queries in this state. */
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
                 status?: "running" | "finished" | "failed" | "unfinished";
-                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
                 until?: UnixNs;
             };
             header?: never;
@@ -1157,25 +1249,55 @@ export interface operations {
     groups: {
         parameters: {
             query?: {
-                /** @description `label`, or `fingerprint` for their plan. */
-                by?: ("label" | "fingerprint") & unknown;
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description `label`, which is the default, or `fingerprint` for their plan.
+                 * @example label
+                 */
+                by?: "label" | "fingerprint";
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
                 fingerprint?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description Keeps queries with this label; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
                 label?: string;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
-                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
                 since?: UnixNs;
-                /** @description Keeps queries in this state. */
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
                 status?: "running" | "finished" | "failed" | "unfinished";
-                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
                 until?: UnixNs;
             };
             header?: never;
@@ -1216,19 +1338,37 @@ export interface operations {
     running: {
         parameters: {
             query?: {
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description Keeps queries with this label; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
                 label?: string;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
             };
             header?: {
-                /** @description The `id` of the last message that arrived */
+                /**
+                 * @description The `id` of the last message that arrived
+                 * @example 9f3c01ab-17
+                 */
                 "Last-Event-ID"?: string | null;
             };
             path?: never;
@@ -1268,15 +1408,24 @@ export interface operations {
     one: {
         parameters: {
             query?: {
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
             };
             header?: {
-                /** @description The `id` of the last message that arrived */
+                /**
+                 * @description The `id` of the last message that arrived
+                 * @example 9f3c01ab-17
+                 */
                 "Last-Event-ID"?: string | null;
             };
             path: {
-                /** @description Id of the query */
+                /**
+                 * @description Id of the query
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1331,19 +1480,40 @@ export interface operations {
     overview: {
         parameters: {
             query?: {
-                /** @description How many times 24 hours it covers. */
+                /**
+                 * @description How many times 24 hours it covers.
+                 * @example 14
+                 */
                 days?: number;
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description Keeps queries with this label; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
                 label?: string;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
-                /** @description Minutes that local time is ahead of UTC: where local days start. */
+                /**
+                 * @description Minutes that local time is ahead of UTC: where local days start.
+                 * @example 60
+                 */
                 utc_offset?: number;
             };
             header?: never;
@@ -1384,33 +1554,75 @@ export interface operations {
     list: {
         parameters: {
             query?: {
-                /** @description Goes on where a page ended: taken from the `Link` header of that page. */
+                /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, and of its order.
+                 * @example ARjp2vei98pLAAAAAAAAAAE
+                 */
                 cursor?: string;
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries with this plan fingerprint; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
                 fingerprint?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description Keeps queries with this label; empty keeps those without one. */
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
                 label?: string;
-                /** @description Queries on the page. */
+                /**
+                 * @description Queries on the page.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Queries to skip; not together with `cursor`. */
+                /**
+                 * @description Queries to skip, from 0 to 9223372036854775807; not together with `cursor`.
+                 * @example 0
+                 */
                 offset?: number;
-                /** @description `newest` first, or `oldest` first. */
-                order?: ("newest" | "oldest") & unknown;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description `newest` first, which is the default, or `oldest` first.
+                 * @example newest
+                 */
+                order?: "newest" | "oldest";
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries whose label or error text holds this text in any case, or whose id holds it. */
+                /**
+                 * @description Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+                 * @example daily
+                 */
                 q?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
-                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
                 since?: UnixNs;
-                /** @description Keeps queries in this state. */
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
                 status?: "running" | "finished" | "failed" | "unfinished";
-                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
                 until?: UnixNs;
             };
             header?: never;
@@ -1453,12 +1665,18 @@ export interface operations {
     query: {
         parameters: {
             query?: {
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the query */
+                /**
+                 * @description Id of the query
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1506,12 +1724,18 @@ export interface operations {
     insights: {
         parameters: {
             query?: {
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the query */
+                /**
+                 * @description Id of the query
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1559,12 +1783,18 @@ export interface operations {
     progress: {
         parameters: {
             query?: {
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the query */
+                /**
+                 * @description Id of the query
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1612,12 +1842,18 @@ export interface operations {
     recording: {
         parameters: {
             query?: {
-                /** @description Answers as if there were only this project's queries. */
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
                 project?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the query */
+                /**
+                 * @description Id of the query
+                 * @example 01a1faa8-1bd9-77b2-97ab-860dd7026506
+                 */
                 id: string;
             };
             cookie?: never;
@@ -1630,6 +1866,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {"schema":"engine-telemetry/events@1","seq":1,"type":"process"} */
                     "application/x-ndjson": string;
                 };
             };
@@ -1665,19 +1902,40 @@ export interface operations {
     versions: {
         parameters: {
             query: {
-                /** @description Keeps queries from processes with this environment; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
                 environment?: string;
-                /** @description Keeps queries from processes on this host. */
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
                 host?: string;
-                /** @description The label; empty is that of queries without one */
+                /**
+                 * @description The label; empty is that of queries without one
+                 * @example orders/daily
+                 */
                 label: string;
-                /** @description Keeps queries of this project. */
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
                 project?: string;
-                /** @description Keeps queries from processes with this service; empty keeps those without one. */
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
                 service?: string;
-                /** @description Keeps queries that started at or after this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
                 since?: UnixNs;
-                /** @description Keeps queries that started at or before this, in Unix nanoseconds. */
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
                 until?: UnixNs;
             };
             header?: never;
