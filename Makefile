@@ -1,4 +1,5 @@
 # make run    build and start the collector with its page on an embedded store
+# make tpch   run TPC-H on DataFusion in a loop, told to the running collector; ARGS="--help" says what else
 # make test   install what the tests need, and run them all
 # make bench  measure against the floor and the goals (long)
 # make lint   formatting, clippy, dependencies
@@ -7,10 +8,13 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/e2e-venv
 
-.PHONY: run test unit e2e bench-quick bench lint schemas test-packages
+.PHONY: run tpch test unit e2e bench-quick bench lint schemas test-packages
 
 run:
 	$(CARGO) run --release --locked -p queryscope
+
+tpch:
+	$(CARGO) run --release --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
 test: test-packages unit e2e bench-quick
 

@@ -23,7 +23,7 @@ pub(crate) fn read(
     counted.for_each_metric(|metric| sums.add(metric));
 
     let rows_out = counted.rows();
-    let busy_ns = partition_counters(node, counted, sums.elapsed_ns, into);
+    let busy_ns = partition_counters(node, counted, into) + sums.tasks_ns;
     into.add("rows_in", rows_in).add("rows_out", rows_out).add("busy_ns", busy_ns);
     scan_counters(node, &sums, rows_out, into);
     if node.role == Role::Sink {
@@ -47,13 +47,8 @@ pub(crate) fn read(
     into.done(state.all_ended || over && !state.open);
 }
 
-/// Adds what the wrapper counted of the partitions; the time threads worked in the node.
-fn partition_counters(
-    node: &DescribedNode,
-    counted: &CountedNode,
-    elapsed_ns: u64,
-    into: &mut NodeReadings,
-) -> u64 {
+/// Adds what the wrapper counted of the partitions; the time threads worked in the polls of the node.
+fn partition_counters(node: &DescribedNode, counted: &CountedNode, into: &mut NodeReadings) -> u64 {
     let (mut busy_ns, mut batches) = (0, 0);
     for partition in counted.partitions() {
         let busy = partition.busy_ns.load(Relaxed);
@@ -64,8 +59,7 @@ fn partition_counters(
         into.max("longest_step_ns", partition.longest_step_ns.load(Relaxed));
     }
     into.add("partitions", node.partitions as u64).add("batches_out", batches);
-    // Work that a node does in tasks of its own is not in the polls of its streams.
-    busy_ns.max(elapsed_ns)
+    busy_ns
 }
 
 fn scan_counters(node: &DescribedNode, sums: &Sums, rows_out: u64, into: &mut NodeReadings) {
@@ -93,8 +87,8 @@ struct Sums {
     sums: Vec<Sum>,
     /// Where the next metric is expected: those of one partition come in the order of the one before.
     next: usize,
-    /// What the engine says of the node's work, in nanoseconds.
-    elapsed_ns: u64,
+    /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
+    tasks_ns: u64,
 }
 
 struct Sum {
@@ -130,17 +124,14 @@ impl Sums {
             // buffers it is a slice of.
             MetricValue::OutputRows(_) | MetricValue::OutputBatches(_) | MetricValue::OutputBytes(_) => {}
             MetricValue::StartTimestamp(_) | MetricValue::EndTimestamp(_) => {}
-            MetricValue::ElapsedCompute(_) => {
-                self.elapsed_ns += amount;
-                self.put("elapsed_compute".into(), "ns", amount);
-            }
+            MetricValue::ElapsedCompute(_) => self.put("elapsed_compute".into(), "ns", amount),
             MetricValue::SpillCount(_) => self.put("spill_count".into(), "spills", amount),
             MetricValue::SpilledBytes(_) => self.put("spilled_bytes".into(), "bytes", amount),
             MetricValue::SpilledRows(_) => self.put("spilled_rows".into(), "rows", amount),
             MetricValue::CurrentMemoryUsage(_) => self.put("memory".into(), "bytes", amount),
             MetricValue::Time { name, .. } => {
                 if name == "repartition_time" {
-                    self.elapsed_ns += amount;
+                    self.tasks_ns += amount;
                 }
                 self.put(name.clone(), "ns", amount);
             }

@@ -11,7 +11,7 @@ use crate::logical::LogicalNode;
 pub(crate) fn link(physical: &[DescribedNode], logical: &[LogicalNode]) -> Vec<Option<usize>> {
     let subqueries = logical.iter().flat_map(|node| &node.inputs[node.inputs.len() - node.subqueries..]);
     let subqueries = subqueries.copied().collect();
-    let mut links = Links { physical, logical, subqueries, found: vec![None; physical.len()] };
+    let mut links = Links { physical, logical, subqueries, found: vec![None; physical.len()], merged: None };
     if !physical.is_empty() && !logical.is_empty() {
         links.walk(0, 0);
     }
@@ -24,6 +24,8 @@ struct Links<'p> {
     /// Subqueries that expressions ask for a value, in the order of the plan.
     subqueries: Vec<usize>,
     found: Vec<Option<usize>>,
+    /// The logical sort of a merge whose sorts are below other nodes.
+    merged: Option<usize>,
 }
 
 impl<'p> Links<'p> {
@@ -41,9 +43,13 @@ impl<'p> Links<'p> {
         match self.next_carried_out(physical, logical) {
             Some(logical) => {
                 self.found[physical] = Some(logical);
+                self.merged = (node.kind == "SortPreservingMergeExec").then_some(logical).or(self.merged);
                 self.walk_inputs(physical, logical);
             }
             None => {
+                if carries_out(&node.kind, "Sort") {
+                    self.found[physical] = self.merged.take();
+                }
                 if let [input] = node.inputs[..] {
                     self.walk(input, logical);
                 }

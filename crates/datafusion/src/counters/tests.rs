@@ -40,7 +40,8 @@ fn one_name_of_two_types_is_no_panic() {
 #[test]
 fn pruning_and_ratios_keep_both_their_numbers() {
     let metrics = ExecutionPlanMetricsSet::new();
-    let pruning: PruningMetrics = MetricBuilder::new(&metrics).pruning_metrics("row_groups_pruned_statistics", 0);
+    let pruning: PruningMetrics =
+        MetricBuilder::new(&metrics).pruning_metrics("row_groups_pruned_statistics", 0);
     pruning.add_pruned(2);
     pruning.add_matched(5);
     let ratio: RatioMetrics = MetricBuilder::new(&metrics).ratio_metrics("selectivity", 0);

@@ -45,9 +45,11 @@ fn nodes(text: &str) -> impl Iterator<Item = &str> {
 fn every_node_of_datafusion_has_a_role() {
     let mut found = Vec::new();
     sources().iter().for_each(|folder| files(folder, &mut found));
-    found.retain(|path| !path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("test")));
+    found
+        .retain(|path| !path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("test")));
     let texts = found.iter().map(|path| std::fs::read_to_string(path).expect("a source"));
-    let names: BTreeSet<String> = texts.flat_map(|text| nodes(&text).map(str::to_owned).collect::<Vec<_>>()).collect();
+    let names: BTreeSet<String> =
+        texts.flat_map(|text| nodes(&text).map(str::to_owned).collect::<Vec<_>>()).collect();
     let known: BTreeSet<String> = ROLES.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names.difference(&known).collect::<Vec<_>>(), [""; 0], "say what the new nodes do");
     assert_eq!(known.difference(&names).collect::<Vec<_>>(), [""; 0], "these are gone");

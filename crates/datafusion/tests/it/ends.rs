@@ -164,3 +164,33 @@ async fn queries_of_many_tasks_are_counted_exactly() {
     expected.sort();
     assert_eq!(told, expected);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn ten_thousand_short_queries_are_told_once_each() {
+    const TASKS: u64 = 20;
+    const QUERIES: u64 = 500;
+    let followed = Followed::new();
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|_| {
+            let ctx = followed.ctx.clone();
+            tokio::spawn(async move {
+                for number in 0..QUERIES {
+                    let mut stream = ctx.sql("SELECT 1").await?.execute_stream().await?;
+                    if number % 2 == 0 {
+                        while stream.next().await.transpose()?.is_some() {}
+                    }
+                }
+                Ok::<_, DataFusionError>(())
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("no panic").expect("rows");
+    }
+    followed.until_told(TASKS * QUERIES).await;
+    let finished = followed.end();
+    let cancelled = finished.iter().filter(|profile| profile["failed"] == "cancelled").count() as u64;
+    let ids: std::collections::BTreeSet<_> =
+        finished.iter().map(|profile| profile["query_id"].as_str()).collect();
+    assert_eq!((ids.len() as u64, cancelled), (TASKS * QUERIES, TASKS * QUERIES / 2));
+}

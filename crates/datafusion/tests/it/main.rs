@@ -1,5 +1,6 @@
 //! Queries of real sessions, from SQL to the events that are sent.
 
+mod collector;
 mod ends;
 mod memory;
 mod provoked;

@@ -1,13 +1,16 @@
 //! An exporter that keeps what it gets.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use datafusion::prelude::{SessionConfig, SessionContext};
 use queryscope_datafusion::Telemetry;
 use queryscope_datafusion::client::protocol::Event;
 use queryscope_datafusion::client::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 use serde_json::Value;
+
+/// How long telling of queries may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Keeps every event. Clones share what they keep.
 #[derive(Clone, Default)]
@@ -68,6 +71,15 @@ impl Followed {
         sql: &str,
     ) -> datafusion::error::Result<Vec<datafusion::arrow::array::RecordBatch>> {
         self.ctx.sql(sql).await?.collect().await
+    }
+
+    /// Waits until so many events were made: the end waits for two seconds only.
+    pub(crate) async fn until_told(&self, events: u64) {
+        let begin = Instant::now();
+        while self.telemetry.stats().enqueued < events {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", self.telemetry.stats());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Ends the telemetry: the profiles of all queries.

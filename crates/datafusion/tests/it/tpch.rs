@@ -26,7 +26,7 @@ fn folder() -> &'static PathBuf {
     })
 }
 
-async fn session() -> SessionContext {
+pub(crate) async fn session() -> SessionContext {
     let ctx = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(4));
     register(&ctx, folder()).await.expect("the tables");
     ctx
