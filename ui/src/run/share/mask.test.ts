@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { captured, everything } from "../model/captures";
 import { momentAt } from "../model/moment";
+import type { Finding } from "../model/profile";
 import { readRecording } from "../model/run";
 import { ALL_MASKED, maskText, sharedLines, textsLeaving } from "./mask";
 
@@ -43,4 +44,11 @@ test("the preview lists every text, and masks take them out", () => {
   expect(textsLeaving(run, NONE)).toContain("scan/parquet-filter-project");
   const masked = textsLeaving(run, ALL_MASKED).join("\n");
   expect(masked).not.toMatch(/990|EU|orders\.parquet|scan\//);
+});
+
+test("what the service found goes along, without what it quotes", () => {
+  const run = captured("scan/csv");
+  const found = { ...captured("unique/redundant").finished?.findings[0], title: "reads 3 files of /srv/data/lake", fix: "drop 'EU' first" };
+  const shared = [...readRecording(sharedLines(run, ALL_MASKED, [found as Finding]).join("\n")).runs.values()][0];
+  expect(shared?.finished?.findings).toMatchObject([{ title: "reads 3 files of <path>", fix: 'drop "<str>" first' }]);
 });

@@ -43,8 +43,8 @@ function maskValue(key: string, value: Json, masks: Masks): Json {
   return value;
 }
 
-/** The events of the shared run, as JSON Lines. */
-export function sharedLines(run: Run, masks: Masks): string[] {
+/** The events of the shared run, as JSON Lines; `findings` are those that are shown, also where the service found them. */
+export function sharedLines(run: Run, masks: Masks, findings: readonly Finding[] = run.finished?.findings ?? []): string[] {
   const event = (seq: number, type: string, fields: JsonObject): string =>
     writeExact({ schema: "engine-telemetry/events@1", seq, type, ...fields });
   const { process, started, finished, queryId } = run;
@@ -57,9 +57,9 @@ export function sharedLines(run: Run, masks: Masks): string[] {
     }),
   ];
   let seq = 2;
-  if (started) lines.push(event(seq++, "query.started", { query_id: queryId, profile: profileJson(started, masks) }));
+  if (started) lines.push(event(seq++, "query.started", { query_id: queryId, profile: profileJson(started, masks, []) }));
   for (const [elapsedMs, nodes] of samples(run)) lines.push(event(seq++, "query.progress", { query_id: queryId, elapsed_ms: elapsedMs, nodes }));
-  if (finished) lines.push(event(seq++, "query.finished", { query_id: queryId, profile: profileJson(finished, masks) }));
+  if (finished) lines.push(event(seq++, "query.finished", { query_id: queryId, profile: profileJson(finished, masks, findings) }));
   return lines;
 }
 
@@ -80,7 +80,7 @@ function countersJson(counters: Counters): JsonObject {
   return { ...Object.fromEntries(plainCounters(counters)), ...(custom.length > 0 && { custom }), ...(isDone(counters) && { done: true }) };
 }
 
-function profileJson(profile: Profile, masks: Masks): JsonObject {
+function profileJson(profile: Profile, masks: Masks, findings: readonly Finding[]): JsonObject {
   const { callSite } = profile;
   return {
     schema: "engine-telemetry/profile@1",
@@ -97,7 +97,7 @@ function profileJson(profile: Profile, masks: Masks): JsonObject {
     failed: profile.failed === null ? null : masks.errors && profile.failed !== "cancelled" ? "<error>" : profile.failed,
     diagnostics: profile.cpuCount === null ? {} : { cpu_count: profile.cpuCount },
     plan: { physical: nodesJson(profile.plan.physical, masks), logical: nodesJson(profile.plan.logical, masks) },
-    insights: { schema: "insights@1", findings: profile.findings.map((finding) => findingJson(finding, masks)) },
+    insights: { schema: "insights@1", findings: findings.map((finding) => findingJson(finding, masks)) },
   };
 }
 
@@ -113,8 +113,11 @@ function nodesJson(nodes: readonly PlanNode[], masks: Masks): JsonObject[] {
 }
 
 function findingJson(finding: Finding, masks: Masks): JsonObject {
-  // The numbers of a title are the engine's own; what it quotes may not be.
-  const quote = (text: string): string => maskText(text, { ...masks, literals: false });
+  // The numbers of a sentence are the finder's own; what it quotes may not be.
+  const sentence = (text: string): string => {
+    const pathless = maskText(text, { ...masks, literals: false });
+    return masks.literals ? pathless.replace(/"[^"]*"|'[^']*'/g, '"<str>"') : pathless;
+  };
   return {
     rule: finding.rule,
     kind: finding.kind,
@@ -123,29 +126,29 @@ function findingJson(finding: Finding, masks: Masks): JsonObject {
     node_kind: finding.nodeKind,
     cpu_share: finding.cpuShare,
     blocked_share: finding.blockedShare,
-    title: masks.literals ? quote(finding.title).replace(/"[^"]*"|'[^']*'/g, '"<str>"') : quote(finding.title),
-    fix: finding.fix,
+    title: sentence(finding.title),
+    fix: finding.fix === null ? null : sentence(finding.fix),
     evidence: finding.evidence.map(({ name, value, unit }) => ({ name, value: typeof value === "string" ? maskText(value, masks) : value, unit })),
   };
 }
 
 /** Every text that leaves, each once, in order: what a person looks through before sharing. */
-export function textsLeaving(run: Run, masks: Masks): string[] {
+export function textsLeaving(run: Run, masks: Masks, findings: readonly Finding[] = run.finished?.findings ?? []): string[] {
   const texts = new Set<string>();
   const visit = (key: string, value: Json): void => {
     if (typeof value === "string" && !["schema", "type", "query_id", "kind", "role", "id", "unit", "key", "rule", "level", "node_kind"].includes(key)) texts.add(value);
     else if (Array.isArray(value)) for (const item of value) visit(key, item);
     else if (isObject(value)) for (const [name, item] of Object.entries(value)) visit(name, item);
   };
-  for (const profile of [run.started, run.finished]) if (profile) visit("", profileJson(profile, masks));
+  for (const profile of [run.started, run.finished]) if (profile) visit("", profileJson(profile, masks, profile === run.finished ? findings : []));
   const place = run.process;
   if (!masks.place && place) for (const text of [place.service, place.environment, place.host]) if (text) texts.add(text);
   texts.delete("");
   return [...texts];
 }
 
-/** Numbers and texts the run has that masks concern, for the preview: how many nodes, samples, findings leave. */
-export function countsLeaving(run: Run): { nodes: number; samples: number; findings: number } {
+/** How much leaves, for the preview. */
+export function countsLeaving(run: Run): { nodes: number; samples: number } {
   const { physical, logical } = run.plan;
-  return { nodes: physical.length + logical.length, samples: run.sampleMs.length, findings: run.finished?.findings.length ?? 0 };
+  return { nodes: physical.length + logical.length, samples: run.sampleMs.length };
 }
