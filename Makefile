@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/e2e-venv
 
-.PHONY: run tpch test unit e2e bench-quick bench lint schemas test-packages
+.PHONY: run tpch test unit ui-test e2e bench-quick bench lint schemas test-packages
 
 run:
 	$(CARGO) run --release --locked -p queryscope
@@ -16,7 +16,7 @@ run:
 tpch:
 	$(CARGO) run --release --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
-test: test-packages unit e2e bench-quick
+test: test-packages unit ui-test e2e bench-quick
 
 # Everything that is Rust, in one profile: cargo-nextest where there is one, for its speed.
 unit:
@@ -26,6 +26,14 @@ unit:
 	else \
 		$(CARGO) test --locked --workspace --no-fail-fast; \
 	fi
+
+# The dashboard: types, units, then every page in Chromium against the real binary.
+ui-test: ui/node_modules/.package-lock.json
+	$(CARGO) build --locked -p queryscope -p queryscope-bench
+	cd ui && npm run check && npm test && npm run e2e
+
+ui/node_modules/.package-lock.json: ui/package-lock.json
+	cd ui && npm ci --no-audit --no-fund
 
 # A real sender (Polars from PyPI), and requests made from the API's document (schemathesis), against the real binary.
 e2e: $(VENV)/installed
@@ -58,7 +66,9 @@ lint:
 schemas:
 	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test openapi
 
-# What the tests need beside Rust: Python with venv and pip.
+# What the tests need beside Rust: Python with venv and pip, Node.js with npm, Chromium.
 test-packages:
 	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
 	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
+	@command -v npm >/dev/null 2>&1 || scripts/install-packages nodejs npm
+	@test -x /usr/bin/chromium || test -n "$$CHROMIUM" || scripts/install-packages chromium
