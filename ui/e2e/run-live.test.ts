@@ -54,3 +54,24 @@ test("an event that comes late takes its place without being there twice", async
   expect((await events.allInnerTexts()).map((text) => text.split("\n")[1])).toEqual(["process", "started", expect.stringContaining("sample")]);
   await page.getByRole("heading", { name: /so far is in MultiScan #1/ }).waitFor();
 });
+
+test("a running query is judged by the earlier runs of its plan, and says nothing without enough of them", async () => {
+  const id = (i: number): string => `01a1faa8-000${i}-76d1-a172-5b8e27e16a3f`;
+  const lines = (i: number): string[] => captureLines("unique/redundant").map((line) => line
+    .replaceAll(/210de94c-[0-9a-f-]+/g, `210de94c-000${i}-43f0-9cd3-2604c74dbeec`).replaceAll(/01a1faa8-3f2b-[0-9a-f-]+/g, id(i))
+    .replaceAll("unique/redundant", "live/judged"));
+  const now = (line: string): string => line.replace(/"started_unix_ns":\d+,"wall/, `"started_unix_ns":${Date.now()}000000,"wall`);
+  const run = async (i: number): Promise<void> => {
+    const [process = "", started = ""] = lines(i);
+    await service.sendLines([process, now(started)]);
+    ({ page } = await open(browser, `${service.url}/queries/${id(i)}`));
+  };
+  await run(7);
+  await page.getByText("1 s", { exact: true }).first().waitFor();
+  expect(await page.getByText(/of its plan/).count()).toBe(0);
+  await page.context().close();
+
+  for (let i = 1; i <= 6; i += 1) await service.sendLines(lines(i));
+  await run(8);
+  await page.getByText("Already longer than 6 of 6 runs of its plan").waitFor();
+});
