@@ -3,6 +3,7 @@
 use queryscope_protocol::{Finding, Role};
 
 use crate::finding::about;
+use crate::graph::{Graph, Step};
 use crate::query::Query;
 use crate::say::count;
 use crate::vocabulary::counters::{ROWS_IN, ROWS_OUT};
@@ -12,18 +13,19 @@ use crate::vocabulary::properties::{KEYS, MODE};
 const ROWS: u64 = 1000;
 
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
-    for step in &query.plan.steps {
+    for (place, step) in query.plan.steps.iter().enumerate() {
         let what = match step.role() {
-            // Without keys it is one group. The first of two steps is the engine's, and free to do nothing.
+            // The first of two steps is the engine's, and free to do nothing.
+            Role::Aggregation | Role::Distinct if is_partial(step) => continue,
+            // Without keys it is one group.
             Role::Aggregation if step.properties.get(&KEYS).is_none() => continue,
-            Role::Aggregation if step.properties.text(&MODE).is_some_and(is_partial) => continue,
             Role::Aggregation => "Grouping",
             Role::Distinct => "Removing duplicates of",
             _ => continue,
         };
         // Only at its end is known what it removed.
         let (Some(rows_in), Some(rows_out), false) =
-            (step.counter(&ROWS_IN), step.counter(&ROWS_OUT), step.runs())
+            (rows_into(&query.plan, place), step.counter(&ROWS_OUT), step.runs())
         else {
             continue;
         };
@@ -41,7 +43,24 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     }
 }
 
-fn is_partial(mode: &str) -> bool {
+/// Rows that came to an aggregation: where it has two steps, to the first.
+fn rows_into(plan: &Graph<'_>, aggregation: usize) -> Option<u64> {
+    let mut place = aggregation;
+    while let [input] = plan.steps[place].inputs[..] {
+        let step = &plan.steps[input];
+        if is_partial(step) {
+            return step.counter(&ROWS_IN);
+        }
+        if step.role() != Role::Engine {
+            break;
+        }
+        place = input;
+    }
+    plan.steps[aggregation].counter(&ROWS_IN)
+}
+
+fn is_partial(step: &Step<'_>) -> bool {
+    let mode = step.properties.text(&MODE).unwrap_or_default();
     mode.to_ascii_lowercase().starts_with("partial")
 }
 
@@ -104,6 +123,24 @@ mod tests {
     fn a_global_or_partial_aggregation_is_not_meant_to_remove() {
         assert!(check(&group("aggregation", json!({}), 1000)).is_empty());
         assert!(check(&group("aggregation", json!({"keys": ["a"], "mode": "Partial"}), 1000)).is_empty());
+    }
+
+    #[test]
+    fn two_steps_are_one() {
+        let steps = |came: u64| {
+            let step = |id, role, inputs: &[u64], mode: &str, rows: u64| {
+                let counters = json!({"rows_in": rows, "rows_out": 1000, "busy_ns": 900});
+                node(id, "Group", role, inputs, json!({"keys": ["a"], "mode": mode}), counters)
+            };
+            let first = step(1, "distinct", &[], "partial", came);
+            let exchange = node(2, "Repartition", "engine", &[1], json!({}), json!({}));
+            check(&[first, exchange, step(3, "distinct", &[2], "final", 1000)])
+        };
+        assert!(steps(1001).is_empty());
+        assert_eq!(
+            steps(1000),
+            ["warn redundant_aggregation #3: Removing duplicates of 1.0k rows removes none"]
+        );
     }
 
     #[test]

@@ -5,3 +5,4 @@ mod compare;
 mod docs;
 mod findings;
 mod progress;
+mod tpch;
