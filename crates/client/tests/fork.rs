@@ -37,7 +37,8 @@ fn read(path: &Path) -> (Option<u64>, String, BTreeSet<String>) {
             EventKind::Finished(_, profile) => {
                 labels.insert(profile.label.expect("a label").to_string());
             }
-            other => panic!("{other:?}"),
+            // A machine that is slow enough has a query run for a second.
+            _ => {}
         }
     }
     assert_eq!(streams.len(), 1, "one stream a file");

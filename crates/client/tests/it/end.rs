@@ -16,7 +16,8 @@ fn an_exporter_that_hangs_does_not_hold_up_the_end_and_all_is_counted() {
     }
     telemetry.shutdown();
     let stats = telemetry.stats();
-    assert_eq!((stats.enqueued, stats.sent, stats.dropped.exit, stats.queued), (5, 0, 5, 0), "{stats:?}");
+    assert!(stats.enqueued >= 5, "a query of a slow machine has more than its end: {stats:?}");
+    assert_eq!((stats.sent, stats.dropped.exit, stats.queued), (0, stats.enqueued, 0), "{stats:?}");
     drop(hold);
     telemetry.shutdown();
     assert_eq!(telemetry.stats(), stats, "what arrives after the end was counted at the end");
@@ -42,7 +43,7 @@ fn after_the_end_queries_run_unfollowed() {
     telemetry.shutdown();
     running.finish();
     telemetry.begin(Query::new(), Arc::new(Scan(2))).finish();
-    assert_eq!((memory.lines().len(), telemetry.stats().unfollowed), (0, 1));
+    assert_eq!((memory.finished().len(), telemetry.stats().unfollowed), (0, 1));
 }
 
 #[test]

@@ -78,7 +78,9 @@ fn every_event_is_valid() {
     telemetry.failed(Query::new(), "no such table");
     let running = telemetry.begin(query(), Arc::new(Everything));
     let looking = Instant::now();
-    while masked.lines().len() < 6 {
+    let is_sample =
+        |line: &String| line.contains("query.progress") && line.contains(&running.id().to_string());
+    while !masked.lines().iter().any(is_sample) {
         assert!(looking.elapsed() < Duration::from_secs(20), "{:?}", telemetry.stats());
         std::thread::yield_now();
     }
@@ -88,7 +90,7 @@ fn every_event_is_valid() {
     let validator = validator();
     for memory in [plain, masked] {
         let lines = memory.lines();
-        assert_eq!(lines.len(), 7, "four ended, one was told of in three events");
+        assert!(lines.len() >= 7, "four ended, one was told of in three events");
         for line in lines {
             let event: Value = serde_json::from_str(&line).expect("JSON");
             let errors: Vec<_> = validator.iter_errors(&event).map(|error| error.to_string()).collect();

@@ -37,11 +37,11 @@ fn every_query_is_told_of_once_and_the_counts_add_up() {
     });
     telemetry.shutdown();
     let stats = telemetry.stats();
-    assert_eq!((stats.enqueued, stats.sent, stats.queued, stats.unfollowed), (400, 400, 0, 0), "{stats:?}");
+    assert_eq!((stats.sent, stats.queued, stats.unfollowed), (stats.enqueued, 0, 0), "{stats:?}");
 
     let seqs: Vec<u64> =
         memory.lines().iter().filter_map(|line| seq_of(line.as_bytes())).map(Seq::get).collect();
-    assert_eq!(seqs, (2..=401).collect::<Vec<u64>>(), "the process event has the first");
+    assert_eq!(seqs, (2..2 + stats.sent).collect::<Vec<u64>>(), "the process event has the first");
     let finished = memory.finished();
     let ids: BTreeSet<String> = finished.iter().map(|profile| profile.query_id.to_string()).collect();
     assert_eq!(ids.len(), 400);
@@ -64,7 +64,7 @@ fn a_query_of_more_than_a_second_is_told_of_while_it_runs() {
     let begun = Instant::now().checked_sub(Duration::from_secs(3)).expect("the machine has run for longer");
     let query = telemetry.begin(Query::new().started(begun), Arc::new(Scan(5)));
     let looking = Instant::now();
-    while memory.lines().len() < 2 {
+    while !memory.lines().iter().any(|line| line.contains("query.progress")) {
         assert!(looking.elapsed() < PATIENCE, "nothing is told of it");
         std::thread::yield_now();
     }
@@ -121,5 +121,6 @@ fn each_exporter_gets_what_it_may() {
     assert_eq!(same.lines(), all.lines());
     assert_eq!(seen(&most), (None, some("no table '?'")));
     assert_eq!(seen(&least), (None, some("redacted")));
-    assert_eq!(telemetry.stats().sent, 4);
+    let stats = telemetry.stats();
+    assert_eq!((stats.sent, stats.dropped.total()), (stats.enqueued, 0));
 }
