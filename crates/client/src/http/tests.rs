@@ -19,7 +19,7 @@ use server::{Act, Request, Server};
 /// How long an answer that comes may take on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an answer is waited for that does not come.
-const HANG_TIMEOUT: Duration = Duration::from_secs(1);
+const HANG_TIMEOUT: Duration = Duration::from_secs(2);
 const PROCESS: &str = r#"{"type":"process"}"#;
 
 /// A sender of events to a server.

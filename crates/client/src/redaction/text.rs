@@ -224,6 +224,7 @@ mod tests {
             ("d >= '1998-09-02' AND x IN (1, 2, 0xFF)", "d >= '?' AND x IN (?, ?, ?)"),
             ("name = 'it''s' AND b = ''", "name = '?' AND b = '?'"),
             (r"name = 'it\'s' AND b = 'c'", "name = '?' AND b = '?'"),
+            (r"name = 'a\' b' AND b = 'c'", "name = '?' AND b = '?'"),
             ("col1, Date32, name@12, a_9", "col1, Date32, name@12, a_9"),
             ("at 2024-01-31T10:00:00Z", "at ?-?-?:?:?"),
             ("größe = 'ß'", "größe = '?'"),
