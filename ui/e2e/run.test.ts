@@ -140,6 +140,8 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       page = looked.page;
       await page.getByRole("tabpanel").waitFor();
       if (path.endsWith("compare")) await page.getByRole("row", { name: /^This run/ }).waitFor();
+      const shots = process.env["SCREENSHOTS"];
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/${scheme}-${width}-run-${path.split("?")[1]?.replace(/\W+/g, "-")}.png` });
       await expectGood(looked);
       await page.context().close();
     }

@@ -1,6 +1,6 @@
 // What `/api/compare` says, as the page shows it.
 
-import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
+import { type Milliseconds, formatDuration, formatRatio } from "../../units";
 import type { Schemas } from "../../api/client";
 import { nodeNumber } from "./graph";
 
@@ -8,7 +8,7 @@ export type Comparison = Schemas["Comparison"];
 export type NodePair = Schemas["NodePair"];
 type Cause = Schemas["AccountCause"];
 
-export const CAUSE_NAMES: Record<Cause, string> = {
+const CAUSE_NAMES: Record<Cause, string> = {
   plan_change: "Plan change",
   more_rows: "More rows",
   slower_per_row: "Slower per row",
@@ -63,12 +63,6 @@ function add(a: number | bigint, b: number | bigint): number {
 export function signedDuration(ms: Milliseconds | null): string {
   if (ms === null) return "–";
   return ms > 0 ? `+${formatDuration(ms)}` : ms < 0 ? `−${formatDuration(-ms)}` : "0";
-}
-
-export function signedCount(value: number | bigint | null | undefined): string {
-  if (value === null || value === undefined) return "–";
-  const count = Number(value);
-  return count > 0 ? `+${formatCount(count)}` : count < 0 ? `−${formatCount(-count)}` : "0";
 }
 
 /** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */

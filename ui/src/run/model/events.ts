@@ -7,7 +7,6 @@ export interface Process {
   service: string | null;
   environment: string | null;
   host: string | null;
-  pid: number | null;
 }
 
 export type Event =
@@ -42,7 +41,6 @@ export function readEvent(line: string): Event | string {
           service: asString(value["service"]),
           environment: asString(value["environment"]),
           host: asString(value["host"]),
-          pid: asNumber(value["pid"]),
         },
       };
     case "query.started":

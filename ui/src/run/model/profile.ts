@@ -59,7 +59,6 @@ export interface Profile {
   startedUnixNs: UnixNs | null;
   wallMs: number;
   planningMs: number | null;
-  telemetryMs: number | null;
   cpuMs: number | null;
   resultRows: Exact | null;
   callSite: CallSite | null;
@@ -67,8 +66,6 @@ export interface Profile {
   engine: string | null;
   engineVersion: string | null;
   cpuCount: number | null;
-  diagnostics: JsonObject;
-  queryMetrics: JsonObject;
   plan: Plan;
   findings: Finding[];
 }
@@ -91,7 +88,6 @@ export function readProfile(value: Json | undefined): Profile | null {
     startedUnixNs: typeof value["started_unix_ns"] === "bigint" ? value["started_unix_ns"] : null,
     wallMs: asNumber(value["wall_ms"]) ?? 0,
     planningMs: asNumber(value["planning_ms"]),
-    telemetryMs: asNumber(value["telemetry_ms"]),
     cpuMs: asNumber(value["cpu_ms"]),
     resultRows: asCount(value["result_rows"]),
     callSite: readCallSite(value["call_site"]),
@@ -99,8 +95,6 @@ export function readProfile(value: Json | undefined): Profile | null {
     engine: brand === "engine" ? null : brand,
     engineVersion: asString(value["engine_version"]) ?? asString(value[`${brand}_version`]),
     cpuCount: asNumber(diagnostics["cpu_count"]),
-    diagnostics,
-    queryMetrics: isObject(value["query_metrics"]) ? value["query_metrics"] : {},
     plan: { physical: readNodes(plan["physical"]), logical: readNodes(plan["logical"]) },
     findings: readFindings(insights["findings"]),
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { captured, everything } from "./captures";
 import { momentAt } from "./moment";
-import { readRecording } from "./run";
+import { readRecording, Recording } from "./run";
 import { busyThreads } from "./threads";
 
 const PROCESS = '{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"p","host":"h"}';
@@ -76,6 +76,13 @@ test("inputs that the plan does not have are left out", () => {
     { id: "1", role: "unknown", inputs: ["2"] },
     { id: "2", role: "scan", inputs: [] },
   ]);
+});
+
+test("of a recording too long to keep as text, everything is read", () => {
+  const recording = new Recording(PROCESS.length + 10);
+  for (const line of [PROCESS, started(SCAN), sample(1, '"4294967297":{"rows_sent":2}')]) recording.addLine(line);
+  expect(recording.lines).toEqual([PROCESS]);
+  expect(recording.runs.get("q")?.sampleMs).toEqual([1]);
 });
 
 test("samples that come late go where they belong", () => {

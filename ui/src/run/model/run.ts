@@ -15,7 +15,7 @@ export interface Problem {
   reason: string;
 }
 
-/** Everything heard of one query so far. Grows with {@link Run.add}; a reader compares `version`. */
+/** Everything heard of one query so far. Grows with {@link Run.add}. */
 export class Run {
   process: Process | null = null;
   started: Profile | null = null;
@@ -23,7 +23,6 @@ export class Run {
   /** Elapsed time of each sample, ascending. */
   readonly sampleMs: number[] = [];
   readonly tracks = new Map<NodeId, Track>();
-  version = 0;
 
   constructor(readonly queryId: string) {}
 
@@ -45,7 +44,6 @@ export class Run {
   }
 
   add(event: Event): void {
-    this.version += 1;
     switch (event.type) {
       case "process":
         this.process = event.process;
@@ -93,19 +91,30 @@ export function countUpTo(times: readonly number[], time: number): number {
   return low;
 }
 
+/** Text that is kept to be looked at; what comes after it is read and not kept. */
+export const KEPT_MAX_CHARS = 128 * 1024 * 1024;
+
 /** What a file or a stream holds: its queries in order of appearance, its lines, and what could not be read. */
 export class Recording {
   readonly runs = new Map<string, Run>();
   readonly lines: string[] = [];
   readonly problems: Problem[] = [];
   private process: Process | null = null;
+  private count = 0;
+  private kept = 0;
+
+  constructor(private readonly keptMax = KEPT_MAX_CHARS) {}
 
   addLine(line: string): void {
     if (line.trim() === "") return;
-    this.lines.push(line);
+    this.count += 1;
+    if (this.kept + line.length <= this.keptMax) {
+      this.kept += line.length;
+      this.lines.push(line);
+    }
     const event = readEvent(line);
     if (typeof event === "string") {
-      this.problems.push({ line: this.lines.length, reason: event });
+      this.problems.push({ line: this.count, reason: event });
       return;
     }
     if (event.type === "process") {
