@@ -19,6 +19,8 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-protocol" | "queryscope-history" => &[&RUNTIME, &HTTP, &SQL, &SERVICE],
         // Of ours it reaches the protocol alone.
         "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
+        // Files that were built before; nothing of what serves them.
+        "queryscope-dashboard" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &STORES],
         "queryscope-store" | "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
@@ -35,7 +37,7 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
 
 fn metadata() -> Metadata {
     MetadataCommand::new()
-        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
         .features(CargoOpt::SomeFeatures(vec![]))
         .other_options(["--locked".into()])
         .exec()
