@@ -4,7 +4,10 @@
 //! differencing, ASE 2014), for plans: first the largest sub-plans of one shape are matched whole, then, from the
 //! leaves up, each node left with the node of its role that shares most of what lies below, and last, from the
 //! results down, nodes of one role at the same place under a matched node. A node whose role differs is another
-//! node; a scan of another table is matched only by its place.
+//! node, and for the roles that say little (engine, function, unknown) one whose kind differs; a scan of another table is
+//! matched only by its place.
+
+use queryscope_protocol::Role;
 
 use crate::fingerprint::{Hash, own_shape};
 use crate::graph::{Graph, Step};
@@ -153,7 +156,7 @@ fn by_likeness(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
 fn by_place(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
     let roots = base.roots().zip(run.roots()).collect::<Vec<_>>();
     for (there, here) in roots {
-        if pairs.free(there, here) && base.steps[there].role() == run.steps[here].role() {
+        if pairs.free(there, here) && same_sort(&base.steps[there], &run.steps[here]) {
             pairs.add(there, here);
         }
     }
@@ -161,15 +164,21 @@ fn by_place(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
         let Some(there) = pairs.base_of(here) else { continue };
         let inputs = base.steps[there].inputs.iter().copied().zip(run.steps[here].inputs.iter().copied());
         for (below, above) in inputs.collect::<Vec<_>>() {
-            if pairs.free(below, above) && base.steps[below].role() == run.steps[above].role() {
+            if pairs.free(below, above) && same_sort(&base.steps[below], &run.steps[above]) {
                 pairs.add(below, above);
             }
         }
     }
 }
 
-/// Whether a node can be the other: its role is the same, and so is the table of a scan.
+/// Whether nodes have one role; where that says little, also one kind.
+fn same_sort(base: &Step<'_>, run: &Step<'_>) -> bool {
+    let says_little = matches!(run.role(), Role::Engine | Role::Function | Role::Unknown);
+    base.role() == run.role() && (!says_little || base.node.kind == run.node.kind)
+}
+
+/// Whether a node can be the other: they are of one sort, and so is the table of a scan.
 fn alike(base: &Step<'_>, run: &Step<'_>) -> bool {
     let table = |step: &Step<'_>| step.properties.text(&TABLE).map(table_name);
-    base.role() == run.role() && table(base) == table(run)
+    same_sort(base, run) && table(base) == table(run)
 }

@@ -1,17 +1,20 @@
 //! The 22 queries of TPC-H on DataFusion: a benchmark of queries that are as they should be.
 //!
 //! `tests/data/tpch.jsonl.gz` holds the `query.finished` events of one round of `queryscope-datafusion`'s example
-//! `tpch` at scale 0.01; only the folder of the tables was replaced.
+//! `tpch` at scale 0.01; only the folder of the tables was replaced. `tests/data/pairs.jsonl.gz` holds four more: query 5
+//! before and after `--slow-down merge-joins`, query 18 before and after `--slow-down more-data`.
 
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use queryscope_insights::{compare, findings, fingerprint};
+use queryscope_insights::{Cause, Comparison, Fate, compare, findings, fingerprint};
 use queryscope_protocol::{Event, Profile};
 
-fn text() -> String {
+const QUERIES: &[u8] = include_bytes!("../data/tpch.jsonl.gz");
+const PAIRS: &[u8] = include_bytes!("../data/pairs.jsonl.gz");
+
+fn inflate(data: &[u8]) -> String {
     let mut text = String::new();
-    let data: &[u8] = include_bytes!("../data/tpch.jsonl.gz");
     MultiGzDecoder::new(data).read_to_string(&mut text).expect("gzip");
     text
 }
@@ -23,7 +26,7 @@ fn profiles(text: &str) -> Vec<Profile<'_>> {
 
 #[test]
 fn nothing_is_found_that_is_not_true() {
-    let text = text();
+    let text = inflate(QUERIES);
     let found: Vec<String> = profiles(&text)
         .iter()
         .flat_map(|profile| {
@@ -39,7 +42,7 @@ fn nothing_is_found_that_is_not_true() {
 
 #[test]
 fn each_query_has_a_fingerprint_of_its_own() {
-    let text = text();
+    let text = inflate(QUERIES);
     let profiles = profiles(&text);
     let mut seen: Vec<String> =
         profiles.iter().map(|profile| fingerprint(&profile.plan).to_string()).collect();
@@ -50,9 +53,42 @@ fn each_query_has_a_fingerprint_of_its_own() {
 
 #[test]
 fn each_query_is_itself() {
-    let text = text();
+    let text = inflate(QUERIES);
     for profile in profiles(&text) {
         let comparison = compare(&profile, &profile);
         assert!(comparison.same_plan && comparison.nodes.iter().all(|pair| pair.changes.is_empty()));
     }
+}
+
+fn part(comparison: &Comparison, cause: Cause) -> i64 {
+    comparison.account.parts.iter().find(|part| part.cause == cause).expect("every cause").ns
+}
+
+#[test]
+fn joins_that_sort_are_another_plan() {
+    let text = inflate(PAIRS);
+    let [base, run, ..] = &profiles(&text)[..] else { panic!("two pairs") };
+    let comparison = compare(base, run);
+    let joins = comparison
+        .nodes
+        .iter()
+        .filter(|pair| pair.changes.iter().any(|change| change.text == "HashJoinExec -> SortMergeJoinExec"));
+    assert_eq!(joins.count(), 5, "all joins of query 5");
+    let sorts = comparison.nodes.iter().filter(|pair| {
+        pair.fate == Fate::Added && pair.run.as_ref().is_some_and(|run| run.kind == "SortExec")
+    });
+    assert!(sorts.count() >= 5, "and each sorts its inputs");
+    assert!(part(&comparison, Cause::PlanChange) > 0);
+    assert_eq!(part(&comparison, Cause::MoreRows), 0);
+}
+
+#[test]
+fn twice_the_data_under_the_same_plan_is_more_rows() {
+    let text = inflate(PAIRS);
+    let [.., base, run] = &profiles(&text)[..] else { panic!("two pairs") };
+    let comparison = compare(base, run);
+    assert!(comparison.same_plan);
+    assert_eq!(part(&comparison, Cause::PlanChange), 0);
+    let largest = comparison.account.parts.iter().max_by_key(|part| part.ns.abs()).expect("parts");
+    assert_eq!((largest.cause, largest.ns > 0), (Cause::MoreRows, true));
 }
