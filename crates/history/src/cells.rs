@@ -13,7 +13,7 @@ use crate::window::Window;
 pub(crate) struct Cells {
     /// The first cell of each slice, and where the next day begins in it: behind this moment.
     slices: Vec<(u32, i64)>,
-    cells: Vec<Cell>,
+    parts: Vec<Cell>,
     /// Times by cell.
     times_ms: Vec<f64>,
     some_ms: Vec<f64>,
@@ -40,25 +40,25 @@ impl Cells {
             cells.extend((day..=next).map(|day| Cell { day, ..Cell::default() }));
         }
         slices.push((cells.len() as u32, i64::MAX));
-        Self { slices, cells, times_ms: Vec::new(), some_ms: Vec::new() }
+        Self { slices, parts: cells, times_ms: Vec::new(), some_ms: Vec::new() }
     }
 
     /// Takes in the runs of a range, instead of those before.
     pub(crate) fn fill(&mut self, window: &Window, points: &[Point]) {
-        for cell in &mut self.cells {
+        for cell in &mut self.parts {
             *cell = Cell { day: cell.day, ..Cell::default() };
         }
         let since_unix_ns = window.since_unix_ns();
         let range = || points.iter().filter(|point| point.started_unix_ns >= since_unix_ns);
         for point in range() {
             let at = self.cell_of(window, point);
-            let cell = &mut self.cells[at];
+            let cell = &mut self.parts[at];
             cell.runs += 1;
             cell.failed += u64::from(point.failed);
             cell.times += usize::from(!point.time_ms.is_nan());
         }
         let mut begin = 0;
-        for cell in &mut self.cells {
+        for cell in &mut self.parts {
             (cell.times, begin) = (begin, begin + cell.times);
         }
         self.times_ms.clear();
@@ -66,7 +66,7 @@ impl Cells {
         for point in range() {
             if let Some(time_ms) = point.time() {
                 let at = self.cell_of(window, point);
-                let end = &mut self.cells[at].times;
+                let end = &mut self.parts[at].times;
                 self.times_ms[*end] = time_ms;
                 *end += 1;
             }
@@ -77,7 +77,7 @@ impl Cells {
     pub(crate) fn slices(&mut self) -> Vec<Option<f64>> {
         let mut begin = 0;
         let slices = self.slices.windows(2).map(|slice| {
-            let end = self.cells[slice[1].0 as usize - 1].times;
+            let end = self.parts[slice[1].0 as usize - 1].times;
             // The days are still to be told from the times as they lie.
             self.some_ms.clear();
             self.some_ms.extend_from_slice(&self.times_ms[begin..end]);
@@ -88,10 +88,10 @@ impl Cells {
     }
 
     /// What ran on each day; afterwards the times lie in another order.
-    pub(crate) fn into_days(&mut self, window: &Window) -> Vec<Day> {
+    pub(crate) fn take_days(&mut self, window: &Window) -> Vec<Day> {
         let mut days = vec![Day::default(); window.day_count()];
         let mut begin = 0;
-        for cells in self.cells.chunk_by(|a, b| a.day == b.day) {
+        for cells in self.parts.chunk_by(|a, b| a.day == b.day) {
             let end = cells[cells.len() - 1].times;
             days[cells[0].day] = Day {
                 runs: cells.iter().map(|cell| cell.runs).sum(),
@@ -118,7 +118,7 @@ mod tests {
         const HOUR_NS: i64 = 3_600_000_000_000;
         // From 15:00 to 15:00: slices begin at 15, 21, 3 and 9; the day at midnight, in the second one.
         let cells = Cells::of(&Window::new(15 * HOUR_NS, 1, 0).expect("a window"));
-        let days: Vec<usize> = cells.cells.iter().map(|cell| cell.day).collect();
+        let days: Vec<usize> = cells.parts.iter().map(|cell| cell.day).collect();
         assert_eq!(days, [0, 0, 1, 1, 1]);
         let ends: Vec<_> = cells.slices.iter().map(|(first, _)| *first).collect();
         assert_eq!(ends, [0, 1, 3, 4, 5]);

@@ -157,7 +157,7 @@ impl Overviews {
             plan_changed_unix_ns: change
                 .unix_ns(points.iter().filter(|p| lately.side_of(p) != Side::Earlier)),
             bins: self.cells.slices(),
-            days: self.cells.into_days(&self.window),
+            days: self.cells.take_days(&self.window),
         })
     }
 }

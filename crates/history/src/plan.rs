@@ -81,8 +81,12 @@ mod tests {
             .collect();
         let Numbered { points, names, .. } = Numbered::of(runs);
         let mut change = PlanChange::new(&names);
-        points.iter().for_each(|point| change.run(point));
-        points[..before.len()].iter().for_each(|point| change.usual(point));
+        for point in &points {
+            change.run(point);
+        }
+        for point in &points[..before.len()] {
+            change.usual(point);
+        }
         assert_eq!(change.unix_ns(points.iter()), expected, "{plans:?}");
     }
 

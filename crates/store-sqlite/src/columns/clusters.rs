@@ -139,7 +139,6 @@ impl Clusters {
 }
 
 /// The pieces of the labels that have plans, and where each label's begin.
-#[expect(clippy::type_complexity, reason = "two fields of one struct")]
 fn pieces_by_label(
     segments: &[(usize, Arc<Segment>)],
     plans: &[Vec<u32>],

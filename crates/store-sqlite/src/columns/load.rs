@@ -125,8 +125,7 @@ fn load(
         let loaders: Vec<_> = connections.into_iter().map(|db| scope.spawn(move || load(db))).collect();
         loaders
             .into_iter()
-            .map(|loader| loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<rusqlite::Result<()>>()
+            .try_for_each(|loader| loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     columns.write().unwrap_or_else(PoisonError::into_inner).finish_loading();
     Ok(())
