@@ -6,12 +6,11 @@ compared with what the sending program itself saw.
 
     python tests/e2e/polars_sender.py --binary target/debug/queryscope
 
-Needs the packages of requirements.txt. Ends by itself.
+Needs the packages of requirements.txt, and those of ui/ with Chromium to read the page. Ends by itself.
 """
 
 import argparse
 import gzip
-import html
 import http.client
 import importlib.metadata
 import json
@@ -35,6 +34,8 @@ WHOLE_SECONDS = 240
 WAIT_SECONDS = 30
 """What one thing that has to happen may take, on a slow machine."""
 BURST_QUERIES = 200
+NODE = os.environ.get("NODE", "node")
+PAGE_SNIPPET = Path(__file__).parents[2] / "ui" / "e2e" / "page-snippet.mjs"
 
 LONG_QUERY = """
 import sys
@@ -231,16 +232,13 @@ def printed_snippet(text: str) -> str:
 
 
 def page_snippet(service: Service) -> str:
-    """The program on the page, with what its script and its reader put in."""
-    status, headers, body = service.get("/")
-    assert status == 200, status
-    assert "script-src 'self'" in headers["Content-Security-Policy"], headers
-    codes = dict(re.findall(r'<code id="(\w+)">(.*?)</code>', body.decode("utf-8"), re.DOTALL))
-    assert_installed(codes["install"])
-    snippet, addresses = re.subn(r'"http://[^"]*"', json.dumps(service.url), html.unescape(codes["snippet"]))
-    snippet, tokens = re.subn(r'"TOKEN"', json.dumps(service.token()), snippet)
-    assert (addresses, tokens) == (1, 1), snippet
-    return snippet
+    """The program on the page of an empty service, read in a browser."""
+    reader = [NODE, PAGE_SNIPPET, service.url, service.token()]
+    shown = json.loads(subprocess.run(reader, check=True, capture_output=True, text=True, timeout=WAIT_SECONDS).stdout)
+    assert_installed(shown["install"])
+    assert json.dumps(service.url) in shown["program"], shown
+    assert json.dumps(service.token()) in shown["program"], shown
+    return shown["program"] + "\n"
 
 
 def assert_installed(command: str) -> None:
@@ -284,9 +282,10 @@ class Sender:
 
 
 class Scenarios:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, page_snippet: str, senders: list[Sender]) -> None:
         self.service = service
-        self.senders: list[Sender] = []
+        self.page_snippet = page_snippet
+        self.senders = senders
 
     def send(self, snippet: str, queries: str) -> Sender:
         self.senders.append(Sender(self.service.folder, snippet, queries))
@@ -308,7 +307,7 @@ class Scenarios:
 
     def the_snippet_on_the_page_works(self) -> None:
         # As a user who follows the page would run it, under a label of its own.
-        snippet = page_snippet(self.service).replace("first-query", "first-query/page")
+        snippet = self.page_snippet.replace("first-query", "first-query/page")
         self.send(snippet, ONE_QUERY.replace("e2e/one", "e2e/page")).finish()
         assert self.service.ended("first-query/page")["result_rows"] == 10
         assert self.service.ended("e2e/page")["status"] == "finished"
@@ -320,7 +319,7 @@ class Scenarios:
         assert "polars-telemetry/events@1" in health["protocol"], health
 
     def a_long_query_runs_then_is_finished(self) -> None:
-        snippet = page_snippet(self.service)
+        snippet = self.page_snippet
         sender = self.send(snippet, LONG_QUERY)
         running = self.service.running("e2e/long", sender)
         said = dict(re.findall(r'(service|environment)="([^"]+)"', snippet))
@@ -361,7 +360,7 @@ class Scenarios:
         assert finished["profile"]["wall_ms"] == query["wall_ms"], (finished, query)
 
     def a_failing_query_is_failed_with_its_text(self) -> None:
-        seen = self.send(page_snippet(self.service), FAILING_QUERY).finish()
+        seen = self.send(self.page_snippet, FAILING_QUERY).finish()
         query = self.service.ended("e2e/failing")
         assert query["status"] == "failed", query
         assert query["failed"].strip() == json.loads(seen["error"]).strip(), (query, seen)
@@ -370,7 +369,7 @@ class Scenarios:
         assert events[-1]["profile"]["failed"] == query["failed"], events
 
     def a_burst_of_tiny_queries_all_arrive(self) -> None:
-        sender = self.send(page_snippet(self.service), BURST)
+        sender = self.send(self.page_snippet, BURST)
         burst = {"label": "e2e/burst", "status": "finished"}
         eventually(lambda: len(self.service.queries(**burst)) >= BURST_QUERIES, "the burst has arrived")
         sender.release()
@@ -381,7 +380,7 @@ class Scenarios:
         assert starts == sorted(starts, reverse=True), "the newest first"
 
     def a_restart_and_a_crash_lose_no_event_of_a_long_query(self) -> None:
-        sender = self.send(page_snippet(self.service), LONG_QUERY.replace('"long"', '"restarted"'))
+        sender = self.send(self.page_snippet, LONG_QUERY.replace('"long"', '"restarted"'))
         before = self.service.running("e2e/restarted", sender)
         time.sleep(1.5)
         for end in (self.service.stop, self.service.kill):
@@ -433,9 +432,10 @@ def run(binary: Path, folder: Path) -> tuple[int, int]:
     """Runs every scenario, and returns how many passed and how many failed."""
     passed = failed = 0
     service = Service(binary, folder)
-    scenarios = Scenarios(service)
+    senders: list[Sender] = []
     try:
         service.start()
+        scenarios = Scenarios(service, page_snippet(service), senders)
         for scenario in scenarios.all():
             begin = time.monotonic()
             name = scenario.__name__.replace("_", " ")
@@ -453,7 +453,7 @@ def run(binary: Path, folder: Path) -> tuple[int, int]:
         traceback.print_exc()
     finally:
         signal.alarm(0)
-        for sender in scenarios.senders:
+        for sender in senders:
             sender.kill()
         service.kill()
         if failed:
