@@ -170,8 +170,10 @@ mod tests {
     #[test]
     fn a_node_is_not_charged_for_the_nodes_below() {
         let pause = || std::thread::sleep(Duration::from_millis(5));
+        let start = Instant::now();
         let (((), below), own) = poll_node(|| poll_node(pause));
+        let whole = nanos(start.elapsed());
         assert!(below >= 5_000_000, "{below}");
-        assert!(own < below / 2, "{own} of {below}");
+        assert!(own + below <= whole, "{own} and {below} of {whole}");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn read(
             into.add(counter, value);
         }
     }
-    for sum in sums.sums.iter().filter(|sum| sum.value > 0 && !sum.is_plain()) {
+    for sum in sums.all.iter().filter(|sum| sum.value > 0 && !sum.is_plain()) {
         into.custom(&sum.name, sum.unit, Some(sum.value.into()));
     }
     let state = counted.state();
@@ -84,7 +84,7 @@ fn scan_counters(node: &DescribedNode, sums: &Sums, rows_out: u64, into: &mut No
 /// Metrics of a node, summed over its partitions and files.
 #[derive(Default)]
 struct Sums {
-    sums: Vec<Sum>,
+    all: Vec<Sum>,
     /// Where the next metric is expected: those of one partition come in the order of the one before.
     next: usize,
     /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
@@ -114,7 +114,7 @@ impl Sum {
 
 impl Sums {
     fn get(&self, name: &str) -> Option<u64> {
-        self.sums.iter().find(|sum| sum.name == name).map(|sum| sum.value)
+        self.all.iter().find(|sum| sum.name == name).map(|sum| sum.value)
     }
 
     fn add(&mut self, metric: &Metric) {
@@ -122,8 +122,11 @@ impl Sums {
         match metric.value() {
             // Rows and batches the wrapper counts for every node. The bytes of a batch are those of the
             // buffers it is a slice of.
-            MetricValue::OutputRows(_) | MetricValue::OutputBatches(_) | MetricValue::OutputBytes(_) => {}
-            MetricValue::StartTimestamp(_) | MetricValue::EndTimestamp(_) => {}
+            MetricValue::OutputRows(_)
+            | MetricValue::OutputBatches(_)
+            | MetricValue::OutputBytes(_)
+            | MetricValue::StartTimestamp(_)
+            | MetricValue::EndTimestamp(_) => {}
             MetricValue::ElapsedCompute(_) => self.put("elapsed_compute".into(), "ns", amount),
             MetricValue::SpillCount(_) => self.put("spill_count".into(), "spills", amount),
             MetricValue::SpilledBytes(_) => self.put("spilled_bytes".into(), "bytes", amount),
@@ -156,14 +159,14 @@ impl Sums {
     }
 
     fn put(&mut self, name: Cow<'static, str>, unit: &'static str, amount: u64) {
-        let at = match self.sums.get(self.next) {
+        let at = match self.all.get(self.next) {
             Some(sum) if sum.name == name => self.next,
-            _ => self.sums.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
-                self.sums.push(Sum { name, unit, value: 0 });
-                self.sums.len() - 1
+            _ => self.all.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
+                self.all.push(Sum { name, unit, value: 0 });
+                self.all.len() - 1
             }),
         };
-        self.sums[at].value = self.sums[at].value.saturating_add(amount);
+        self.all[at].value = self.all[at].value.saturating_add(amount);
         self.next = at + 1;
     }
 }

@@ -120,3 +120,6 @@ pub(crate) const fn how(join: JoinType) -> &'static str {
         JoinType::RightMark => "right mark",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,9 +58,10 @@ fn wrap(
     }
     let children = plan.children().into_iter().map(|child| wrap(child, followed, ids, done));
     let children = children.collect::<Result<Vec<_>>>()?;
-    let inner = match children.is_empty() {
-        true => Arc::clone(plan),
-        false => replace_children_if_necessary(Arc::clone(plan), children)?,
+    let inner = if children.is_empty() {
+        Arc::clone(plan)
+    } else {
+        replace_children_if_necessary(Arc::clone(plan), children)?
     };
     let wrapped: Arc<dyn ExecutionPlan> = Arc::new(NodeExec::new(inner, id, followed));
     done.insert(id, Arc::clone(&wrapped));

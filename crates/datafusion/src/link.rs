@@ -40,20 +40,17 @@ impl<'p> Links<'p> {
         if node.kind == "ScalarSubqueryExec" {
             return self.walk_subqueries(node, logical);
         }
-        match self.next_carried_out(physical, logical) {
-            Some(logical) => {
-                self.found[physical] = Some(logical);
-                self.merged = (node.kind == "SortPreservingMergeExec").then_some(logical).or(self.merged);
-                self.walk_inputs(physical, logical);
-            }
-            None => {
-                if carries_out(&node.kind, "Sort") {
-                    self.found[physical] = self.merged.take();
-                }
-                if let [input] = node.inputs[..] {
-                    self.walk(input, logical);
-                }
-            }
+        if let Some(logical) = self.next_carried_out(physical, logical) {
+            self.found[physical] = Some(logical);
+            self.merged = (node.kind == "SortPreservingMergeExec").then_some(logical).or(self.merged);
+            self.walk_inputs(physical, logical);
+            return;
+        }
+        if carries_out(&node.kind, "Sort") {
+            self.found[physical] = self.merged.take();
+        }
+        if let [input] = node.inputs[..] {
+            self.walk(input, logical);
         }
     }
 
@@ -185,3 +182,6 @@ fn is_exchange(physical: &str) -> bool {
         "CoalesceBatchesExec" | "CoalescePartitionsExec" | "CooperativeExec" | "RepartitionExec"
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -156,7 +156,7 @@ impl Run {
     }
 
     /// Notes how a partition of the result ended.
-    pub(crate) fn end(&self, how: PartitionEnd<'_>) {
+    pub(crate) fn end(&self, how: &PartitionEnd<'_>) {
         let mut ending = self.ending();
         ending.open = ending.open.saturating_sub(1);
         let error = match how {
@@ -182,7 +182,7 @@ impl Run {
 
     /// Passes on the result of executing a partition, and notes an error.
     pub(crate) fn note_error<T>(&self, result: Result<T>) -> Result<T> {
-        result.inspect_err(|error| self.end(PartitionEnd::Failed(error)))
+        result.inspect_err(|error| self.end(&PartitionEnd::Failed(error)))
     }
 
     fn end_if_over(&self) {

@@ -112,7 +112,7 @@ impl ResultStream {
         Self { schema: inner.schema(), inner: Some(inner), run, ended: false }
     }
 
-    fn note_end(&mut self, how: PartitionEnd<'_>) {
+    fn note_end(&mut self, how: &PartitionEnd<'_>) {
         if !std::mem::replace(&mut self.ended, true) {
             self.run.end(how);
         }
@@ -129,9 +129,9 @@ impl Stream for ResultStream {
         match &polled {
             Poll::Ready(None) => {
                 self.inner = None;
-                self.note_end(PartitionEnd::Exhausted);
+                self.note_end(&PartitionEnd::Exhausted);
             }
-            Poll::Ready(Some(Err(error))) => self.note_end(PartitionEnd::Failed(error)),
+            Poll::Ready(Some(Err(error))) => self.note_end(&PartitionEnd::Failed(error)),
             Poll::Ready(Some(Ok(_))) | Poll::Pending => {}
         }
         polled
@@ -151,6 +151,6 @@ impl RecordBatchStream for ResultStream {
 impl Drop for ResultStream {
     fn drop(&mut self) {
         self.inner = None;
-        self.note_end(PartitionEnd::Dropped);
+        self.note_end(&PartitionEnd::Dropped);
     }
 }

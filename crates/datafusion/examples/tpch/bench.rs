@@ -63,7 +63,9 @@ pub(crate) async fn run(bench: &Bench, place: &Place, telemetry: &Telemetry) -> 
     Ok(())
 }
 
-const FIGURES: [(&str, fn(&Block) -> f64); 3] = [
+type Figure = fn(&Block) -> f64;
+
+const FIGURES: [(&str, Figure); 3] = [
     ("wall time", |block| block.wall_s),
     ("CPU of the process", |block| block.cpu_s),
     ("peak of the pool", |block| block.peak_bytes),
@@ -89,7 +91,7 @@ async fn block(session: &Measured) -> Result<Block> {
         peak_bytes += session.pool.peak.load(Relaxed) as f64;
     }
     tokio::time::sleep(SETTLING).await;
-    Ok(Block { wall_s, cpu_s: (cpu_time() - cpu).as_secs_f64(), peak_bytes })
+    Ok(Block { wall_s, cpu_s: cpu_time().saturating_sub(cpu).as_secs_f64(), peak_bytes })
 }
 
 fn cpu_time() -> Duration {

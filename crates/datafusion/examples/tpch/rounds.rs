@@ -14,8 +14,8 @@ use crate::session::{Place, SlowDown};
 #[derive(Debug, Args)]
 pub(crate) struct Rounds {
     /// How often all queries run; until Ctrl-C when left out.
-    #[arg(long)]
-    rounds: Option<u64>,
+    #[arg(long = "rounds")]
+    times: Option<u64>,
     /// Pause between two queries, in milliseconds.
     #[arg(long, default_value_t = 200)]
     pause_ms: u64,
@@ -41,7 +41,7 @@ async fn run_all(rounds: &Rounds, place: &Place, telemetry: &Telemetry) -> Resul
         Some(slow_down) => Some(followed(place, Some(slow_down), telemetry).await?),
         None => None,
     };
-    for round in 0..rounds.rounds.unwrap_or(u64::MAX) {
+    for round in 0..rounds.times.unwrap_or(u64::MAX) {
         let slow = slower.as_ref().filter(|_| round >= rounds.slow_down_after);
         let began = Instant::now();
         for (number, sql) in (1..).zip(QUERIES) {

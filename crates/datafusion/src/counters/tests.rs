@@ -8,7 +8,7 @@ use super::*;
 fn sums(metrics: &ExecutionPlanMetricsSet) -> Vec<(String, &'static str, u64)> {
     let mut sums = Sums::default();
     metrics.clone_inner().iter().for_each(|metric| sums.add(metric));
-    sums.sums.into_iter().map(|sum| (sum.name.into_owned(), sum.unit, sum.value)).collect()
+    sums.all.into_iter().map(|sum| (sum.name.into_owned(), sum.unit, sum.value)).collect()
 }
 
 fn sum(name: &str, unit: &'static str, value: u64) -> (String, &'static str, u64) {

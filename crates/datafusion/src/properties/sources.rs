@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use datafusion::arrow::datatypes::Schema;
 use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileSinkConfig};
 use datafusion::datasource::sink::DataSinkExec;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
@@ -48,11 +48,11 @@ fn names(schema: &Schema) -> Vec<String> {
 
 fn file_scan(scan: &FileScanConfig, output: &Schema) -> Details {
     let mut sizes: HashMap<&str, u64> = HashMap::new();
-    for file in scan.file_groups.iter().flat_map(|group| group.iter()) {
+    for file in scan.file_groups.iter().flat_map(FileGroup::iter) {
         sizes.insert(file.object_meta.location.as_ref(), file.object_meta.size);
     }
     let files = Files { count: sizes.len() as u64, bytes: sizes.values().sum() };
-    let first = scan.file_groups.iter().flat_map(|group| group.iter()).next();
+    let first = scan.file_groups.iter().flat_map(FileGroup::iter).next();
     let first =
         first.map(|file| location(scan.object_store_url.as_str(), file.object_meta.location.as_ref()));
     let format = scan.file_source().file_type().to_owned();

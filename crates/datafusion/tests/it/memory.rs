@@ -10,7 +10,7 @@ use queryscope_datafusion::client::{Answer, Batch, Delivery, Exporter, StartErro
 use serde_json::Value;
 
 /// How long telling of queries may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Keeps every event. Clones share what they keep.
 #[derive(Clone, Default)]

@@ -3,6 +3,8 @@
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{col, lit};
 use futures_util::StreamExt;
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 use serde_json::Value;
 
 use crate::memory::{Followed, of_kind};
@@ -163,4 +165,19 @@ async fn streams_of_partitions_are_one_query() {
     }
     let finished = followed.end();
     assert_eq!((finished.len(), rows(&finished[1])), (2, &2000.into()));
+}
+
+#[tokio::test]
+async fn the_active_trace_goes_with_the_query() {
+    let followed = Followed::new();
+    let (trace, span) = (TraceId::from(0xabc), SpanId::from(0x12));
+    let active = SpanContext::new(trace, span, TraceFlags::SAMPLED, true, TraceState::default());
+    let entered = Context::new().with_remote_span_context(active).attach();
+    followed.run("SELECT 1").await.expect("rows");
+    drop(entered);
+    followed.run("SELECT 2").await.expect("rows");
+    let finished = followed.end();
+    assert_eq!(finished[0]["trace_id"], "00000000000000000000000000000abc");
+    assert_eq!(finished[0]["span_id"], "0000000000000012");
+    assert_eq!(finished[1].get("trace_id"), None);
 }
