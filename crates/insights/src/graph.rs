@@ -73,6 +73,15 @@ impl<'p> Graph<'p> {
         found
     }
 
+    /// The most steps from each node down to a leaf.
+    pub(crate) fn heights(&self) -> Vec<usize> {
+        let mut heights: Vec<usize> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            heights.push(step.inputs.iter().map(|&input| heights[input] + 1).max().unwrap_or(0));
+        }
+        heights
+    }
+
     /// Rows that came from each input, where they can be told apart.
     pub(crate) fn rows_from(&self, place: usize) -> Vec<Option<u64>> {
         let step = &self.steps[place];

@@ -84,13 +84,16 @@ pub(super) fn pairs(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run
     pairs
 }
 
-/// Sub-plans of one shape, from the results down: so the largest come first.
+/// Sub-plans of one shape, the highest first: a leaf is not taken from a larger one that holds it.
 fn whole(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[Hash], pairs: &mut Pairs) {
     let mut places: std::collections::HashMap<Hash, Vec<usize>> = std::collections::HashMap::new();
     for place in (0..base.steps.len()).rev() {
         places.entry(base_shapes[place]).or_default().push(place);
     }
-    for here in (0..run.steps.len()).rev() {
+    let heights = run.heights();
+    let mut highest_first: Vec<usize> = (0..run.steps.len()).rev().collect();
+    highest_first.sort_by_key(|&place| std::cmp::Reverse(heights[place]));
+    for here in highest_first {
         if pairs.base_of(here).is_some() {
             continue;
         }
