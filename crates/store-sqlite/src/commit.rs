@@ -10,7 +10,6 @@ use queryscope_store::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{damaged, store_error};
-use crate::row::{known_number, known_of, status_number, status_of};
 use crate::seen;
 use crate::terms::TermIds;
 
@@ -152,7 +151,7 @@ impl Committer {
                     self.update_facts(db, stored.row, report, &query)?;
                 } else if query.status != before.status {
                     db.prepare_cached("UPDATE query SET status = ?2 WHERE id = ?1")?
-                        .execute(params![stored.row, status_number(query.status)])?;
+                        .execute(params![stored.row, query.status.number()])?;
                 }
                 stored.row
             }
@@ -209,8 +208,8 @@ impl Committer {
             engine,
             terms.optional(db, query.label.as_deref())?,
             terms.optional(db, query.fingerprint.as_deref())?,
-            status_number(query.status),
-            known_number(query.known),
+            query.status.number(),
+            query.known.number(),
             query.started_unix_ns,
             query.wall_ms,
             query.cpu_ms,
@@ -242,8 +241,8 @@ impl Committer {
             row,
             terms.optional(db, query.label.as_deref())?,
             terms.optional(db, query.fingerprint.as_deref())?,
-            status_number(query.status),
-            known_number(query.known),
+            query.status.number(),
+            query.known.number(),
             started,
             query.wall_ms,
             query.cpu_ms,
@@ -305,8 +304,8 @@ fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite
 fn find_query(db: &Connection, part: &QueryPart) -> rusqlite::Result<Option<(i64, Stored)>> {
     db.prepare_cached("SELECT stream, id, status, known FROM query WHERE query_id = ?1")?
         .query_row([part.query_id.uuid().as_bytes()], |row| {
-            let status = status_of(row.get(2)?).ok_or_else(|| damaged(2, "unknown status"))?;
-            let known = known_of(row.get(3)?).ok_or_else(|| damaged(3, "unknown origin of facts"))?;
+            let status = Status::of_number(row.get(2)?).ok_or_else(|| damaged(2, "unknown status"))?;
+            let known = Known::of_number(row.get(3)?).ok_or_else(|| damaged(3, "unknown origin of facts"))?;
             Ok((row.get(0)?, Stored { row: row.get(1)?, status, known }))
         })
         .optional()

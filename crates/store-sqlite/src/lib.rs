@@ -4,14 +4,14 @@
 //! transaction with `synchronous=FULL`, so a group costs one fsync and what is acknowledged survives the loss
 //! of power. Readers have connections of their own and never wait for it.
 
-mod analysis;
 mod checkpoint;
-mod columns;
 mod commit;
 mod copy;
 mod error;
 mod list;
+mod load;
 mod migrate;
+mod names;
 mod options;
 mod readers;
 mod recording;

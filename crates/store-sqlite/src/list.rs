@@ -4,7 +4,7 @@ use queryscope_store::{Is, ListRequest, Listed, Order, QueryFilter, Status};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use crate::row::{COLUMNS, listed, status_number};
+use crate::row::{COLUMNS, listed};
 use crate::search;
 use crate::terms::{TermTexts, find};
 
@@ -32,7 +32,7 @@ impl Conditions {
             (&filter.label, "q.label", "query_by_label"),
         ];
         if let Some(status) = filter.status {
-            conditions.compare("q.status =", status_number(status));
+            conditions.compare("q.status =", i64::from(status.number()));
             if status != Status::Finished {
                 // In these words the partial index offers itself.
                 conditions.clauses.push("q.status <> 1".into());

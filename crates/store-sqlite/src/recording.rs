@@ -1,12 +1,12 @@
 //! Chunks, and what seals them.
 
 use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{ChunkInfo, RecordingParts, Sealed};
+use queryscope_store::{ChunkInfo, RecordingParts, Sealed, day_of_path, sealed_path};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
 use crate::error::damaged;
-use crate::row::{COLUMNS, day_of_path, listed, sealed_path};
+use crate::row::{COLUMNS, listed};
 use crate::terms::TermTexts;
 
 /// Queries with chunks, one step of the index a query, in the order they were first stored.

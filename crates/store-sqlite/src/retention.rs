@@ -1,11 +1,9 @@
 //! Deleting old queries.
 
 use queryscope_protocol::QueryId;
-use queryscope_store::Deleted;
+use queryscope_store::{Deleted, sealed_path};
 use rusqlite::Connection;
 use uuid::Uuid;
-
-use crate::row::sealed_path;
 
 /// Deletes up to `limit` queries that started before and do not run.
 ///

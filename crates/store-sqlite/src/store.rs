@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
+use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions};
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
@@ -12,17 +13,16 @@ use queryscope_store::{
     Query, QueryFilter, RecordingParts, Sealed, Status, Store, StoreError, StoreStats, StreamBatch,
     StreamSeen, TokenRecord, VersionEntry,
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::OptionalExtension;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::analysis;
-use crate::columns::{LoadedColumns, Selection, Snapshot};
 use crate::error::OpenError;
+use crate::load::LoadedColumns;
+use crate::names::DatabaseNames;
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
-use crate::terms::TermTexts;
 use crate::writer::Writer;
 use crate::{list, recording, retention, seen, token, verify};
 
@@ -62,13 +62,16 @@ impl SqliteStore {
     async fn analyse<T: Send + 'static>(
         &self,
         filter: QueryFilter,
-        answer: impl FnOnce(&Connection, &TermTexts, &Snapshot, &Selection) -> rusqlite::Result<T>
-        + Send
-        + 'static,
+        answer: impl FnOnce(&DatabaseNames<'_>, &Snapshot, &Selection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
         let snapshot = self.columns.snapshot().await?;
-        self.readers.read(move |db, terms| answer(db, terms, &snapshot, &Selection::of(db, &filter)?)).await
+        self.readers
+            .read(move |db, terms| {
+                let names = DatabaseNames { db, terms };
+                answer(&names, &snapshot, &Selection::of(&names, &filter)?)
+            })
+            .await
     }
 
     /// Bytes of the database and of its log.
@@ -142,25 +145,20 @@ impl Store for SqliteStore {
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
-        self.analyse(filter, analysis::facets).await
+        self.analyse(filter, |names, snapshot, selection| facets(names, snapshot, selection)).await
     }
 
     async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        self.analyse(filter, move |db, terms, snapshot, selection| {
-            analysis::groups(db, terms, snapshot, selection, by)
-        })
-        .await
+        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, by)).await
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
-        self.analyse(filter, analysis::versions).await
+        self.analyse(filter, |names, snapshot, selection| versions(names, snapshot, selection)).await
     }
 
     async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        self.analyse(filter, move |db, terms, snapshot, selection| {
-            analysis::overview(db, terms, snapshot, selection, &window)
-        })
-        .await
+        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &window))
+            .await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

@@ -5,14 +5,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use queryscope_columns::Columns;
 use queryscope_store::{Change, CommitFeed, Commits, Committed, StoreError, StreamBatch};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::Checkpointer;
-use crate::columns::{self, Columns};
 use crate::commit::Committer;
 use crate::error::{OpenError, store_error};
+use crate::load;
 use crate::migrate::open_writer;
 use crate::options::CommitGroup;
 use crate::touched::Touched;
@@ -210,8 +211,7 @@ impl Worker {
     /// Brings the columns up to what has been committed, or left as it was.
     fn move_columns(&mut self) {
         let touched = self.touched.take();
-        let rows: rusqlite::Result<Vec<_>> =
-            touched.iter().map(|row| columns::read(&self.db, *row)).collect();
+        let rows: rusqlite::Result<Vec<_>> = touched.iter().map(|row| load::read(&self.db, *row)).collect();
         match rows {
             Ok(rows) if rows.is_empty() => {}
             Ok(rows) => self.columns.write().unwrap_or_else(PoisonError::into_inner).apply(rows),

@@ -26,7 +26,7 @@ pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use error::StoreError;
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
-pub use query::{Known, Query, Status, recording_path};
+pub use query::{Known, Query, Status, day_of_path, recording_path, sealed_path};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
 pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, Datelike};
+use chrono::{DateTime, Datelike, NaiveDate};
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::batch::{Facts, Report, StreamBatch};
+
+const NS_PER_DAY: i64 = 86_400_000_000_000;
 
 /// State of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +26,21 @@ pub enum Status {
 impl Status {
     /// All states.
     pub const ALL: [Self; 4] = [Self::Running, Self::Finished, Self::Failed, Self::Unfinished];
+
+    /// The number a store keeps it as.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Running => 0,
+            Self::Finished => 1,
+            Self::Failed => 2,
+            Self::Unfinished => 3,
+        }
+    }
+
+    /// The state kept as a number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.number() == number)
+    }
 
     /// The name the read API uses.
     pub const fn name(self) -> &'static str {
@@ -59,6 +76,22 @@ pub enum Known {
     Started,
     /// Its `query.finished`.
     Finished,
+}
+
+impl Known {
+    /// The number a store keeps it as.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Guess => 0,
+            Self::Started => 1,
+            Self::Finished => 2,
+        }
+    }
+
+    /// The origin kept as a number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::Guess, Self::Started, Self::Finished].into_iter().find(|known| known.number() == number)
+    }
 }
 
 /// One query as a store keeps it.
@@ -174,6 +207,19 @@ pub fn recording_path(query_id: QueryId, started_unix_ns: i64) -> String {
     format!("{:04}/{:02}/{:02}/{query_id}.jsonl.gz", day.year(), day.month(), day.day())
 }
 
+/// The UTC day (since 1970-01-01) a recording's path lies under.
+pub fn day_of_path(path: &str) -> Option<i64> {
+    let mut parts = path.split('/');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let date = NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?;
+    Some(date.signed_duration_since(NaiveDate::default()).num_days())
+}
+
+/// The path of a recording sealed under a UTC day.
+pub fn sealed_path(query_id: QueryId, day: i64) -> String {
+    recording_path(query_id, day.saturating_mul(NS_PER_DAY))
+}
+
 #[cfg(test)]
 mod tests {
     use queryscope_protocol::Seq;
@@ -270,6 +316,26 @@ mod tests {
         for late in [sample(), started(), finished(Some("late"))] {
             query.hear(&late);
             assert_eq!(query, before);
+        }
+    }
+
+    #[test]
+    fn numbers_come_back() {
+        for status in Status::ALL {
+            assert_eq!(Status::of_number(status.number()), Some(status));
+        }
+        assert_eq!((Status::of_number(4), Known::of_number(3)), (None, None));
+        for known in [Known::Guess, Known::Started, Known::Finished] {
+            assert_eq!(Known::of_number(known.number()), Some(known));
+        }
+    }
+
+    #[test]
+    fn a_path_is_kept_as_its_day() {
+        let id = ID.parse().expect("a UUID");
+        for ns in [0, -1, 1_795_206_683_609_778_763] {
+            let path = recording_path(id, ns);
+            assert_eq!(day_of_path(&path).map(|day| sealed_path(id, day)), Some(path));
         }
     }
 

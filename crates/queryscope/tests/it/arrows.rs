@@ -21,14 +21,16 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
         // Files that were built before; nothing of what serves them.
         "queryscope-dashboard" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &STORES],
-        "queryscope-store" | "queryscope-recordings" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
+        "queryscope-store" | "queryscope-columns" | "queryscope-recordings" => {
+            &[&HTTP, &SQL, &SERVICE[..1], &STORES]
+        }
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
         // It blocks on threads of its own: an engine gets no runtime and no server with it.
         "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
-        "queryscope" | "queryscope-bench" | "xtask" => &[],
+        "queryscope" | "queryscope-bench" | "queryscope-torture" | "xtask" => &[],
         _ => return None,
     };
     let engines: &[&str] = if name == "queryscope-datafusion" { &[] } else { &ENGINES };

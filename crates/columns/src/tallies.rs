@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use queryscope_history::Tally;
-use rusqlite::Connection;
 
-use super::keys::Keys;
-use super::point::point;
-use super::rules::RuleLists;
-use crate::columns::{Clusters, Selection, Snapshot};
-use crate::terms::TermTexts;
+use crate::clusters::Clusters;
+use crate::keys::Keys;
+use crate::names::Names;
+use crate::point::point;
+use crate::rules::RuleLists;
+use crate::select::{Selection, Snapshot};
 
 /// One group, complete.
 pub(crate) struct Tallied {
@@ -32,14 +32,14 @@ struct Open {
 ///
 /// # Errors
 /// The first error of `take`, and of reading terms.
-pub(crate) fn tally(
-    (db, terms): (&Connection, &TermTexts),
+pub(crate) fn tally<N: Names>(
+    names: &N,
     snapshot: &Snapshot,
     selection: &Selection,
     clusters: &Clusters,
     keys: &Keys,
-    mut take: impl FnMut(Tallied) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
+    mut take: impl FnMut(Tallied) -> Result<(), N::Error>,
+) -> Result<(), N::Error> {
     let mut labels_left = labels_of_keys(clusters, keys);
     let mut open: Vec<Option<Box<Open>>> = Vec::new();
     open.resize_with(keys.terms.len(), || None);
@@ -64,8 +64,8 @@ pub(crate) fn tally(
             if labels_left[key] == 0
                 && let Some(open) = open[key].take()
             {
-                let rules = open.rules.iter().map(|term| lists.list(db, terms, Some(*term)));
-                let rules = rules.collect::<rusqlite::Result<_>>()?;
+                let rules = open.rules.iter().map(|term| lists.list(names, Some(*term)));
+                let rules = rules.collect::<Result<_, _>>()?;
                 take(Tallied { term: keys.terms[key], tally: open.tally, rules })?;
             }
         }

@@ -4,10 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
-use crate::error::damaged;
-use crate::terms::TermTexts;
+use crate::names::Names;
 
 /// Lists of rules that were read.
 #[derive(Debug, Default)]
@@ -15,16 +12,11 @@ pub(crate) struct RuleLists(HashMap<i64, Arc<[String]>>);
 
 impl RuleLists {
     /// The list of a term; none is the list of queries nothing warned of.
-    pub(crate) fn list(
-        &mut self,
-        db: &Connection,
-        terms: &TermTexts,
-        term: Option<i64>,
-    ) -> rusqlite::Result<Arc<[String]>> {
+    pub(crate) fn list<N: Names>(&mut self, names: &N, term: Option<i64>) -> Result<Arc<[String]>, N::Error> {
         let Some(term) = term else { return Ok(Arc::default()) };
         let list = match self.0.entry(term) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(parse(&terms.text(db, term)?)?),
+            Entry::Vacant(new) => new.insert(names.rules(term)?.into()),
         };
         Ok(Arc::clone(list))
     }
@@ -34,8 +26,4 @@ impl RuleLists {
 pub(crate) fn distinct(lists: &[Arc<[String]>]) -> Vec<&str> {
     let rules: BTreeSet<&str> = lists.iter().flat_map(|list| list.iter()).map(String::as_str).collect();
     rules.into_iter().collect()
-}
-
-fn parse(json: &str) -> rusqlite::Result<Arc<[String]>> {
-    serde_json::from_str::<Vec<String>>(json).map(Into::into).map_err(|_| damaged(0, "no list of rules"))
 }

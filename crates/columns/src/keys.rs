@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::columns::{Plan, Snapshot};
+use crate::dictionary::Plan;
+use crate::select::Snapshot;
 
 /// The groups of a snapshot's plans.
 pub(crate) struct Keys {

@@ -3,27 +3,32 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::dictionary::{Dictionary, Origin, Plan};
-use super::segment::{ROWS, Row, Segment};
-use super::select::Snapshot;
+use crate::dictionary::{Dictionary, Origin, Plan};
+use crate::segment::{ROWS, Row, Segment};
+use crate::select::Snapshot;
 
 /// A row of the table as it is now.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RowState {
+pub struct RowState {
     /// Its number.
-    pub(crate) row: i64,
+    pub row: i64,
     /// What it holds; `None` when it is deleted.
-    pub(crate) query: Option<QueryState>,
+    pub query: Option<QueryState>,
 }
 
 /// What the columns keep of a query.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct QueryState {
-    pub(crate) started_unix_ns: i64,
-    pub(crate) wall_ms: Option<f64>,
-    pub(crate) origin: Origin,
-    pub(crate) plan: Plan,
-    pub(crate) status: u8,
+pub struct QueryState {
+    /// When it started, in Unix nanoseconds.
+    pub started_unix_ns: i64,
+    /// Its wall time in milliseconds, once it ended.
+    pub wall_ms: Option<f64>,
+    /// Where it ran.
+    pub origin: Origin,
+    /// What it ran.
+    pub plan: Plan,
+    /// Its state, as [`Status::number`](queryscope_store::Status::number).
+    pub status: u8,
 }
 
 /// Segments that are left in the order of their rows: most of what changes is in the last ones.
@@ -31,7 +36,7 @@ const UNSORTED_MAX: usize = 2;
 
 /// Every query, by the number of its row.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
+pub struct Columns {
     segments: Vec<Option<Arc<Segment>>>,
     /// Segments that are not sorted by label.
     unsorted: BTreeSet<usize>,
@@ -49,7 +54,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Takes over rows that a commit has changed.
-    pub(crate) fn apply(&mut self, rows: impl IntoIterator<Item = RowState>) {
+    pub fn apply(&mut self, rows: impl IntoIterator<Item = RowState>) {
         for RowState { row, query } in rows {
             if let Some(query) = query {
                 self.put(row, &query);
@@ -66,7 +71,7 @@ impl Columns {
 
     /// Takes in rows as they were read from the table while commits went on: what a commit has changed since is
     /// newer and stays.
-    pub(crate) fn load(&mut self, rows: impl IntoIterator<Item = RowState>) {
+    pub fn load(&mut self, rows: impl IntoIterator<Item = RowState>) {
         for RowState { row, query } in rows {
             let (segment, at) = place(row);
             let taken = !self.segment(segment).is_gone(at);
@@ -77,7 +82,7 @@ impl Columns {
     }
 
     /// Notes that all rows of the segment of this one are loaded.
-    pub(crate) fn finish_segment(&mut self, row: i64) {
+    pub fn finish_segment(&mut self, row: i64) {
         let (number, _) = place(row);
         if self.unsorted.remove(&number) {
             self.sort(number);
@@ -85,13 +90,13 @@ impl Columns {
     }
 
     /// Notes that all rows are loaded.
-    pub(crate) fn finish_loading(&mut self) {
+    pub fn finish_loading(&mut self) {
         self.loaded = true;
         self.deleted_early = HashSet::new();
     }
 
     /// What there is now.
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         let segments = self.segments.iter().enumerate();
         Snapshot {
             segments: segments
@@ -162,11 +167,11 @@ fn place(row: i64) -> (usize, usize) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::segment::Row;
+pub(crate) mod tests {
     use super::*;
+    use crate::segment::Row;
 
-    pub(in super::super) fn put(row: i64, label: i64, status: u8) -> RowState {
+    pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
         let origin = Origin { project: 1, service: None, environment: None, host: 2 };
         let plan = Plan { label: Some(label), fingerprint: None, rules: None };
         RowState {
@@ -176,7 +181,7 @@ pub(super) mod tests {
     }
 
     /// Columns that rows and their labels came to one after the other.
-    pub(in super::super) fn columns_of(rows: impl IntoIterator<Item = (i64, i64)>) -> Columns {
+    pub(crate) fn columns_of(rows: impl IntoIterator<Item = (i64, i64)>) -> Columns {
         let mut columns = Columns::default();
         columns.finish_loading();
         for (row, label) in rows {

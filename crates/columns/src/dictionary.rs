@@ -8,19 +8,21 @@ use foldhash::fast::RandomState;
 
 /// Where a query ran; names are terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Origin {
-    pub(crate) project: i64,
-    pub(crate) service: Option<i64>,
-    pub(crate) environment: Option<i64>,
-    pub(crate) host: i64,
+#[expect(missing_docs, reason = "the fields of a query")]
+pub struct Origin {
+    pub project: i64,
+    pub service: Option<i64>,
+    pub environment: Option<i64>,
+    pub host: i64,
 }
 
 /// What a query ran; names are terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Plan {
-    pub(crate) label: Option<i64>,
-    pub(crate) fingerprint: Option<i64>,
-    pub(crate) rules: Option<i64>,
+#[expect(missing_docs, reason = "the fields of a query")]
+pub struct Plan {
+    pub label: Option<i64>,
+    pub fingerprint: Option<i64>,
+    pub rules: Option<i64>,
 }
 
 /// Numbers values in the order they first come.

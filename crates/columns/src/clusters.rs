@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::segment::{ROWS, Row, Segment};
-use super::select::{Selection, Snapshot};
+use crate::segment::{ROWS, Row, Segment};
+use crate::select::{Selection, Snapshot};
 
 /// Pieces that are fetched from memory at once: most hold a few queries, and the wait for the first one is longer
 /// than it takes to read them.
@@ -167,8 +167,8 @@ fn pieces_by_label(
 
 #[cfg(test)]
 mod tests {
-    use super::super::apply::tests::{columns_of, put};
     use super::*;
+    use crate::apply::tests::{columns_of, put};
 
     const ALL: Selection = Selection {
         project: None,

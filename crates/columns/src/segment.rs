@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
 /// sixteen bits. A little less than a power of two, of which the allocator makes a quarter more. In debug builds a
 /// handful, so that tests with few queries see many segments.
-pub(crate) const ROWS: usize = if cfg!(debug_assertions) { 8 } else { 65_000 };
+pub const ROWS: usize = if cfg!(debug_assertions) { 8 } else { 65_000 };
 
 /// Status of a place no query has: not stored yet, or deleted.
 pub(crate) const GONE: u8 = u8::MAX;

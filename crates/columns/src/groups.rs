@@ -3,21 +3,22 @@
 use std::cmp::Reverse;
 
 use queryscope_store::{GroupBy, GroupEntry};
-use rusqlite::Connection;
 
-use super::keys::Keys;
-use super::rules::distinct;
-use super::tallies::{Tallied, tally};
-use crate::columns::{Clusters, Plan, Selection, Snapshot};
-use crate::terms::TermTexts;
+use crate::clusters::Clusters;
+use crate::dictionary::Plan;
+use crate::keys::Keys;
+use crate::names::Names;
+use crate::rules::distinct;
+use crate::select::{Selection, Snapshot};
+use crate::tallies::{Tallied, tally};
 
-pub(crate) fn groups(
-    db: &Connection,
-    terms: &TermTexts,
+/// The queries a selection keeps by label or plan, as [`Store::groups`](queryscope_store::Store::groups) gives them.
+pub fn groups<N: Names>(
+    names: &N,
     snapshot: &Snapshot,
     selection: &Selection,
     by: GroupBy,
-) -> rusqlite::Result<Vec<GroupEntry>> {
+) -> Result<Vec<GroupEntry>, N::Error> {
     let field = match by {
         GroupBy::Label => |plan: &Plan| plan.label,
         GroupBy::Fingerprint => |plan: &Plan| plan.fingerprint,
@@ -25,9 +26,9 @@ pub(crate) fn groups(
     let keys = Keys::of(snapshot, field);
     let clusters = Clusters::of(snapshot, selection);
     let mut groups = Vec::new();
-    tally((db, terms), snapshot, selection, &clusters, &keys, |Tallied { term, tally, rules }| {
+    tally(names, snapshot, selection, &clusters, &keys, |Tallied { term, tally, rules }| {
         if let Some(group) = tally.into_group(distinct(&rules)) {
-            groups.push(GroupEntry::of(&terms.text(db, term)?, group));
+            groups.push(GroupEntry::of(&names.text(term)?, group));
         }
         Ok(())
     })?;

@@ -3,12 +3,11 @@
 use queryscope_history::Point;
 use queryscope_store::Status;
 
-use crate::columns::Row;
-use crate::row::status_number;
+use crate::segment::Row;
 
 /// A query as a point. Its plan is given; its service goes by the number of its origin.
 pub(crate) fn point(number: u32, row: &Row, plan: u32) -> Point {
-    let is = |status| i64::from(row.status) == status_number(status);
+    let is = |status: Status| row.status == status.number();
     let has_time = is(Status::Finished) && row.wall_ms.is_finite() && row.wall_ms >= 0.0;
     Point {
         started_unix_ns: row.started_unix_ns,

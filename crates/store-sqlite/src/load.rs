@@ -4,14 +4,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use queryscope_columns::{Columns, Origin, Plan, QueryState, ROWS, RowState, Snapshot};
 use queryscope_store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Row};
 use tokio::sync::watch;
 
-use super::apply::{Columns, QueryState, RowState};
-use super::dictionary::{Origin, Plan};
-use super::segment::ROWS;
-use super::select::Snapshot;
 use crate::error::OpenError;
 use crate::migrate::open_reader;
 

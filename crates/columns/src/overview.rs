@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use queryscope_history::limits::{LATELY_RUNS_MIN, USUAL_WINDOW};
-use queryscope_history::{Names, Overviews, PlanNames, Point, Window};
+use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Window};
 use queryscope_store::OverviewEntry;
-use rusqlite::Connection;
 
-use super::point::point;
-use super::rules::RuleLists;
-use crate::columns::{Clusters, Plan, Selection, Snapshot};
-use crate::terms::TermTexts;
+use crate::clusters::Clusters;
+use crate::dictionary::Plan;
+use crate::names::Names;
+use crate::point::point;
+use crate::rules::RuleLists;
+use crate::select::{Selection, Snapshot};
 
 const USUAL_NS: i64 = USUAL_WINDOW.as_nanos() as i64;
 
-pub(crate) fn overview(
-    db: &Connection,
-    terms: &TermTexts,
+/// How the labels are doing, as [`Store::overview`](queryscope_store::Store::overview) says it.
+pub fn overview<N: Names>(
+    names: &N,
     snapshot: &Snapshot,
     selection: &Selection,
     window: &Window,
-) -> rusqlite::Result<Vec<OverviewEntry>> {
+) -> Result<Vec<OverviewEntry>, N::Error> {
     let clusters = Clusters::of(snapshot, selection);
-    let services = snapshot.origins.iter().map(|origin| terms.optional(db, origin.service));
-    let services: Vec<Option<String>> = services.collect::<rusqlite::Result<_>>()?;
+    let services = snapshot.origins.iter().map(|origin| names.optional(origin.service));
+    let services: Vec<Option<String>> = services.collect::<Result<_, _>>()?;
     let services: Arc<[Option<&str>]> = services.iter().map(Option::as_deref).collect();
     let places = places_in_labels(snapshot, &clusters);
     let mut reader = Reader { clusters: &clusters, places: &places, window, points: Vec::new() };
@@ -35,26 +36,25 @@ pub(crate) fn overview(
         let Some(read_since_unix_ns) = reader.read(label) else { continue };
         let plans: Vec<Plan> =
             clusters.plans(label).iter().map(|plan| snapshot.plans[*plan as usize]).collect();
-        let texts = plans
-            .iter()
-            .map(|plan| Ok((terms.optional(db, plan.fingerprint)?, lists.list(db, terms, plan.rules)?)));
-        let texts: Vec<_> = texts.collect::<rusqlite::Result<_>>()?;
+        let texts =
+            plans.iter().map(|plan| Ok((names.optional(plan.fingerprint)?, lists.list(names, plan.rules)?)));
+        let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
         let plans = texts.iter().map(|(fingerprint, rules)| PlanNames {
             fingerprint: fingerprint.as_deref(),
             rules: rules.iter().map(String::as_str).collect(),
         });
-        let names = Names { plans: plans.collect(), services: Arc::clone(&services) };
-        let overview = overviews.overview(&reader.points, &names, || {
-            let (mut runs, mut seen) = (0, vec![false; names.plans.len()]);
+        let texts = PlanTexts { plans: plans.collect(), services: Arc::clone(&services) };
+        let overview = overviews.overview(&reader.points, &texts, || {
+            let (mut runs, mut seen) = (0, vec![false; texts.plans.len()]);
             clusters.each(label, i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
                 runs += 1;
                 seen[places[row.plan as usize] as usize] = true;
             });
-            let of_seen = names.plans.iter().zip(seen).filter(|(_, seen)| *seen);
+            let of_seen = texts.plans.iter().zip(seen).filter(|(_, seen)| *seen);
             (runs, of_seen.flat_map(|(plan, _)| plan.rules.iter().copied()).collect())
         });
         if let Some(overview) = overview {
-            entries.push(OverviewEntry::of(&terms.text(db, *term)?, overview));
+            entries.push(OverviewEntry::of(&names.text(*term)?, overview));
         }
     }
     entries.sort_by(|a, b| a.place().cmp(&b.place()));

@@ -2,23 +2,21 @@
 
 use std::sync::Arc;
 
-use queryscope_store::{Is, QueryFilter};
-use rusqlite::Connection;
+use queryscope_store::{Is, QueryFilter, Status};
 
-use super::dictionary::{Origin, Plan};
-use super::segment::{ROWS, Row, Segment};
-use crate::row::status_number;
-use crate::terms::find;
+use crate::dictionary::{Origin, Plan};
+use crate::names::Names;
+use crate::segment::{ROWS, Row, Segment};
 
 /// The columns at one moment.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
-    pub(super) segments: Vec<(usize, Arc<Segment>)>,
+pub struct Snapshot {
+    pub(crate) segments: Vec<(usize, Arc<Segment>)>,
     pub(crate) origins: Arc<Vec<Origin>>,
     pub(crate) plans: Arc<Vec<Plan>>,
     pub(crate) labels: Arc<Vec<Option<i64>>>,
     /// Number of each plan's label.
-    pub(super) label_of: Arc<Vec<u32>>,
+    pub(crate) label_of: Arc<Vec<u32>>,
 }
 
 impl Snapshot {
@@ -37,7 +35,7 @@ pub(crate) type Wanted = Option<Option<i64>>;
 
 /// A filter in terms; what nobody has is the term of nobody.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Selection {
+pub struct Selection {
     pub(crate) project: Wanted,
     pub(crate) service: Wanted,
     pub(crate) environment: Wanted,
@@ -53,15 +51,16 @@ pub(crate) struct Selection {
 const NOBODY: i64 = -1;
 
 impl Selection {
-    pub(crate) fn of(db: &Connection, filter: &QueryFilter) -> rusqlite::Result<Self> {
-        let text = |text: &Option<String>| -> rusqlite::Result<Wanted> {
-            text.as_deref().map(|text| Ok(Some(find(db, text)?.unwrap_or(NOBODY)))).transpose()
+    /// Puts a filter, its search left out, in terms.
+    pub fn of<N: Names>(names: &N, filter: &QueryFilter) -> Result<Self, N::Error> {
+        let text = |text: &Option<String>| -> Result<Wanted, N::Error> {
+            text.as_deref().map(|text| Ok(Some(names.find(text)?.unwrap_or(NOBODY)))).transpose()
         };
-        let is = |is: &Option<Is>| -> rusqlite::Result<Wanted> {
+        let is = |is: &Option<Is>| -> Result<Wanted, N::Error> {
             match is {
                 None => Ok(None),
                 Some(Is::Absent) => Ok(Some(None)),
-                Some(Is::Value(text)) => Ok(Some(Some(find(db, text)?.unwrap_or(NOBODY)))),
+                Some(Is::Value(text)) => Ok(Some(Some(names.find(text)?.unwrap_or(NOBODY)))),
             }
         };
         Ok(Self {
@@ -71,7 +70,7 @@ impl Selection {
             host: text(&filter.host)?,
             label: is(&filter.label)?,
             fingerprint: is(&filter.fingerprint)?,
-            status: filter.status.map(|status| status_number(status) as u8),
+            status: filter.status.map(Status::number),
             since_unix_ns: filter.since_unix_ns.unwrap_or(i64::MIN),
             until_unix_ns: filter.until_unix_ns.unwrap_or(i64::MAX),
         })

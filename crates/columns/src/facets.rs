@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use queryscope_store::{FacetValue, Facets, Status};
-use rusqlite::Connection;
 
-use crate::columns::{Selection, Snapshot, keeps};
-use crate::row::status_number;
-use crate::terms::TermTexts;
+use crate::names::Names;
+use crate::select::{Selection, Snapshot, keeps};
 
 const STATES: usize = Status::ALL.len();
 
@@ -21,12 +19,7 @@ struct Counts {
 
 /// Counts each of the four fields under the filters on the other fields. A value that occurs under the
 /// project, label and time filters is listed also when it has no queries under the others.
-pub(crate) fn facets(
-    db: &Connection,
-    terms: &TermTexts,
-    snapshot: &Snapshot,
-    selection: &Selection,
-) -> rusqlite::Result<Facets> {
+pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -> Result<Facets, N::Error> {
     let counts = count(snapshot, selection);
     let mut service = BTreeMap::new();
     let mut environment = BTreeMap::new();
@@ -52,13 +45,13 @@ pub(crate) fn facets(
         }
     }
     let status = Status::ALL.into_iter().filter_map(|name| {
-        let runs = status[usize::try_from(status_number(name)).ok()?]?;
+        let runs = status[usize::from(name.number())]?;
         Some(FacetValue { value: Some(name.name().to_owned()), runs })
     });
     Ok(Facets {
-        service: named(db, terms, service)?,
-        environment: named(db, terms, environment)?,
-        host: named(db, terms, host)?,
+        service: named(names, service)?,
+        environment: named(names, environment)?,
+        host: named(names, host)?,
         status: ordered(status.collect()),
     })
 }
@@ -78,14 +71,9 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Vec<Counts> {
     counts
 }
 
-fn named(
-    db: &Connection,
-    terms: &TermTexts,
-    counts: BTreeMap<Option<i64>, u64>,
-) -> rusqlite::Result<Vec<FacetValue>> {
-    let values =
-        counts.into_iter().map(|(term, runs)| Ok(FacetValue { value: terms.optional(db, term)?, runs }));
-    Ok(ordered(values.collect::<rusqlite::Result<_>>()?))
+fn named<N: Names>(names: &N, counts: BTreeMap<Option<i64>, u64>) -> Result<Vec<FacetValue>, N::Error> {
+    let values = counts.into_iter().map(|(term, runs)| Ok(FacetValue { value: names.optional(term)?, runs }));
+    Ok(ordered(values.collect::<Result<_, _>>()?))
 }
 
 /// The most frequent first, then by name.

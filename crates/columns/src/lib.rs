@@ -1,0 +1,37 @@
+//! Every query in memory, in columns, and the answers over many queries that are made from them.
+//!
+//! Groups, facets, versions and the overview read every query of the time they cover. Where a query ran
+//! (project, service, environment, host) and what it ran (label, fingerprint, rules) repeat, so each
+//! combination is numbered once; a query is then 25 bytes: two numbers, its start, its wall time and its
+//! status. A filter is decided once for each combination, not for each query.
+//!
+//! Most answers are given label by label, so the rows of a segment that has settled lie by label.
+//!
+//! The columns say what the rows of a store say. The store fills them ([`Columns::load`]) and moves them on
+//! after each commit ([`Columns::apply`]). Readers take a [`Snapshot`], which costs a few pointers, and never
+//! hold up who writes.
+
+mod apply;
+mod clusters;
+mod dictionary;
+mod facets;
+mod groups;
+mod keys;
+mod names;
+mod overview;
+mod point;
+mod rules;
+mod segment;
+mod select;
+mod tallies;
+mod versions;
+
+pub use apply::{Columns, QueryState, RowState};
+pub use dictionary::{Origin, Plan};
+pub use facets::facets;
+pub use groups::groups;
+pub use names::Names;
+pub use overview::overview;
+pub use segment::ROWS;
+pub use select::{Selection, Snapshot};
+pub use versions::versions;
