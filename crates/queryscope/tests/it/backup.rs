@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use queryscope_torture::Traffic;
 use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
 use crate::common::{Service, below, queryscope, wait_for};
-use crate::kill::traffic::Traffic;
 
 /// Requests that are answered before the copy is made, and again while or after it.
 const LOAD: u64 = 50;
@@ -27,7 +27,7 @@ fn a_copy_under_load_has_all_that_was_acknowledged_before() {
     let traffic = Traffic::new(folder.path(), rand::random());
     let mut check: Vec<PathBuf> = ["check".into(), "--data".into(), copy.clone()].into();
     std::thread::scope(|scope| {
-        traffic.send(scope, &service, rand::random(), Duration::ZERO);
+        traffic.send(scope, &service.address(), rand::random(), Duration::ZERO);
         wait_for("some load", || (traffic.answered() > LOAD).then_some(()));
         for log in traffic.acknowledged() {
             // What has been acknowledged by now.
@@ -62,7 +62,7 @@ fn a_copy_is_served_like_any_data_folder() {
     let (query, mut stream) = (Uuid::now_v7(), Stream::new());
     let service = Service::start(&data);
     let finished = stream.finished(query, "kept");
-    assert_eq!(service.post(&stream.batch(&[finished.clone()])).counts(), (1, 0));
+    assert_eq!(service.post(&stream.batch(std::slice::from_ref(&finished))).counts(), (1, 0));
     let token = service.token.clone();
     let args = ["backup".as_ref(), copy.as_os_str(), "--data".as_ref(), data.as_os_str()];
     queryscope(args).success();

@@ -1,14 +1,11 @@
 //! The one promise, under `kill -9`: an event answered with 202 is stored, once, byte for byte.
 
-mod source;
-pub(crate) mod traffic;
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use queryscope_torture::Traffic;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use traffic::Traffic;
 
 use crate::common::{Running, Service, below, command};
 
@@ -55,7 +52,7 @@ fn what_was_acknowledged_survives_kill_9() {
         let checked = (round + 1) % (rounds / CHECKS).max(CHECKED_EVERY_MIN) == 0;
         std::thread::scope(|scope| {
             let pause = if checked { PAUSE_WHILE_CHECKED } else { Duration::ZERO };
-            traffic.send(scope, &service, seed.wrapping_add(round.into()), pause);
+            traffic.send(scope, &service.address(), seed.wrapping_add(round.into()), pause);
             if checked {
                 check(&data, &traffic);
             }
@@ -68,8 +65,8 @@ fn what_was_acknowledged_survives_kill_9() {
     }
 
     let service = Service::start_with(&data, &SERVE);
-    traffic.finish(&service);
-    traffic.compare(&service);
+    traffic.finish(&service.address());
+    traffic.compare(&service.address());
     let (queries, events, streams) = traffic.totals();
     let totals = format!("{queries} queries, {events} events, {streams} streams");
     assert!(check(&data, &traffic).starts_with(&totals), "{totals}");

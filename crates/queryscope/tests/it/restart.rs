@@ -3,11 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use queryscope_torture::{Client, Traffic};
 use uuid::Uuid;
 
 use crate::common::events::Stream;
 use crate::common::{Service, command, queryscope, wait_for};
-use crate::kill::traffic::Traffic;
 
 /// Stops under load, and requests that are answered before each.
 const STOPS: u64 = 8;
@@ -77,7 +77,7 @@ fn a_stop_under_load_stores_what_it_answers_and_answers_what_it_stores() {
         let traffic = Traffic::new(&logs, rand::random());
         let service = Service::start(&data);
         std::thread::scope(|scope| {
-            traffic.send(scope, &service, rand::random(), Duration::ZERO);
+            traffic.send(scope, &service.address(), rand::random(), Duration::ZERO);
             wait_for("some load", || (traffic.answered() > LOAD).then_some(()));
             service.terminate();
             service.wait().success();
@@ -199,7 +199,7 @@ fn an_address_for_senders_takes_batches_and_shows_nothing() {
     let out = service.out();
     let senders =
         out.lines().find_map(|line| line.trim().strip_prefix("ingest ")).expect("an address").trim();
-    let client = crate::common::http::Client::new(senders);
+    let client = Client::new(senders);
     let mut stream = Stream::new();
     let event = stream.finished(Uuid::now_v7(), "sent");
     assert_eq!(client.post(&service.token, &stream.batch(&[event])).expect("an answer").counts(), (1, 0));

@@ -2,7 +2,6 @@
 
 pub(crate) mod binary;
 pub(crate) mod events;
-pub(crate) mod http;
 pub(crate) mod service;
 
 use std::fmt::Write;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use queryscope_torture::{Address, Answer, Client};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::http::{Answer, Client};
 use super::{Ended, Running, command, wait_within};
 
 /// What is promised of a start, whatever happened before.
@@ -71,13 +71,12 @@ impl Service {
 
     /// The lines of a query's recording; `None` while there is none.
     pub(crate) fn recording(&self, query_id: impl std::fmt::Display) -> Option<Vec<String>> {
-        let answer = self.get(&format!("/api/queries/{query_id}/recording"));
-        if answer.status == 404 {
-            return None;
-        }
-        assert_eq!(answer.status, 200, "{}", answer.json());
-        let text = queryscope_store::unpack(&answer.body).expect("gzip");
-        Some(String::from_utf8(text).expect("UTF-8").lines().map(Into::into).collect())
+        self.client.recording(query_id)
+    }
+
+    /// Where it answers, with the token of the default project.
+    pub(crate) fn address(&self) -> Address {
+        Address { url: self.url.clone(), token: self.token.clone() }
     }
 
     /// Ends it as a crash would.

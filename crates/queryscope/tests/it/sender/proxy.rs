@@ -11,7 +11,7 @@ use queryscope_store::unpack;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::common::http::Client;
+use queryscope_torture::Client;
 
 /// Batches of more lines are too large, while the way is bad.
 const LINES_MAX: usize = 12;

@@ -8,8 +8,7 @@ use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use uuid::Uuid;
 
-use crate::common::events::Stream;
-use crate::common::hex;
+use crate::events::Stream;
 
 /// Events made for one batch.
 const MADE_MAX: usize = 6;
@@ -18,7 +17,8 @@ const AGAIN_MAX: usize = 12;
 /// Queries of one stream that run at once; the oldest then ends first.
 const RUNNING_MAX: usize = 8;
 
-pub(super) struct Source {
+#[derive(Debug)]
+pub(crate) struct Source {
     stream: Stream,
     /// Every event made, in the order of seqs.
     lines: Vec<Line>,
@@ -29,13 +29,14 @@ pub(super) struct Source {
     accepted: u64,
 }
 
+#[derive(Debug)]
 struct Line {
     query: Option<Uuid>,
     text: String,
 }
 
 impl Source {
-    pub(super) fn new(random: &mut StdRng) -> Self {
+    pub(crate) fn new(random: &mut StdRng) -> Self {
         Self {
             stream: Stream { id: uuid(random), ..Stream::new() },
             lines: Vec::new(),
@@ -47,7 +48,7 @@ impl Source {
     }
 
     /// Picks lines for a batch: new ones, ones that were not acknowledged, and ones that may have been.
-    pub(super) fn pick(&mut self, random: &mut StdRng) -> Vec<usize> {
+    pub(crate) fn pick(&mut self, random: &mut StdRng) -> Vec<usize> {
         if random.random_bool(0.1) {
             return self.last_batch.clone();
         }
@@ -112,7 +113,7 @@ impl Source {
     }
 
     /// Ends every query that runs.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         for query in std::mem::take(&mut self.running) {
             let text = self.stream.finished(query, "slow");
             self.add(Some(query), text);
@@ -120,7 +121,7 @@ impl Source {
     }
 
     /// The body of a batch with these lines.
-    pub(super) fn batch(&self, picked: &[usize]) -> Vec<u8> {
+    pub(crate) fn batch(&self, picked: &[usize]) -> Vec<u8> {
         let mut text = self.stream.process() + "\n";
         for at in picked {
             let _ = writeln!(text, "{}", self.lines[*at].text);
@@ -129,13 +130,13 @@ impl Source {
     }
 
     /// How many of these lines are not acknowledged.
-    pub(super) fn unacknowledged(&self, picked: &[usize]) -> u64 {
+    pub(crate) fn unacknowledged(&self, picked: &[usize]) -> u64 {
         let picked: BTreeSet<usize> = picked.iter().copied().collect();
         picked.intersection(&self.waiting).count() as u64
     }
 
     /// Notes that these lines are acknowledged; gives those as a batch that were not before.
-    pub(super) fn acknowledge(&mut self, picked: &[usize], accepted: u64) -> Vec<u8> {
+    pub(crate) fn acknowledge(&mut self, picked: &[usize], accepted: u64) -> Vec<u8> {
         self.accepted += accepted;
         assert!(self.accepted <= self.lines.len() as u64, "more events accepted than there are");
         let new: Vec<usize> = picked.iter().copied().filter(|at| self.waiting.remove(at)).collect();
@@ -143,12 +144,12 @@ impl Source {
     }
 
     /// Lines that are not acknowledged.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         self.waiting.iter().copied()
     }
 
     /// The recording each query must have.
-    pub(super) fn recordings(&self) -> BTreeMap<Uuid, Vec<String>> {
+    pub(crate) fn recordings(&self) -> BTreeMap<Uuid, Vec<String>> {
         let mut recordings = BTreeMap::new();
         for line in &self.lines {
             if let Some(query) = line.query {
@@ -174,5 +175,8 @@ fn padded(mut event: String, random: &mut StdRng) -> String {
     event.truncate(event.len() - 1);
     event.push_str(r#","padding":""#);
     let noise: Vec<u8> = (0..bytes).map(|_| random.random()).collect();
-    event + &hex(&noise) + r#""}"#
+    for byte in noise {
+        let _ = write!(event, "{byte:02x}");
+    }
+    event + r#""}"#
 }

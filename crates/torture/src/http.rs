@@ -9,20 +9,23 @@ const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// Sends to one service.
 #[derive(Debug, Clone)]
-pub(crate) struct Client {
+pub struct Client {
     agent: ureq::Agent,
     url: String,
 }
 
 /// An answer, whatever its status.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Vec<u8>,
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: Vec<u8>,
 }
 
 impl Client {
-    pub(crate) fn new(url: &str) -> Self {
+    /// A client of the service at a URL.
+    pub fn new(url: &str) -> Self {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(TIMEOUT))
             .http_status_as_error(false)
@@ -32,12 +35,12 @@ impl Client {
     }
 
     /// Reads a path; the error of a service that is not there.
-    pub(crate) fn get(&self, path: &str) -> Result<Answer, ureq::Error> {
+    pub fn get(&self, path: &str) -> Result<Answer, ureq::Error> {
         Answer::of(self.agent.get(format!("{}{path}", self.url)).call()?)
     }
 
     /// Posts a batch, packed when it begins as gzip does; an error says nothing of whether it is stored.
-    pub(crate) fn post(&self, token: &str, batch: &[u8]) -> Result<Answer, ureq::Error> {
+    pub fn post(&self, token: &str, batch: &[u8]) -> Result<Answer, ureq::Error> {
         let mut request = self
             .agent
             .post(format!("{}/v1/events", self.url))
@@ -50,6 +53,22 @@ impl Client {
     }
 }
 
+impl Client {
+    /// The lines of a query's recording; `None` while there is none.
+    ///
+    /// # Panics
+    /// When there is no answer, or one that is no recording.
+    pub fn recording(&self, query_id: impl std::fmt::Display) -> Option<Vec<String>> {
+        let answer = self.get(&format!("/api/queries/{query_id}/recording")).expect("an answer");
+        if answer.status == 404 {
+            return None;
+        }
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        let text = queryscope_store::unpack(&answer.body).expect("gzip");
+        Some(String::from_utf8(text).expect("UTF-8").lines().map(Into::into).collect())
+    }
+}
+
 impl Answer {
     fn of(mut response: ureq::http::Response<ureq::Body>) -> Result<Self, ureq::Error> {
         let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec()?;
@@ -57,12 +76,18 @@ impl Answer {
     }
 
     /// The body as JSON.
-    pub(crate) fn json(&self) -> Value {
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
     /// Asserts 202 and gives the events accepted and the duplicates.
-    pub(crate) fn counts(&self) -> (u64, u64) {
+    ///
+    /// # Panics
+    /// When it is another status.
+    pub fn counts(&self) -> (u64, u64) {
         assert_eq!(self.status, 202, "{}", String::from_utf8_lossy(&self.body));
         let json = self.json();
         let count = |name: &str| json[name].as_u64().unwrap_or_else(|| panic!("no {name} in {json}"));
