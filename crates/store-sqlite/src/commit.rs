@@ -13,12 +13,25 @@ use crate::error::{damaged, store_error};
 use crate::seen;
 use crate::terms::TermIds;
 
+/// Whoever writes a query's row takes over what `running` has counted.
+const UPDATE_STATUS: &str = "
+    UPDATE query SET status = ?2,
+        events = events + ?3 + coalesce((SELECT running.events FROM running WHERE running.query = ?1), 0)
+    WHERE id = ?1";
+/// A query was heard of. Its events are counted here, unless its row is written and counts them (?4).
+const HEARD: &str = "
+    INSERT INTO running (query, heard_unix_ms, events) VALUES (?1, ?2, iif(?4, 0, ?3))
+    ON CONFLICT (query) DO UPDATE SET heard_unix_ms = excluded.heard_unix_ms,
+        events = iif(?4, 0, events + excluded.events)";
+const STREAM_UNKEPT: &str = "UPDATE stream SET unkept = unkept + ?2 WHERE id = ?1";
+
 /// What the writer keeps from batch to batch.
 #[derive(Debug)]
 pub(crate) struct Committer {
     pub(crate) terms: TermIds,
     packer: Packer,
     next_chunk: i64,
+    next_query: i64,
     /// What has changed since it was last taken, while `noting` is set.
     changes: Vec<Change>,
     noting: bool,
@@ -32,13 +45,16 @@ struct Stored {
 }
 
 impl Committer {
-    /// Chunk ids go on after the largest in use; within a run of the process none is used twice.
+    /// Ids of chunks and rows of queries go on after the largest in use; within a run of the process none is used
+    /// twice. After a restart the id of a row that was deleted may be: it is only known to cursors of lists, which
+    /// name the start beside it.
     pub(crate) fn new(db: &Connection) -> rusqlite::Result<Self> {
-        let last: Option<i64> = db.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
+        let next = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|last| last + 1);
         Ok(Self {
             terms: TermIds::default(),
             packer: Packer::new(),
-            next_chunk: last.unwrap_or(0) + 1,
+            next_chunk: next("SELECT coalesce(max(id), 0) FROM chunk")?,
+            next_query: next("SELECT coalesce(max(id), 0) FROM query")?,
             changes: Vec::new(),
             noting: false,
         })
@@ -95,8 +111,10 @@ impl Committer {
         seqs.sort_unstable();
         let fresh = seen::mark(db, stream, seqs.iter().copied())?;
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
+        let mut unkept = accepted;
         for (part, stored) in batch.parts.iter().zip(stored) {
             let kept: Vec<Seq> = part.seqs.iter().copied().filter(|seq| holds(&fresh, *seq)).collect();
+            unkept -= kept.len() as u64;
             match kept.len() {
                 0 => {}
                 all if all == part.seqs.len() => {
@@ -109,6 +127,9 @@ impl Committer {
                     self.write_part(db, batch, stream, stored, part, &report, &kept, &gzip)?;
                 }
             }
+        }
+        if unkept > 0 {
+            db.prepare_cached(STREAM_UNKEPT)?.execute((stream, unkept))?;
         }
         Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
     }
@@ -139,8 +160,9 @@ impl Committer {
         let mut query = Query::first(batch, part.query_id, report);
         let new = stored.is_none();
         let mut moved = new;
+        let events = seqs.len();
         let row = match stored {
-            None => self.insert_query(db, stream, &query)?,
+            None => self.insert_query(db, stream, &query, events)?,
             Some(stored) => {
                 // Only what the new events say is at hand; what they do not move is not written.
                 let before = Query { status: stored.status, known: stored.known, ..query.clone() };
@@ -148,17 +170,19 @@ impl Committer {
                 query.hear(report);
                 moved = (query.status, query.known) != (before.status, before.known);
                 if query.known != before.known {
-                    self.update_facts(db, stored.row, report, &query)?;
-                } else if query.status != before.status {
-                    db.prepare_cached("UPDATE query SET status = ?2 WHERE id = ?1")?
-                        .execute(params![stored.row, query.status.number()])?;
+                    self.update_facts(db, stored.row, report, &query, events)?;
+                } else if moved || query.status != Status::Running {
+                    db.prepare_cached(UPDATE_STATUS)?.execute(params![
+                        stored.row,
+                        query.status.number(),
+                        events
+                    ])?;
                 }
                 stored.row
             }
         };
         if query.status == Status::Running {
-            db.prepare_cached("INSERT OR REPLACE INTO running (query, heard_unix_ms) VALUES (?1, ?2)")?
-                .execute(params![row, batch.received_unix_ms])?;
+            db.prepare_cached(HEARD)?.execute(params![row, batch.received_unix_ms, events, moved])?;
         } else {
             db.prepare_cached("DELETE FROM running WHERE query = ?1")?.execute([row])?;
         }
@@ -187,7 +211,13 @@ impl Committer {
         Ok(())
     }
 
-    fn insert_query(&mut self, db: &Connection, stream: i64, query: &Query) -> rusqlite::Result<i64> {
+    fn insert_query(
+        &mut self,
+        db: &Connection,
+        stream: i64,
+        query: &Query,
+        events: usize,
+    ) -> rusqlite::Result<i64> {
         let terms = &mut self.terms;
         let engine = terms.optional(db, query.engine.as_deref())?;
         if let Some(engine) = engine {
@@ -195,8 +225,8 @@ impl Committer {
         }
         db.prepare_cached(
             "INSERT INTO query (query_id, stream, project, service, environment, host, engine, label, fingerprint,
-                 status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                 status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, id, events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         )?
         .execute(params![
             query.query_id.uuid().as_bytes(),
@@ -217,8 +247,11 @@ impl Committer {
             terms.optional(db, query.failed.as_deref())?,
             query.warnings,
             rules_id(terms, db, &query.rules)?,
+            self.next_query,
+            events,
         ])?;
-        Ok(db.last_insert_rowid())
+        self.next_query += 1;
+        Ok(self.next_query - 1)
     }
 
     fn update_facts(
@@ -227,6 +260,7 @@ impl Committer {
         row: i64,
         report: &Report,
         query: &Query,
+        events: usize,
     ) -> rusqlite::Result<()> {
         let terms = &mut self.terms;
         let started =
@@ -234,7 +268,8 @@ impl Committer {
         db.prepare_cached(
             "UPDATE query SET label = ?2, fingerprint = ?3, status = ?4, known = ?5,
                  started_unix_ns = coalesce(?6, started_unix_ns), wall_ms = ?7, cpu_ms = ?8, result_rows = ?9,
-                 failed = ?10, warnings = ?11, rules = ?12
+                 failed = ?10, warnings = ?11, rules = ?12,
+                 events = events + ?13 + coalesce((SELECT running.events FROM running WHERE running.query = ?1), 0)
              WHERE id = ?1",
         )?
         .execute(params![
@@ -250,6 +285,7 @@ impl Committer {
             terms.optional(db, query.failed.as_deref())?,
             query.warnings,
             rules_id(terms, db, &query.rules)?,
+            events,
         ])?;
         Ok(())
     }
@@ -295,8 +331,10 @@ fn as_first_sent<'b>(batch: &'b StreamBatch, stream: Option<&Stream>) -> Cow<'b,
 }
 
 fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite::Result<i64> {
-    db.prepare_cached("INSERT INTO stream (stream_id, project, process_line) VALUES (?1, ?2, ?3)")?
-        .execute(params![batch.process.id.uuid().as_bytes(), project, batch.process.line])?;
+    db.prepare_cached(
+        "INSERT INTO stream (stream_id, project, process_line, unkept) VALUES (?1, ?2, ?3, 0)",
+    )?
+    .execute(params![batch.process.id.uuid().as_bytes(), project, batch.process.line])?;
     Ok(db.last_insert_rowid())
 }
 

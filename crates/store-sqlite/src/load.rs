@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
 
 use queryscope_columns::{Columns, Origin, Plan, QueryState, ROWS, RowState, Snapshot};
 use queryscope_store::StoreError;
@@ -35,6 +36,7 @@ pub(crate) struct LoadedColumns {
     columns: Arc<RwLock<Columns>>,
     state: watch::Receiver<State>,
     stopped: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +68,9 @@ impl LoadedColumns {
             };
             said.send_replace(end);
         };
-        std::thread::Builder::new().name("store-loader".into()).spawn(run).map_err(OpenError::Thread)?;
-        Ok(Self { columns, state, stopped })
+        let loader = std::thread::Builder::new().name("store-loader".into());
+        let thread = Mutex::new(Some(loader.spawn(run).map_err(OpenError::Thread)?));
+        Ok(Self { columns, state, stopped, thread })
     }
 
     /// The columns as they are now; waits while they are being filled.
@@ -80,9 +83,15 @@ impl LoadedColumns {
         }
     }
 
-    /// Ends filling.
-    pub(crate) fn stop(&self) {
+    /// Ends filling; the connections it reads with are closed afterwards. Takes as long as reading some thousand
+    /// rows.
+    pub(crate) async fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It says itself when it failed.
+            let _ = tokio::task::spawn_blocking(|| thread.join()).await;
+        }
     }
 }
 
@@ -108,7 +117,7 @@ fn load(
                 for row in rows.by_ref().take(ROWS_AT_ONCE) {
                     ready.push(row?);
                 }
-                if ready.is_empty() {
+                if ready.is_empty() || stopped.load(Ordering::Relaxed) {
                     break;
                 }
                 columns.write().unwrap_or_else(PoisonError::into_inner).load(ready.drain(..));
@@ -148,4 +157,23 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
         status: row.get(10)?,
     };
     Ok(RowState { row: row.get(0)?, query: Some(query) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrate::open_writer;
+
+    #[tokio::test]
+    async fn nothing_is_open_once_filling_has_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        drop(open_writer(&path).expect("a new database"));
+        for _ in 0..100 {
+            let columns = Arc::default();
+            let loaded = LoadedColumns::load(&path, Arc::clone(&columns)).expect("begun");
+            loaded.stop().await;
+            assert_eq!(Arc::strong_count(&columns), 2, "the thread has ended");
+        }
+    }
 }

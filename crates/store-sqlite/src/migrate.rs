@@ -9,7 +9,8 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../migrations/0001_initial.sql"), include_str!("../migrations/0002_accounts.sql")];
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;

@@ -5,6 +5,10 @@ use queryscope_store::{Deleted, sealed_path};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+/// The events of a query are its stream's from now on.
+const UNKEPT: &str = "
+    UPDATE stream SET unkept = unkept + query.events FROM query WHERE query.id = ?1 AND stream.id = query.stream";
+
 /// Deletes up to `limit` queries that started before and do not run.
 ///
 /// Streams and what has been seen of them stay, so that nothing resent is stored again.
@@ -23,6 +27,8 @@ pub(crate) fn delete_before(
     let mut deleted = Vec::with_capacity(old.len());
     for (row, query_id, sealed_day) in old {
         db.prepare_cached("DELETE FROM chunk WHERE query = ?1")?.execute([row])?;
+        db.prepare_cached("DELETE FROM loss WHERE query = ?1")?.execute([row])?;
+        db.prepare_cached(UNKEPT)?.execute([row])?;
         db.prepare_cached("DELETE FROM query WHERE id = ?1")?.execute([row])?;
         let query_id = QueryId::new(Uuid::from_bytes(query_id));
         deleted.push(Deleted { query_id, sealed_path: sealed_day.map(|day| sealed_path(query_id, day)) });

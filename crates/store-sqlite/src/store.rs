@@ -9,14 +9,15 @@ use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Change, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Sealed, Status, Store, StoreError, StoreStats, StreamBatch,
-    StreamSeen, TokenRecord, VersionEntry,
+    Account, Change, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed,
+    OverviewEntry, Query, QueryFilter, RecordingParts, Sealed, Status, Store, StoreError, StoreStats,
+    StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 use rusqlite::OptionalExtension;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use crate::account;
 use crate::error::OpenError;
 use crate::load::LoadedColumns;
 use crate::names::DatabaseNames;
@@ -94,7 +95,8 @@ impl Store for SqliteStore {
             .write_and_tell(move |db| {
                 let ended = db
                     .prepare_cached(
-                        "UPDATE query SET status = 3
+                        "UPDATE query SET status = 3,
+                             events = events + (SELECT running.events FROM running WHERE running.query = query.id)
                          WHERE id IN (SELECT query FROM running WHERE heard_unix_ms < ?1)
                          RETURNING query_id",
                     )?
@@ -206,6 +208,18 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
+        self.readers.read(move |db, _| account::query_ids(db, after, limit)).await
+    }
+
+    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
+        self.readers.read(move |db, _| account::of_query(db, id)).await
+    }
+
+    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
+        self.readers.read(move |db, _| account::unkept(db, id)).await
+    }
+
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
         self.readers
             .read(move |db, terms| {
@@ -252,7 +266,7 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        self.columns.stop();
+        self.columns.stop().await;
         self.readers.close();
         self.writer.close().await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

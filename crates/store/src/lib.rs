@@ -29,5 +29,5 @@ pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use query::{Known, Query, Status, day_of_path, recording_path, sealed_path};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
-pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+pub use store::{Account, Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
 pub use token::{TokenHash, TokenRecord};

@@ -52,6 +52,15 @@ pub struct StreamSeen {
     pub seen: Vec<Run>,
 }
 
+/// How many events a query was given, as counted when they were committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Account {
+    /// Events that were committed, each once.
+    pub committed: u64,
+    /// Of these, events that a repair found to be lost.
+    pub lost: u64,
+}
+
 /// Figures of a store for its operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoreStats {
@@ -142,6 +151,27 @@ pub trait Store: Send + Sync + 'static {
     /// Up to `limit` queries in the order they were first stored, after the place of the last one (`tie` of
     /// its position).
     async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError>;
+
+    /// As [`Store::scan`], places and ids alone: also of queries of which nothing else can be read.
+    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
+        let listed = self.scan(after, limit).await?;
+        Ok(listed.iter().map(|listed| (listed.position.tie, listed.query.query_id)).collect())
+    }
+
+    /// What a query was given: without it, nobody could tell that an event is missing. Of each stream, as many
+    /// events have been seen as its queries were given and no query keeps ([`Store::unkept`]).
+    ///
+    /// `None` when there is no such query, or a version stored it that did not count.
+    async fn account(&self, _id: QueryId) -> Result<Option<Account>, StoreError> {
+        Ok(None)
+    }
+
+    /// How many of the events seen of a stream no query keeps: they were of none, or of one that was deleted.
+    ///
+    /// `None` when there is no such stream, or a version began it that did not count.
+    async fn unkept(&self, _id: StreamId) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
 
     /// Up to `limit` streams after the last one, in an order of the store's own.
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError>;

@@ -14,6 +14,7 @@
 //! queryscope_store::conformance_tests!(OnDisk);
 //! ```
 
+mod accounts;
 mod analysis;
 mod batch;
 mod commits;
@@ -114,6 +115,10 @@ suite! { $
         the_first_bytes_of_an_event_stay
         the_same_batch_a_hundred_times_at_once
         overlapping_batches_at_once
+    }
+    accounts {
+        each_event_of_a_query_is_counted_once
+        what_no_query_keeps_is_counted
     }
     says {
         a_duplicate_does_not_change_the_row

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use queryscope_protocol::QueryId;
 
 use super::Snapshot;
+use super::accounts::balance;
 use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
 use super::subject::{ALL, Subjects};
@@ -78,6 +79,7 @@ pub(super) fn any_history(subjects: &Subjects) {
             assert_eq!(answer(&*s.store, now, step).await, expected, "step {now}: {step:?}");
         }
         assert_eq!(s.snapshot().await, Snapshot::of(&model).await);
+        balance(s).await;
     });
 }
 

@@ -20,7 +20,7 @@ use crate::filter::{ListRequest, QueryFilter};
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::runs_of;
-use crate::store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+use crate::store::{Account, Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
 use crate::token::TokenRecord;
 use disk::Disk;
 
@@ -40,10 +40,11 @@ impl MemoryStore {
     }
 
     fn disk(&self) -> Result<MutexGuard<'_, Disk>, StoreError> {
+        let disk = self.disk.lock().unwrap_or_else(PoisonError::into_inner);
         if self.closed.load(Ordering::SeqCst) {
             return Err(StoreError::unavailable("the store is closed"));
         }
-        Ok(self.disk.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(disk)
     }
 }
 
@@ -145,13 +146,15 @@ impl Store for MemoryStore {
 
     async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
         let mut disk = self.disk()?;
+        let Disk { rows, streams, .. } = &mut *disk;
         let mut deleted = Vec::new();
-        disk.rows.retain(|row| {
+        rows.retain(|row| {
             let old = row.query.status != Status::Running && row.query.started_unix_ns < started_unix_ns;
             let delete = old && deleted.len() < limit;
             if delete {
                 let sealed_path = row.sealed_path.clone();
                 deleted.push(Deleted { query_id: row.query.query_id, sealed_path });
+                streams.get_mut(&row.query.stream_id).expect("of a stream").unkept += row.events;
             }
             !delete
         });
@@ -162,6 +165,14 @@ impl Store for MemoryStore {
         let disk = self.disk()?;
         let ahead = disk.rows.iter().filter(|row| after.is_none_or(|after| row.place > after));
         Ok(ahead.take(limit).map(disk::Row::listed).collect())
+    }
+
+    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
+        Ok(self.disk()?.row(id).map(|row| Account { committed: row.events, lost: 0 }))
+    }
+
+    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
+        Ok(self.disk()?.streams.get(&id).map(|stream| stream.unkept))
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
@@ -205,6 +216,7 @@ impl Store for MemoryStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
+        let _no_commit_is_under_way = self.disk.lock().unwrap_or_else(PoisonError::into_inner);
         self.closed.store(true, Ordering::SeqCst);
         Ok(())
     }

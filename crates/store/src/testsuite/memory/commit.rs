@@ -26,6 +26,7 @@ impl Disk {
             project: batch.project.clone(),
             process_line: batch.process.line.clone(),
             seen: [].into(),
+            unkept: 0,
         });
         let first = &self.streams[&stream_id].process_line;
         if *first != batch.process.line {
@@ -40,7 +41,8 @@ impl Disk {
             }
         }
         let loose = std::mem::take(&mut batch.loose);
-        self.see(&batch, &loose, &mut committed);
+        let unkept = self.see(&batch, &loose, &mut committed);
+        self.streams.get_mut(&stream_id).expect("was made above").unkept += unkept.len() as u64;
         Ok((committed, changes))
     }
 
@@ -77,6 +79,7 @@ impl Disk {
             let before = row.query.clone();
             row.query.hear(&part.report);
             row.heard_unix_ms = batch.received_unix_ms;
+            row.events += fresh.len() as u64;
             row.chunks.push(chunk);
             let moved = (row.query.status, row.query.known) != (before.status, before.known);
             Change { query_id, status: row.query.status, moved, new: None, chunk: info }
@@ -89,6 +92,7 @@ impl Disk {
                 place: self.rows_made,
                 heard_unix_ms: batch.received_unix_ms,
                 sealed_path: None,
+                events: fresh.len() as u64,
                 chunks: vec![chunk],
             });
             let status = self.rows[self.rows.len() - 1].query.status;

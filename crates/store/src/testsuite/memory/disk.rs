@@ -26,6 +26,7 @@ pub(super) struct StreamRow {
     pub(super) project: String,
     pub(super) process_line: String,
     pub(super) seen: BTreeSet<Seq>,
+    pub(super) unkept: u64,
 }
 
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub(super) struct Row {
     pub(super) place: i64,
     pub(super) heard_unix_ms: i64,
     pub(super) sealed_path: Option<String>,
+    pub(super) events: u64,
     /// In the order they came.
     pub(super) chunks: Vec<ChunkRow>,
 }
