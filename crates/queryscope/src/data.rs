@@ -36,13 +36,23 @@ pub(crate) struct Lock {
 }
 
 impl DataFolder {
-    /// Opens a folder, which is made if there is none.
+    /// Opens a folder, which is made if there is none, durably.
     pub(crate) fn create(path: &Path) -> Result<Self> {
+        let absolute = std::path::absolute(path)?;
+        let missing = absolute.ancestors().take_while(|folder| !folder.exists()).count();
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(path)
             .with_context(|| format!("the data folder {} can not be made", path.display()))?;
+        // What is synced inside it is lost all the same if its own name is.
+        for folder in absolute.ancestors().skip(1).take(missing.max(1)) {
+            match File::open(folder).and_then(|folder| folder.sync_all()) {
+                // Who made it may have been another user.
+                Err(_) if missing == 0 => {}
+                synced => synced.with_context(|| format!("{} can not be synced", folder.display()))?,
+            }
+        }
         let path = path.canonicalize().with_context(|| format!("{} can not be opened", path.display()))?;
         Ok(Self(path))
     }

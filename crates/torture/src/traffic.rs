@@ -211,6 +211,11 @@ impl Traffic {
         self.logs.iter().map(copy).collect()
     }
 
+    /// How many requests were not answered.
+    pub fn unanswered(&self) -> u64 {
+        self.unanswered.load(Ordering::Relaxed)
+    }
+
     /// How many requests were refused with 503.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)

@@ -7,7 +7,6 @@ mod common;
 mod demo;
 mod help;
 mod import;
-mod kill;
 mod restart;
 mod retention;
 mod sender;
