@@ -37,12 +37,16 @@ impl std::fmt::Debug for Content {
 /// Recordings in a folder or a bucket, under `YYYY/MM/DD/<query_id>.jsonl.gz`.
 ///
 /// Reading may go on at any time. Whoever writes (seals) and whoever deletes (retention) a store's recordings
-/// must take turns: a query that retention has taken out may be reported again and get the same path.
+/// must take turns: a query that retention has taken out may be reported again and get the same path. Where they
+/// can not, because several services share the store, [`Recordings::shared`] gives every version of a recording
+/// a name of its own, so that nothing is ever written over or deleted by one who does not know of the other.
 #[derive(Debug, Clone)]
 pub struct Recordings {
     pub(crate) objects: Arc<dyn ObjectStore>,
     /// What a folder needs and a bucket does not.
     pub(crate) folders: Option<Folders>,
+    /// Whether others write, too.
+    pub(crate) shared: bool,
 }
 
 impl Recordings {
@@ -55,12 +59,19 @@ impl Recordings {
     pub fn local(root: &FilePath) -> Result<Self, RecordingError> {
         folders::make_root(root)?;
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true).with_automatic_cleanup(true);
-        Ok(Self { objects: Arc::new(objects), folders: Some(Folders::new(root.to_owned())) })
+        Ok(Self { objects: Arc::new(objects), folders: Some(Folders::new(root.to_owned())), shared: false })
     }
 
     /// Recordings in a bucket, which keeps what it has acknowledged.
     pub fn new(objects: Arc<dyn ObjectStore>) -> Self {
-        Self { objects, folders: None }
+        Self { objects, folders: None, shared: false }
+    }
+
+    /// For a store that several services seal at the same time: recordings lie under
+    /// `YYYY/MM/DD/<query_id>-<version>.jsonl.gz`, the version 16 hexadecimal digits made from what it holds.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Self { shared: true, ..self }
     }
 
     /// A sealed recording; its size is known.

@@ -8,7 +8,8 @@ use futures_util::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload, WriteMultipart};
 use queryscope_protocol::QueryId;
-use queryscope_store::{RecordingParts, Sealed, Store};
+use queryscope_store::{RecordingParts, Sealed, Store, versioned_path};
+use sha2::{Digest, Sha256};
 
 use crate::assemble::process_member;
 use crate::error::{Interrupted, RecordingError};
@@ -93,17 +94,17 @@ impl Recordings {
         };
         let sealed = Sealed {
             query_id: id,
-            path: path.clone(),
+            path: if self.shared { versioned_path(&path, version(&parts)) } else { path },
+            replaces: parts.sealed_path.clone(),
             chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
         };
-        let sealed_path = parts.sealed_path.clone();
-        match self.write_parts(store, parts, &parse(&path)?).await {
+        match self.write_parts(store, parts, &parse(&sealed.path)?).await {
             Ok(()) => Ok(Some(sealed)),
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Moved) => {
                 let now = store.recording(id).await?;
                 let unmoved = |now: &RecordingParts| {
-                    now.sealed_path == sealed_path
+                    now.sealed_path == sealed.replaces
                         && sealed.chunks.iter().all(|id| now.chunks.iter().any(|chunk| chunk.id == *id))
                 };
                 if now.as_ref().is_some_and(unmoved) {
@@ -157,6 +158,16 @@ impl Recordings {
             }
         }
     }
+}
+
+/// Names a version by what it is made of: whoever seals the same writes it under the same name.
+fn version(parts: &RecordingParts) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(parts.sealed_path.as_deref().unwrap_or_default());
+    for chunk in &parts.chunks {
+        hash.update(chunk.id.to_be_bytes());
+    }
+    hash.finalize().iter().take(8).fold(0, |version, byte| version << 8 | u64::from(*byte))
 }
 
 async fn upload_all(

@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use chrono::{DateTime, NaiveDate};
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
-use queryscope_protocol::QueryId;
-use queryscope_store::{Store, recording_path};
+use queryscope_store::{Store, named_by, recording_path};
 
 use crate::error::RecordingError;
 use crate::recordings::Recordings;
@@ -78,12 +77,12 @@ impl Recordings {
 
 /// Whether an object is named like a recording and is none the store has or is about to have.
 async fn is_orphan(store: &dyn Store, object: &ObjectMeta) -> Result<bool, RecordingError> {
-    let name = object.location.filename().and_then(|name| name.strip_suffix(".jsonl.gz"));
-    let Some(id) = name.and_then(|name| name.parse::<QueryId>().ok()) else {
+    let path = object.location.as_ref();
+    let Some((id, version)) = named_by(path) else {
         return Ok(false);
     };
-    let path = object.location.as_ref();
     Ok(store.recording(id).await?.is_none_or(|parts| {
-        parts.sealed_path.as_deref() != Some(path) && recording_path(id, parts.query.started_unix_ns) != path
+        let about_to_be = version.is_none() && recording_path(id, parts.query.started_unix_ns) == path;
+        parts.sealed_path.as_deref() != Some(path) && !about_to_be
     }))
 }

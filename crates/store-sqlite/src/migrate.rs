@@ -9,8 +9,11 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../migrations/0001_initial.sql"), include_str!("../migrations/0002_accounts.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_accounts.sql"),
+    include_str!("../migrations/0003_versions.sql"),
+];
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;

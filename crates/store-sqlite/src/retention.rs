@@ -1,9 +1,11 @@
 //! Deleting old queries.
 
 use queryscope_protocol::QueryId;
-use queryscope_store::{Deleted, sealed_path};
+use queryscope_store::Deleted;
 use rusqlite::Connection;
 use uuid::Uuid;
+
+use crate::recording::sealed_at;
 
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
@@ -17,21 +19,23 @@ pub(crate) fn delete_before(
     started_unix_ns: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Deleted>> {
-    let old: Vec<(i64, [u8; 16], Option<i64>)> = db
+    let old: Vec<(i64, QueryId, Option<String>)> = db
         .prepare_cached(
-            "SELECT id, query_id, sealed_day FROM query INDEXED BY query_by_start
+            "SELECT id, query_id, sealed_day, sealed_version FROM query INDEXED BY query_by_start
              WHERE started_unix_ns < ?1 AND status <> 0 ORDER BY started_unix_ns LIMIT ?2",
         )?
-        .query_map((started_unix_ns, limit), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .query_map((started_unix_ns, limit), |row| {
+            let query_id = QueryId::new(Uuid::from_bytes(row.get(1)?));
+            Ok((row.get(0)?, query_id, sealed_at(row, 2, query_id)?))
+        })?
         .collect::<rusqlite::Result<_>>()?;
     let mut deleted = Vec::with_capacity(old.len());
-    for (row, query_id, sealed_day) in old {
+    for (row, query_id, sealed_path) in old {
         db.prepare_cached("DELETE FROM chunk WHERE query = ?1")?.execute([row])?;
         db.prepare_cached("DELETE FROM loss WHERE query = ?1")?.execute([row])?;
         db.prepare_cached(UNKEPT)?.execute([row])?;
         db.prepare_cached("DELETE FROM query WHERE id = ?1")?.execute([row])?;
-        let query_id = QueryId::new(Uuid::from_bytes(query_id));
-        deleted.push(Deleted { query_id, sealed_path: sealed_day.map(|day| sealed_path(query_id, day)) });
+        deleted.push(Deleted { query_id, sealed_path });
     }
     Ok(deleted)
 }

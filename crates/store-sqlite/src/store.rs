@@ -257,12 +257,17 @@ impl Store for SqliteStore {
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        let running = self
-            .readers
-            .read(|db, _| db.prepare_cached("SELECT count(*) FROM running")?.query_row([], |row| row.get(0)))
-            .await?;
+        let counts = self.readers.read(|db, _| {
+            let running = db
+                .prepare_cached("SELECT count(*) FROM running")?
+                .query_row([], |row| row.get::<_, u64>(0))?;
+            let unsealed = recording::unsealed(db, StoreStats::UNSEALED_MAX)?.len();
+            Ok((running, unsealed as u64))
+        });
+        let (running, unsealed) = counts.await?;
         let (database, log) = self.bytes();
-        Ok(StoreStats { bytes: database + log, log_bytes: log, running, queued: self.writer.queued() as u64 })
+        let queued = self.writer.queued() as u64;
+        Ok(StoreStats { bytes: database + log, log_bytes: log, running, unsealed, queued })
     }
 
     async fn close(&self) -> Result<(), StoreError> {

@@ -3,12 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, Datelike, NaiveDate};
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::batch::{Facts, Report, StreamBatch};
-
-const NS_PER_DAY: i64 = 86_400_000_000_000;
+use crate::path::recording_path;
 
 /// State of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,25 +199,6 @@ impl Query {
     }
 }
 
-/// `YYYY/MM/DD/<query_id>.jsonl.gz`, by the UTC day of the start.
-pub fn recording_path(query_id: QueryId, started_unix_ns: i64) -> String {
-    let day = DateTime::from_timestamp_nanos(started_unix_ns).date_naive();
-    format!("{:04}/{:02}/{:02}/{query_id}.jsonl.gz", day.year(), day.month(), day.day())
-}
-
-/// The UTC day (since 1970-01-01) a recording's path lies under.
-pub fn day_of_path(path: &str) -> Option<i64> {
-    let mut parts = path.split('/');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let date = NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?;
-    Some(date.signed_duration_since(NaiveDate::default()).num_days())
-}
-
-/// The path of a recording sealed under a UTC day.
-pub fn sealed_path(query_id: QueryId, day: i64) -> String {
-    recording_path(query_id, day.saturating_mul(NS_PER_DAY))
-}
-
 #[cfg(test)]
 mod tests {
     use queryscope_protocol::Seq;
@@ -328,22 +307,5 @@ mod tests {
         for known in [Known::Guess, Known::Started, Known::Finished] {
             assert_eq!(Known::of_number(known.number()), Some(known));
         }
-    }
-
-    #[test]
-    fn a_path_is_kept_as_its_day() {
-        let id = ID.parse().expect("a UUID");
-        for ns in [0, -1, 1_795_206_683_609_778_763] {
-            let path = recording_path(id, ns);
-            assert_eq!(day_of_path(&path).map(|day| sealed_path(id, day)), Some(path));
-        }
-    }
-
-    #[test]
-    fn a_recording_lies_under_the_day_of_the_start() {
-        let path = |ns| recording_path(ID.parse().expect("a UUID"), ns);
-        assert_eq!(path(1_795_206_683_609_778_763), format!("2026/11/20/{ID}.jsonl.gz"));
-        assert_eq!(path(0), format!("1970/01/01/{ID}.jsonl.gz"));
-        assert_eq!(path(-1), format!("1969/12/31/{ID}.jsonl.gz"));
     }
 }

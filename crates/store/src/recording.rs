@@ -37,6 +37,8 @@ pub struct Sealed {
     pub query_id: QueryId,
     /// Where the recording was written.
     pub path: String,
+    /// The sealed recording it takes the place of, as it was when the chunks were read.
+    pub replaces: Option<String>,
     /// The chunks whose events it holds, beside those of the sealed recording before it.
     pub chunks: Vec<i64>,
 }

@@ -70,8 +70,15 @@ pub struct StoreStats {
     pub log_bytes: u64,
     /// Queries that run.
     pub running: u64,
+    /// Queries that do not run and have chunks that are not sealed, counted up to [`StoreStats::UNSEALED_MAX`].
+    pub unsealed: u64,
     /// Work that waits to be written.
     pub queued: u64,
+}
+
+impl StoreStats {
+    /// Where counting what waits to be sealed ends: it takes a step for each.
+    pub const UNSEALED_MAX: usize = 10_000;
 }
 
 /// Keeps events, queries and what has been seen, durably: a call that has returned `Ok` survives the loss of
@@ -140,8 +147,12 @@ pub trait Store: Send + Sync + 'static {
     async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError>;
 
     /// Points queries to recordings that have been written, and deletes the chunks these replace. Gives back
-    /// the paths nothing points to any more: of recordings that were replaced under another path, and of
-    /// queries that are gone.
+    /// the paths nothing points to any more: of recordings that were replaced under another path, of queries that
+    /// are gone, and of recordings that came too late.
+    ///
+    /// Of several that write the recording of one query under paths of their own, one counts: a recording comes
+    /// too late, and changes nothing, when the query points neither to its path nor to the recording it replaces,
+    /// or when it points to the latter and one of the chunks is gone.
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError>;
 
     /// Deletes up to `limit` queries that do not run and started before; what has been seen of their streams

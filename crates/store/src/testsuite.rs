@@ -162,6 +162,8 @@ suite! { $
         those_first_stored_come_first
         only_the_named_chunks_go
         a_path_that_is_replaced_is_given_back
+        of_two_that_were_written_one_counts
+        a_recording_may_have_versions
         a_query_that_is_gone_gives_its_path_back
         many_are_sealed_in_one_call
         an_id_of_a_chunk_is_used_once

@@ -59,7 +59,10 @@ pub(super) fn each_event_of_a_query_is_counted_once(subjects: &Subjects) {
 
         let chunks = s.chunk_ids(1).await;
         let path = s.query(1).await.recording().expect("ended");
-        s.store.seal(vec![Sealed { query_id: query_id(1), path, chunks }]).await.expect("a store");
+        s.store
+            .seal(vec![Sealed { query_id: query_id(1), path, replaces: None, chunks }])
+            .await
+            .expect("a store");
         s.commit(batch(1).progress(1, 2..=14)).await;
         assert_eq!((given(s, 1).await, given(s, 2).await), (Some(12), Some(1)), "sealed, and sent again");
         assert_eq!(unkept(s, 1).await, Some(0));

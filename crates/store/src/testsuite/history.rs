@@ -12,7 +12,7 @@ use super::memory::MemoryStore;
 use super::subject::{ALL, Subjects};
 use crate::batch::{Facts, StreamBatch};
 use crate::error::StoreError;
-use crate::query::recording_path;
+use crate::path::recording_path;
 use crate::recording::Sealed;
 use crate::store::{Committed, Store};
 
@@ -102,7 +102,8 @@ async fn answer(store: &dyn Store, now: i64, step: &Step) -> Answer {
                 parts.iter().flat_map(|parts| &parts.chunks).map(|chunk| chunk.id).collect();
             chunks.truncate(chunks.len().saturating_sub(*left));
             let path = recording_path(query_id(*query), day_unix_ns(*day));
-            let sealed = Sealed { query_id: query_id(*query), path, chunks };
+            let replaces = parts.and_then(|parts| parts.sealed_path);
+            let sealed = Sealed { query_id: query_id(*query), path, replaces, chunks };
             Answer::Paths(store.seal(vec![sealed]).await.expect("a store").into_iter().collect())
         }
         Step::DeleteBefore { day } => {

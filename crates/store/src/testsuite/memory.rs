@@ -212,7 +212,8 @@ impl Store for MemoryStore {
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         let running = self.disk()?.rows.iter().filter(|row| row.query.status == Status::Running).count();
-        Ok(StoreStats { running: running as u64, ..StoreStats::default() })
+        let unsealed = self.unsealed(StoreStats::UNSEALED_MAX).await?.len();
+        Ok(StoreStats { running: running as u64, unsealed: unsealed as u64, ..StoreStats::default() })
     }
 
     async fn close(&self) -> Result<(), StoreError> {

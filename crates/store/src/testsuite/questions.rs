@@ -14,7 +14,8 @@ use super::subject::{ALL, Subjects};
 use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
-use crate::query::{Status, recording_path};
+use crate::path::recording_path;
+use crate::query::Status;
 use crate::recording::Sealed;
 use crate::store::Store;
 
@@ -138,6 +139,7 @@ async fn take(store: &dyn Store, now: i64, step: &Step, history: &[Step]) {
                 query_id: query_id(*query),
                 path: recording_path(query_id(*query), parts.query.started_unix_ns),
                 chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
+                replaces: parts.sealed_path,
             };
             store.seal(vec![sealed]).await.expect("a store");
         }

@@ -19,6 +19,7 @@ pub(super) fn everything_is_kept(subjects: &Subjects) {
         let sealed = Sealed {
             query_id: query_id(4),
             path: s.query(4).await.recording().expect("it ended"),
+            replaces: None,
             chunks: s.chunk_ids(4).await,
         };
         s.store.seal(vec![sealed]).await.expect("a store");

@@ -4,7 +4,7 @@ use queryscope_protocol::QueryId;
 
 use super::batch::{batch, facts, line, query_id};
 use super::subject::{ALL, Subject, Subjects};
-use crate::query::recording_path;
+use crate::path::{recording_path, versioned_path};
 use crate::recording::Sealed;
 
 /// Path of the recording of a query that started on a day since 1970.
@@ -13,7 +13,12 @@ fn path(query: u64, day: i64) -> String {
 }
 
 fn sealed(query: u64, day: i64, chunks: Vec<i64>) -> Sealed {
-    Sealed { query_id: query_id(query), path: path(query, day), chunks }
+    Sealed { query_id: query_id(query), path: path(query, day), replaces: None, chunks }
+}
+
+/// In the place of what lies under another day.
+fn moved(query: u64, from: i64, to: i64, chunks: Vec<i64>) -> Sealed {
+    Sealed { replaces: Some(path(query, from)), ..sealed(query, to, chunks) }
 }
 
 async fn seal(s: &Subject, sealed: impl IntoIterator<Item = Sealed>) -> Vec<String> {
@@ -86,10 +91,57 @@ pub(super) fn a_path_that_is_replaced_is_given_back(subjects: &Subjects) {
         let chunks = s.chunk_ids(1).await;
         assert!(seal(s, [sealed(1, 10, chunks)]).await.is_empty());
         assert!(seal(s, [sealed(1, 10, vec![])]).await.is_empty(), "the same path is no other");
-        assert_eq!(seal(s, [sealed(1, 11, vec![])]).await, [path(1, 10)]);
+        assert_eq!(seal(s, [moved(1, 10, 11, vec![])]).await, [path(1, 10)]);
         assert_eq!(s.parts(1).await.sealed_path, Some(path(1, 11)));
-        assert_eq!(seal(s, [sealed(1, -1, vec![])]).await, [path(1, 11)]);
+        assert_eq!(seal(s, [moved(1, 11, -1, vec![])]).await, [path(1, 11)]);
         assert_eq!(s.parts(1).await.sealed_path, Some(path(1, -1)));
+    });
+}
+
+pub(super) fn of_two_that_were_written_one_counts(subjects: &Subjects) {
+    subjects.one(async |s| {
+        s.commit(batch(1).progress(1, [2]).finished(1, 3, facts("x"))).await;
+        let early = s.chunk_ids(1).await;
+        s.commit(batch(1).progress(1, [4])).await;
+        let all = s.chunk_ids(1).await;
+        assert!(seal(s, [sealed(1, 2, all.clone())]).await.is_empty());
+        assert_eq!(seal(s, [sealed(1, 1, early.clone())]).await, [path(1, 1)], "it lacks an event");
+        assert_eq!(seal(s, [sealed(1, 1, vec![])]).await, [path(1, 1)], "it replaces nothing that is there");
+        assert!(seal(s, [sealed(1, 2, all)]).await.is_empty(), "two wrote the same");
+        assert_eq!(s.parts(1).await.sealed_path, Some(path(1, 2)));
+
+        s.commit(batch(1).progress(1, [5])).await;
+        let late = s.chunk_ids(1).await;
+        let gone = [&early[..], &late[..]].concat();
+        assert_eq!(
+            seal(s, [moved(1, 2, 3, gone)]).await,
+            [path(1, 3)],
+            "it may hold what another has sealed"
+        );
+        assert_eq!(seal(s, [moved(1, 1, 3, late.clone())]).await, [path(1, 3)], "it was made of another");
+        assert_eq!((s.parts(1).await.sealed_path, s.chunk_ids(1).await), (Some(path(1, 2)), late.clone()));
+        assert_eq!(seal(s, [moved(1, 2, 3, late)]).await, [path(1, 2)]);
+        assert_eq!((s.parts(1).await.sealed_path, s.chunk_ids(1).await), (Some(path(1, 3)), vec![]));
+    });
+}
+
+pub(super) fn a_recording_may_have_versions(subjects: &Subjects) {
+    subjects.one(async |s| {
+        s.commit(batch(1).finished(1, 2, facts("x"))).await;
+        let versions = [0, u64::MAX, 7].map(|version| versioned_path(&path(1, 3), version));
+        let mut replaces = None;
+        for version in &versions {
+            let chunks = s.chunk_ids(1).await;
+            let sealed =
+                Sealed { query_id: query_id(1), path: version.clone(), replaces: replaces.clone(), chunks };
+            assert_eq!(seal(s, [sealed]).await, replaces.into_iter().collect::<Vec<_>>());
+            assert_eq!(s.parts(1).await.sealed_path.as_ref(), Some(version));
+            replaces = Some(version.clone());
+        }
+        s.reopen().await;
+        assert_eq!(s.parts(1).await.sealed_path, replaces);
+        let deleted = s.store.delete_before(i64::MAX, ALL).await.expect("a store");
+        assert_eq!(deleted.into_iter().map(|deleted| deleted.sealed_path).collect::<Vec<_>>(), [replaces]);
     });
 }
 
@@ -113,7 +165,10 @@ pub(super) fn many_are_sealed_in_one_call(subjects: &Subjects) {
             recordings.push(sealed(query, 0, s.chunk_ids(query).await));
         }
         recordings.push(sealed(99, 0, vec![]));
+        let waiting = async |s: &Subject| s.store.stats().await.expect("a store").unsealed;
+        assert_eq!(waiting(s).await, 20);
         assert_eq!(seal(s, recordings).await, [path(99, 0)]);
+        assert_eq!(waiting(s).await, 1);
         assert_eq!(unsealed(s, ALL).await, [20].map(query_id));
         assert!(seal(s, []).await.is_empty());
     });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::batch::{batch, facts, line, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects, number, numbers};
 use crate::batch::Facts;
-use crate::query::recording_path;
+use crate::path::recording_path;
 use crate::recording::Sealed;
 use crate::seen::Run;
 use crate::store::Deleted;
@@ -76,7 +76,7 @@ pub(super) fn only_old_queries_that_ended_are_deleted(subjects: &Subjects) {
         s.commit(batch(1).started(4, 5, started(50)).finished(5, 6, started(99))).await;
         let path = recording_path(query_id(5), 99);
         let (kept, sealed) = (s.chunk_ids(1).await, s.chunk_ids(5).await);
-        let recording = Sealed { query_id: query_id(5), path: path.clone(), chunks: sealed };
+        let recording = Sealed { query_id: query_id(5), path: path.clone(), replaces: None, chunks: sealed };
         s.store.seal(vec![recording]).await.expect("a store");
 
         let chunks = s.chunk_ids(3).await;

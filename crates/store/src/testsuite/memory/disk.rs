@@ -56,6 +56,11 @@ impl Disk {
         let Some(row) = self.rows.iter_mut().find(|row| row.query.query_id == sealed.query_id) else {
             return Some(sealed.path);
         };
+        let there = |id: &i64| row.chunks.iter().any(|chunk| chunk.info.id == *id);
+        let in_time = row.sealed_path == sealed.replaces && sealed.chunks.iter().all(there);
+        if row.sealed_path.as_ref() != Some(&sealed.path) && !in_time {
+            return Some(sealed.path);
+        }
         row.chunks.retain(|chunk| !sealed.chunks.contains(&chunk.info.id));
         let before = row.sealed_path.replace(sealed.path);
         before.filter(|before| row.sealed_path.as_ref() != Some(before))
