@@ -60,6 +60,11 @@ pub trait Harness: Send + Sync {
     /// # Panics
     /// When it can not be opened.
     async fn open(&self) -> Arc<dyn Store>;
+
+    /// Random worlds a property is tried in, unless `PROPTEST_CASES` says otherwise.
+    fn worlds(&self) -> u32 {
+        24
+    }
 }
 
 /// Lists the cases: makes a function of each that runs it on a harness, and the macro that makes tests of

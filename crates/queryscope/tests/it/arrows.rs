@@ -30,7 +30,9 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
-        "queryscope" | "queryscope-bench" | "queryscope-torture" | "xtask" => &[],
+        "queryscope" | "queryscope-bench" | "queryscope-postgres-server" | "queryscope-torture" | "xtask" => {
+            &[]
+        }
         _ => return None,
     };
     let engines: &[&str] = if name == "queryscope-datafusion" { &[] } else { &ENGINES };

@@ -18,9 +18,6 @@ use crate::store::{Committed, Listed, Store};
 /// More than any case stores.
 pub(super) const ALL: usize = 10_000;
 
-/// Worlds a property is tried in, unless `PROPTEST_CASES` says otherwise.
-const WORLDS: u32 = 24;
-
 /// Makes a harness with an empty store.
 type Make = fn() -> Box<dyn Harness>;
 
@@ -49,7 +46,7 @@ impl Subjects {
     pub(super) fn any<S: Strategy>(&self, values: S, case: &impl AsyncFn(&mut Subject, S::Value)) {
         let mut config = Config { failure_persistence: None, ..Config::default() };
         if std::env::var_os("PROPTEST_CASES").is_none() {
-            config.cases = WORLDS;
+            config.cases = (self.make)().worlds();
         }
         let tried = TestRunner::new(config).run(&values, |value| {
             self.one(async |subject| case(subject, value).await);

@@ -1,0 +1,73 @@
+//! What can go wrong with a database that others run.
+
+use deadpool_postgres::PoolError;
+use queryscope_store::StoreError;
+use thiserror::Error;
+use tokio_postgres::error::SqlState;
+
+/// Why a store could not be opened.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The address is none.
+    #[error("no address of a PostgreSQL database: {0}")]
+    Address(String),
+    /// The certificates to trust could not be read.
+    #[error("the certificates to trust can not be read: {0}")]
+    Certificates(String),
+    /// The server is too old.
+    #[error("PostgreSQL {0} is too old: 15 or later is needed")]
+    TooOld(String),
+    /// The database was written by a later version.
+    #[error("the database has format {found}, this version knows up to {known}: use a newer queryscope")]
+    TooNew {
+        /// The database's format version.
+        found: i32,
+        /// The latest format version this version reads.
+        known: i32,
+    },
+    /// The database could not be reached or brought up to date.
+    #[error("the database can not be used")]
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Why work on the database failed.
+#[derive(Debug, Error)]
+pub(crate) enum DbError {
+    #[error("the database failed")]
+    Database(#[from] tokio_postgres::Error),
+    #[error("the database can not be reached")]
+    Pool(#[from] PoolError),
+    #[error("the database did not answer in time")]
+    TimedOut,
+    #[error("the database holds {0}")]
+    Damaged(&'static str),
+    #[error("a chunk is damaged")]
+    Chunk(#[from] queryscope_store::ChunkError),
+}
+
+impl DbError {
+    /// Whether somebody else was faster: trying again at once may succeed.
+    pub(crate) fn is_conflict(&self) -> bool {
+        let Self::Database(error) = self else { return false };
+        let conflicts = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+        ];
+        error.code().is_some_and(|code| conflicts.contains(code))
+    }
+}
+
+/// Nothing ends the process: the database is another's, and other collectors may reach it.
+impl From<DbError> for StoreError {
+    fn from(error: DbError) -> Self {
+        Self::unavailable(error)
+    }
+}
+
+impl From<DbError> for OpenError {
+    fn from(error: DbError) -> Self {
+        Self::Database(error.into())
+    }
+}

@@ -1,0 +1,216 @@
+//! Following the commits of all collectors: the columns and the followers in this one hear of them from here alone.
+//!
+//! Who has committed waits until its commit was looked at, so who has its answer finds its queries in every read,
+//! and whoever follows from then on hears of later commits alone.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use deadpool_postgres::Pool;
+use queryscope_columns::{Columns, Snapshot};
+use queryscope_store::{CommitFeed, Commits, StoreError};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::connect::said;
+use crate::error::DbError;
+use crate::names::TermTexts;
+use crate::{change, columns};
+
+/// How long changes are kept for collectors that follow them; how long one may not have looked before it reads
+/// everything anew.
+const KEPT: Duration = Duration::from_mins(10);
+const UNSEEN_MAX: Duration = Duration::from_mins(5);
+/// How often old changes are forgotten.
+const FORGET_EVERY: Duration = Duration::from_mins(1);
+/// Pause after a look or a load that failed.
+const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+
+/// What the last look came to.
+#[derive(Debug, Clone, Default)]
+struct Looked {
+    /// The last turn that is answered.
+    turn: u64,
+    /// Why it could not be, when it could not.
+    failed: Option<Arc<str>>,
+}
+
+/// The follower, as the rest of the store sees it.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    shared: Arc<Shared>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pool: Pool,
+    terms: Arc<TermTexts>,
+    columns: RwLock<Columns>,
+    feed: CommitFeed,
+    /// Looks that were asked for.
+    asked: AtomicU64,
+    wake: Notify,
+    looked: watch::Sender<Looked>,
+    loaded: watch::Sender<bool>,
+}
+
+impl Follower {
+    /// Begins to follow and to fill the columns.
+    pub(crate) fn start(pool: Pool, terms: Arc<TermTexts>, look_every: Duration) -> Self {
+        let shared = Arc::new(Shared {
+            pool,
+            terms,
+            columns: RwLock::default(),
+            feed: CommitFeed::new(),
+            asked: AtomicU64::new(0),
+            wake: Notify::new(),
+            looked: watch::Sender::default(),
+            loaded: watch::Sender::new(false),
+        });
+        let task = tokio::spawn(run(Arc::clone(&shared), look_every));
+        Self { shared, task: Mutex::new(Some(task)) }
+    }
+
+    /// Follows the commits from now on.
+    pub(crate) fn follow(&self) -> Commits {
+        self.shared.feed.follow()
+    }
+
+    /// Has it look soon: somebody says that there is something new.
+    pub(crate) fn hint(&self) {
+        self.shared.wake.notify_one();
+    }
+
+    /// Waits until everything that is committed now has been looked at.
+    pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
+        let mut looked = self.shared.looked.subscribe();
+        let turn = self.shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.shared.wake.notify_one();
+        let result = looked.wait_for(|looked| looked.turn >= turn).await;
+        match result.map(|looked| looked.failed.clone()) {
+            Ok(None) => Ok(()),
+            Ok(Some(reason)) => Err(StoreError::unavailable(reason.to_string())),
+            Err(_) => Err(closed()),
+        }
+    }
+
+    /// The columns as they are now; waits while they are being filled.
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        self.catch_up().await?;
+        let mut loaded = self.shared.loaded.subscribe();
+        loaded.wait_for(|loaded| *loaded).await.map_err(|_| closed())?;
+        Ok(self.shared.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot())
+    }
+
+    /// Follows no longer.
+    pub(crate) async fn stop(&self) {
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            task.abort();
+            let _ = task.await;
+        }
+        let turn = u64::MAX;
+        self.shared.looked.send_replace(Looked { turn, failed: Some("the store is closed".into()) });
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::unavailable("the store is closed")
+}
+
+async fn run(shared: Arc<Shared>, look_every: Duration) {
+    loop {
+        let turn = shared.asked.load(Ordering::SeqCst);
+        match follow(&shared, look_every).await {
+            Ok(never) => match never {},
+            Err(error) => {
+                let reason = said(&error);
+                tracing::warn!(reason, "commits can not be followed");
+                shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
+            }
+        }
+        tokio::time::sleep(FAILURE_PAUSE).await;
+    }
+}
+
+/// Never to be had.
+enum Never {}
+
+/// Follows from now on; returns when the database can not say from when on to follow, or has not been asked for too
+/// long.
+async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<Never, DbError> {
+    let mut since = change::now(&shared.pool.get().await?).await?;
+    *shared.columns.write().unwrap_or_else(PoisonError::into_inner) = Columns::default();
+    shared.feed.publish_unnoted();
+    shared.loaded.send_replace(false);
+    let _loading = AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
+    let mut past: VecDeque<(Instant, String)> = VecDeque::new();
+    let mut seen_at = Instant::now();
+    loop {
+        let turn = shared.asked.load(Ordering::SeqCst);
+        match look(shared, &since).await {
+            Ok(snapshot) => {
+                since = snapshot;
+                seen_at = Instant::now();
+                shared.looked.send_replace(Looked { turn, failed: None });
+            }
+            Err(error) if seen_at.elapsed() > UNSEEN_MAX => return Err(error),
+            Err(error) => {
+                let reason = said(&error);
+                tracing::warn!(reason, "commits can not be followed");
+                shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
+                tokio::time::sleep(FAILURE_PAUSE).await;
+                continue;
+            }
+        }
+        if past.back().is_none_or(|(at, _)| at.elapsed() > FORGET_EVERY) {
+            past.push_back((Instant::now(), since.clone()));
+            forget(shared, &mut past).await;
+        }
+        if shared.asked.load(Ordering::SeqCst) == turn {
+            let _ = tokio::time::timeout(look_every, shared.wake.notified()).await;
+        }
+    }
+}
+
+async fn look(shared: &Shared, since: &str) -> Result<String, DbError> {
+    let told = shared.feed.is_followed();
+    let mut client = shared.pool.get().await?;
+    let look = change::look(&mut client, &shared.terms, since, told).await?;
+    if !look.rows.is_empty() {
+        shared.terms.learn(&client, &look.rows).await?;
+        // Who is told finds what was done in every read.
+        shared.columns.write().unwrap_or_else(PoisonError::into_inner).apply(look.rows);
+    }
+    match look.changes {
+        Some(changes) => shared.feed.publish(changes),
+        None => shared.feed.publish_unnoted(),
+    }
+    Ok(look.snapshot)
+}
+
+/// Forgets changes that are older than any collector still asks for.
+async fn forget(shared: &Shared, past: &mut VecDeque<(Instant, String)>) {
+    let Some((at, snapshot)) = past.front() else { return };
+    if at.elapsed() <= KEPT {
+        return;
+    }
+    let forgotten = async { change::forget_before(&shared.pool.get().await?, snapshot).await }.await;
+    if let Err(error) = forgotten {
+        tracing::warn!(error = &error as &dyn std::error::Error, "old changes could not be forgotten");
+    }
+    past.pop_front();
+}
+
+async fn load(shared: Arc<Shared>) {
+    while let Err(error) = columns::load(&shared.pool, &shared.terms, &shared.columns).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the queries could not be loaded");
+        tokio::time::sleep(FAILURE_PAUSE).await;
+    }
+    shared.loaded.send_replace(true);
+}

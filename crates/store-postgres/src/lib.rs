@@ -1,0 +1,34 @@
+//! The shared store: one PostgreSQL database under any number of collectors.
+//!
+//! A batch is added to its stream under the lock of the stream's row, in one transaction with what has been seen of
+//! it: whichever collectors a sender and its resends reach, each event is stored once. A collector keeps nothing
+//! that another could miss. Answers over many queries come from columns in each collector's memory, which follow
+//! the commits of all collectors.
+
+mod change;
+mod columns;
+mod commit;
+mod connect;
+mod error;
+mod follow;
+mod group;
+mod hints;
+mod list;
+mod migrate;
+mod names;
+mod options;
+mod recording;
+mod retention;
+mod row;
+mod search;
+mod silence;
+mod store;
+mod terms;
+mod tls;
+mod token;
+mod verify;
+mod writer;
+
+pub use error::OpenError;
+pub use options::{CommitGroup, PostgresOptions};
+pub use store::PostgresStore;

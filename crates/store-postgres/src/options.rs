@@ -1,0 +1,50 @@
+//! Settings of the shared store.
+
+use std::fmt;
+use std::time::Duration;
+
+/// One group commit, as its observer sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitGroup {
+    /// Requests in the group.
+    pub requests: usize,
+    /// From the begin of the transaction until it was durable.
+    pub took: Duration,
+}
+
+/// Settings of the shared store.
+pub struct PostgresOptions {
+    /// Connections for readers.
+    pub readers: usize,
+    /// Groups of batches that are committed at the same time, each on a connection of its own.
+    pub writers: usize,
+    /// How long the database may work on one statement, and the store wait for one answer.
+    pub statement_timeout: Duration,
+    /// How often to look for commits of other collectors when nobody tells of any.
+    pub poll_every: Duration,
+    /// Is told of every group commit.
+    pub on_commit: Box<dyn Fn(CommitGroup) + Send + Sync>,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            readers: 8,
+            writers: 1,
+            statement_timeout: Duration::from_secs(30),
+            poll_every: Duration::from_secs(1),
+            on_commit: Box::new(|_| {}),
+        }
+    }
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("readers", &self.readers)
+            .field("writers", &self.writers)
+            .field("statement_timeout", &self.statement_timeout)
+            .field("poll_every", &self.poll_every)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,67 @@
+//! Deleting old queries.
+
+use deadpool_postgres::Client;
+use queryscope_protocol::QueryId;
+use queryscope_store::Deleted;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::DbError;
+use crate::list::bound;
+use crate::recording::sealed_at;
+
+/// Streams before queries, as commits lock them; what another collector works on is left for the next time. Streams
+/// and what has been seen of them stay, so that nothing resent is stored again.
+const OLD: &str = "
+    SELECT id, stream FROM query WHERE started_unix_ns < $1 AND status <> 0 ORDER BY started_unix_ns LIMIT $2";
+const LOCK_STREAMS: &str = "SELECT id FROM stream WHERE id = ANY($1) FOR NO KEY UPDATE SKIP LOCKED";
+const LOCK: &str = "
+    SELECT id FROM query WHERE id = ANY($1) AND stream = ANY($2) AND started_unix_ns < $3 AND status <> 0
+    ORDER BY id FOR UPDATE SKIP LOCKED";
+const DELETE: &str =
+    "DELETE FROM query WHERE id = ANY($1) RETURNING id, query_id, stream, events, sealed_day, sealed_version";
+/// The events of a query are its stream's from now on.
+const UNKEPT: &str = "
+    UPDATE stream SET unkept = unkept + gone.events FROM (
+        SELECT stream, sum(events)::bigint AS events FROM unnest($1::bigint[], $2::bigint[]) AS gone (stream, events)
+        GROUP BY stream
+    ) AS gone WHERE stream.id = gone.stream";
+const CHUNKS: &str = "DELETE FROM chunk WHERE query = ANY($1)";
+const SEALING: &str = "DELETE FROM sealing WHERE query = ANY($1)";
+const TELL: &str = "
+    INSERT INTO change (query, query_id, moved, new)
+    SELECT id, query_id, true, false FROM unnest($1::bigint[], $2::uuid[]) AS gone (id, query_id)";
+
+/// Deletes up to `limit` queries that started before and do not run.
+pub(crate) async fn delete_before(
+    client: &mut Client,
+    started_unix_ns: i64,
+    limit: usize,
+) -> Result<Vec<Deleted>, DbError> {
+    let transaction = client.transaction().await?;
+    let numbers = |rows: &[Row], column| rows.iter().map(|row| row.get(column)).collect::<Vec<i64>>();
+    let statement = transaction.prepare_cached(OLD).await?;
+    let old = transaction.query(&statement, &[&started_unix_ns, &bound(limit)]).await?;
+    let statement = transaction.prepare_cached(LOCK_STREAMS).await?;
+    let streams = numbers(&transaction.query(&statement, &[&numbers(&old, 1)]).await?, 0);
+    let statement = transaction.prepare_cached(LOCK).await?;
+    let locked = transaction.query(&statement, &[&numbers(&old, 0), &streams, &started_unix_ns]).await?;
+    let ids = numbers(&locked, 0);
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    transaction.execute(&transaction.prepare_cached(CHUNKS).await?, &[&ids]).await?;
+    transaction.execute(&transaction.prepare_cached(SEALING).await?, &[&ids]).await?;
+    let rows = transaction.query(&transaction.prepare_cached(DELETE).await?, &[&ids]).await?;
+    let ids = numbers(&rows, 0);
+    let query_ids: Vec<Uuid> = rows.iter().map(|row| row.get(1)).collect();
+    let unkept = transaction.prepare_cached(UNKEPT).await?;
+    transaction.execute(&unkept, &[&numbers(&rows, 2), &numbers(&rows, 3)]).await?;
+    transaction.execute(&transaction.prepare_cached(TELL).await?, &[&ids, &query_ids]).await?;
+    transaction.commit().await?;
+    let deleted = rows.iter().map(|row| {
+        let query_id = QueryId::new(row.get(1));
+        Deleted { query_id, sealed_path: sealed_at(row, 4, query_id) }
+    });
+    Ok(deleted.collect())
+}

@@ -1,0 +1,293 @@
+//! [`PostgresStore`]: the interface of a store over the writers, the readers and the follower.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use deadpool_postgres::{Client, GenericClient, Pool};
+use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions};
+use queryscope_history::Window;
+use queryscope_protocol::{QueryId, StreamId};
+use queryscope_store::{
+    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
+    Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
+    TokenRecord, VersionEntry,
+};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use crate::connect::Server;
+use crate::error::{DbError, OpenError};
+use crate::follow::Follower;
+use crate::hints::Hints;
+use crate::list::{self, bound};
+use crate::names::{ColumnNames, TermTexts};
+use crate::options::PostgresOptions;
+use crate::row::{COLUMNS, listed};
+use crate::terms::TermIds;
+use crate::writer::{Writer, Writing};
+use crate::{migrate, recording, retention, silence, token, verify};
+
+/// Connections of the follower: one looks, one loads.
+const FOLLOWERS: usize = 2;
+
+const ENGINES: &str = "
+    SELECT text FROM term JOIN engine ON engine.term = term.id ORDER BY text";
+const STREAMS: &str = "
+    SELECT s.stream_id, s.project, ARRAY(SELECT first FROM seen WHERE seen.stream = s.id ORDER BY first),
+        ARRAY(SELECT last FROM seen WHERE seen.stream = s.id ORDER BY first)
+    FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
+const ACCOUNT: &str = "
+    SELECT query.events + coalesce(running.events, 0) FROM query
+    LEFT JOIN running ON running.query = query.id WHERE query_id = $1";
+const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
+const STATS: &str = "
+    SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
+        FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change']) AS name)";
+
+/// A store in a PostgreSQL database that other collectors use, too.
+#[derive(Debug)]
+pub struct PostgresStore {
+    /// Tells this store from others on the same database.
+    node: Uuid,
+    read: Pool,
+    writer: Writer,
+    write: Pool,
+    follower: Arc<Follower>,
+    follow: Pool,
+    terms: Arc<TermTexts>,
+    /// Answers over many queries take a core and memory: they are made one at a time.
+    analyses: Semaphore,
+}
+
+impl PostgresStore {
+    /// Connects to the database at an address (`postgres://user:password@host:port/database?sslmode=…`) and brings it
+    /// up to date. Connections live in the runtime this is called in.
+    ///
+    /// # Errors
+    /// When the address is none, or the database can not be reached, is too old, or of a later version.
+    pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, OpenError> {
+        let server = Server::of(address, &options)?;
+        // One writer needs a second connection for new texts, and other work that writes one.
+        let write = server.pool(options.writers.max(1) * 2 + 1, "")?;
+        let custom = "SET plan_cache_mode = force_custom_plan";
+        let read = server.pool(options.readers, custom)?;
+        let follow = server.pool(FOLLOWERS, "")?;
+        let mut client = write.get().await.map_err(DbError::from)?;
+        migrate::migrate(&mut client).await?;
+        drop(client);
+        let node = Uuid::new_v4();
+        let terms = Arc::<TermTexts>::default();
+        let follower = Arc::new(Follower::start(follow.clone(), Arc::clone(&terms), options.poll_every));
+        // Who follows the store once it is open misses nothing.
+        follower.catch_up().await.map_err(|error| OpenError::Database(error.into()))?;
+        let hints = Hints::start(server.clone(), node, &follower);
+        let writing = Writing {
+            pool: write.clone(),
+            terms: TermIds::default(),
+            follower: Arc::clone(&follower),
+            hints,
+            timeout: options.statement_timeout,
+            on_commit: options.on_commit,
+        };
+        let writer = Writer::start(options.writers, writing);
+        tracing::info!(%server, "connected");
+        Ok(Self { node, read, writer, write, follower, follow, terms, analyses: Semaphore::new(1) })
+    }
+
+    async fn reader(&self) -> Result<Client, DbError> {
+        Ok(self.read.get().await?)
+    }
+
+    /// Answers from the columns, of the queries a filter keeps, on a thread that may block.
+    async fn analyse<T: Send + 'static>(
+        &self,
+        filter: QueryFilter,
+        answer: impl FnOnce(&ColumnNames, &Snapshot, &Selection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
+        let snapshot = self.follower.snapshot().await?;
+        let names = ColumnNames {
+            terms: Arc::clone(&self.terms),
+            pool: self.read.clone(),
+            runtime: Handle::current(),
+        };
+        let answered =
+            tokio::task::spawn_blocking(move || answer(&names, &snapshot, &Selection::of(&names, &filter)?));
+        Ok(answered.await.map_err(StoreError::unavailable)??)
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        self.writer.commit(batch).await
+    }
+
+    async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        let ended = silence::end_silent(&mut client, heard_before_unix_ms).await?;
+        if ended > 0 {
+            self.follower.catch_up().await?;
+        }
+        Ok(ended)
+    }
+
+    async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError> {
+        let client = self.write.get().await.map_err(DbError::from)?;
+        Ok(silence::refresh(&client, now_unix_ms).await?)
+    }
+
+    fn commits(&self) -> Commits {
+        self.follower.follow()
+    }
+
+    async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {
+        let client = self.reader().await?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = $1"
+        );
+        let rows = rows(&client, &sql, &[&id.uuid()]).await?;
+        Ok(listed(&client, &self.terms, &rows).await?.pop().map(|listed| listed.query))
+    }
+
+    async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
+        Ok(list::page(&self.reader().await?, &self.terms, &request).await?)
+    }
+
+    async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
+        self.analyse(filter, facets).await
+    }
+
+    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, by)).await
+    }
+
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+        self.analyse(filter, versions).await
+    }
+
+    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
+        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &window))
+            .await
+    }
+
+    async fn engines(&self) -> Result<Vec<String>, StoreError> {
+        let rows = rows(&self.reader().await?, ENGINES, &[]).await?;
+        let text = |row: &tokio_postgres::Row| String::from_utf8(row.get(0));
+        let engines: Result<_, _> = rows.iter().map(text).collect();
+        Ok(engines.map_err(|_| DbError::Damaged("a text that is not UTF-8"))?)
+    }
+
+    async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
+        Ok(recording::parts(&mut self.reader().await?, &self.terms, id).await?)
+    }
+
+    async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        Ok(recording::chunks(&self.reader().await?, &ids).await?)
+    }
+
+    async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError> {
+        Ok(recording::unsealed(&self.reader().await?, self.node, limit).await?)
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(recording::seal(&mut client, &sealed).await?)
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(retention::delete_before(&mut client, started_unix_ns, limit).await?)
+    }
+
+    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
+        let client = self.reader().await?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream
+             WHERE q.id > $1 ORDER BY q.id LIMIT $2"
+        );
+        let rows = rows(&client, &sql, &[&after.unwrap_or(i64::MIN), &bound(limit)]).await?;
+        Ok(listed(&client, &self.terms, &rows).await?)
+    }
+
+    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
+        let rows = rows(&self.reader().await?, ACCOUNT, &[&id.uuid()]).await?;
+        let account =
+            |row: &tokio_postgres::Row| Account { committed: row.get::<_, i64>(0).cast_unsigned(), lost: 0 };
+        Ok(rows.first().map(account))
+    }
+
+    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
+        let rows = rows(&self.reader().await?, UNKEPT, &[&id.uuid()]).await?;
+        Ok(rows.first().map(|row| row.get::<_, i64>(0).cast_unsigned()))
+    }
+
+    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
+        let client = self.reader().await?;
+        let after = after.map_or(Uuid::nil(), StreamId::uuid);
+        let rows = rows(&client, STREAMS, &[&after, &bound(limit)]).await?;
+        let projects = rows.iter().map(|row| row.get(1)).collect();
+        let projects = self.terms.texts(&client, projects).await?;
+        let seen = |row: &tokio_postgres::Row| {
+            let (first, last): (Vec<i64>, Vec<i64>) = (row.get(2), row.get(3));
+            let run =
+                |(first, last): (i64, i64)| Run { first: first.cast_unsigned(), last: last.cast_unsigned() };
+            let project = projects.get(&row.get(1)).map(ToString::to_string);
+            Ok(StreamSeen {
+                stream_id: StreamId::new(row.get(0)),
+                project: project.ok_or(DbError::Damaged("the number of a text that is not there"))?,
+                seen: first.into_iter().zip(last).map(run).collect(),
+            })
+        };
+        rows.iter().map(seen).collect()
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        Ok(token::all(&self.reader().await?).await?)
+    }
+
+    async fn add_token(&self, token: TokenRecord) -> Result<bool, StoreError> {
+        Ok(token::add(&self.reader().await?, &token).await?)
+    }
+
+    async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(token::revoke(&self.reader().await?, name).await?)
+    }
+
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        Ok(verify::problems(&self.reader().await?).await?)
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let client = self.reader().await?;
+        let unsealed = recording::waiting(&client, StoreStats::UNSEALED_MAX).await?;
+        let rows = rows(&client, STATS, &[]).await?;
+        let number = |column| rows.first().map_or(0, |row| row.get::<_, i64>(column).cast_unsigned());
+        Ok(StoreStats {
+            bytes: number(1),
+            log_bytes: 0,
+            running: number(0),
+            unsealed,
+            queued: self.writer.queued() as u64,
+        })
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.writer.finish().await;
+        self.follower.stop().await;
+        let released = async { recording::release(&self.reader().await?, self.node).await }.await;
+        for pool in [&self.read, &self.write, &self.follow] {
+            pool.close();
+        }
+        Ok(released?)
+    }
+}
+
+async fn rows(
+    client: &impl GenericClient,
+    sql: &str,
+    values: &[&(dyn tokio_postgres::types::ToSql + Sync)],
+) -> Result<Vec<tokio_postgres::Row>, DbError> {
+    Ok(client.query(&client.prepare_cached(sql).await?, values).await?)
+}

@@ -1,0 +1,32 @@
+//! The shared store passes the conformance suite of all stores.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use queryscope_store::Store;
+use queryscope_store::testsuite::Harness;
+use queryscope_store_postgres::{PostgresOptions, PostgresStore};
+
+/// A schema of its own on a real server.
+struct Schema(String);
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self(queryscope_postgres_server::shared())
+    }
+}
+
+#[async_trait]
+impl Harness for Schema {
+    async fn open(&self) -> Arc<dyn Store> {
+        let store = PostgresStore::open(&self.0, PostgresOptions::default()).await;
+        Arc::new(store.expect("opens"))
+    }
+
+    /// Each takes seconds.
+    fn worlds(&self) -> u32 {
+        6
+    }
+}
+
+queryscope_store::conformance_tests!(Schema);
