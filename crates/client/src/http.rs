@@ -16,7 +16,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 use crate::host::{Host, System};
-use retry_after::retry_after;
+pub use retry_after::retry_after;
 
 /// The variable that has the token where the option is not set.
 const TOKEN_VARIABLE: &str = "TELEMETRY_TOKEN";

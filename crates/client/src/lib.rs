@@ -71,7 +71,7 @@ pub use queryscope_protocol as protocol;
 pub use active::ActiveQuery;
 pub use exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 pub use files::{EventsFile, ProfilesFile};
-pub use http::HttpExporter;
+pub use http::{HttpExporter, retry_after};
 pub use install::{InstallError, Installed, install, installed, uninstall};
 pub use query::Query;
 pub use readings::{NodeReadings, Readings};

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-/// How long a `Retry-After` asks to wait: seconds, or the time until an HTTP date; `None` when it is neither.
-pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+/// How long a `Retry-After` asks to wait: seconds, or the time from `now` until an HTTP date (RFC 9110, section
+/// 10.2.3); `None` when it is neither. For exporters that speak HTTP themselves.
+pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
         // More seconds than a number holds are as good as for ever.
