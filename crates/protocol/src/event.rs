@@ -8,6 +8,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 
 use crate::format::engine_of_events;
 use crate::id::{QueryId, Seq, StreamId};
+use crate::members::members;
+use crate::reason::sentence;
 use crate::summary::{ProfileSummary, millis};
 use crate::text::Text;
 
@@ -149,7 +151,7 @@ struct ProfileLine<'a> {
     seq: u64,
     #[serde(borrow)]
     query_id: Text<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "members")]
     profile: ProfileSummary<'a>,
 }
 
@@ -205,16 +207,6 @@ fn query_id(text: &str) -> Result<QueryId, String> {
 
 pub(crate) fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| sentence(&error))
-}
-
-/// An error of one line: its column matters, its line is always 1.
-fn sentence(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    match text.strip_suffix(&place) {
-        Some(what) => format!("{what} at column {}", error.column()),
-        None => text,
-    }
 }
 
 /// Finds the `type` of a line and reads no further than that: most lines name it before anything long.

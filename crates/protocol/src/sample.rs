@@ -127,7 +127,7 @@ mod tests {
             ("query.progress", r#""elapsed_ms":1,"nodes":{"a":{}}"#, "node id \"a\" is not a decimal"),
             ("query.progress", r#""elapsed_ms":1,"nodes":{"-1":{}}"#, "node id \"-1\" is not a decimal"),
             ("query.progress", r#""elapsed_ms":1,"nodes":{"1":[]}"#, "an object of counters"),
-            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":{"rows_sent":0.5}}"#, "expected u64"),
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":{"rows_sent":0.5}}"#, "a whole number >= 0"),
             (
                 "query.finished",
                 r#""profile":{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{"physical":[{}],"logical":[]}}"#,

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
 
 use crate::format::engine_of_profile;
+use crate::members::members;
 use crate::text::Text;
 
 /// Finding level that makes an insight a warning.
@@ -42,7 +43,7 @@ pub struct ProfileSummary<'a> {
     /// The engine's error text when the query failed.
     #[serde(borrow, default)]
     pub failed: Option<Text<'a>>,
-    #[serde(rename = "plan")]
+    #[serde(rename = "plan", deserialize_with = "members")]
     _plan: Plan,
     #[serde(borrow, default)]
     insights: Option<Insights<'a>>,

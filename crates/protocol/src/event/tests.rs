@@ -60,9 +60,9 @@ fn refusals_name_the_cause() {
         (line(r#""type":"x""#), "missing field `seq`"),
         (r#"{"seq":1,"type":"x"}"#.into(), "missing field `schema`"),
         (line(r#""seq":0,"type":"x""#), "seq 0 is outside 1..="),
-        (line(r#""seq":-1,"type":"x""#), "invalid value: integer `-1`"),
-        (line(r#""seq":1.5,"type":"x""#), "invalid type: floating point"),
-        (line(r#""seq":"1","type":"x""#), "invalid type: string"),
+        (line(r#""seq":-1,"type":"x""#), "expected a whole number >= 0, found -1"),
+        (line(r#""seq":1.5,"type":"x""#), "expected a whole number >= 0, found 1.5"),
+        (line(r#""seq":"1","type":"x""#), "expected a whole number >= 0, found the string \"1\""),
         (line(r#""seq":9223372036854775808,"type":"x""#), "outside 1..="),
         (line(r#""seq":1,"seq":2,"type":"x""#), "duplicate field `seq`"),
         (line(r#""seq":1,"type":"x""#).replace("@1", "@2"), "schema: unknown format"),
@@ -83,6 +83,18 @@ fn refusals_name_the_cause() {
                 r#""seq":1,"type":"query.progress","query_id":"{QUERY}","elapsed_ms":1,"nodes":[]"#
             )),
             "object of node id",
+        ),
+        // By position instead of by name: what a derived reader takes for the same.
+        (
+            line(&format!(
+                r#""seq":1,"type":"query.finished","query_id":"{QUERY}","profile":["engine-telemetry/profile@1","q",null,null,null,1,null,null,null,{{"physical":[],"logical":[]}},null]"#
+            )),
+            "expected a JSON object, found an array",
+        ),
+        (
+            line(&format!(r#""seq":1,"type":"query.finished","query_id":"{QUERY}","profile":{PROFILE}"#))
+                .replace(r#"{"physical":[],"logical":[]}"#, "[[],[]]"),
+            "expected a JSON object, found an array",
         ),
     ] {
         let reason = refused(&text);
