@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::error::ApiError;
-use crate::ingest::{Budget, Coding, Decoders, accept};
+use crate::ingest::{Budget, Coding, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
 use crate::settings::Settings;
@@ -95,7 +95,9 @@ impl Collector {
     /// # Errors
     /// As the answers of `POST /v1/events`.
     pub async fn ingest(&self, project: &str, batch: Vec<u8>) -> Result<Ingested, ApiError> {
-        let committed = accept(&self.app, project.to_owned(), Bytes::from(batch), Coding::Plain).await?;
+        let share = self.app.budget.take(batch.len()).ok_or_else(spent)?;
+        let batch = Bytes::from(batch);
+        let committed = accept(&self.app, project.to_owned(), batch, Coding::Plain, share).await?;
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
     }
 

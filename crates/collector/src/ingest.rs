@@ -10,6 +10,7 @@ mod events;
 mod health;
 mod pack;
 
+pub(crate) use body::spent;
 pub(crate) use budget::Budget;
 pub(crate) use decode::{Coding, Decoders};
 pub(crate) use events::{__path_events, accept, events};

@@ -67,7 +67,9 @@ pub(crate) async fn receive(
     if announced.is_some_and(|bytes| bytes > MAX_BODY_BYTES) {
         return Err(too_large());
     }
-    let mut share = budget.take(announced.unwrap_or_default()).ok_or_else(spent)?;
+    // Looked at and given back: what is announced and does not come must not keep others out.
+    drop(budget.take(announced.unwrap_or_default()).ok_or_else(spent)?);
+    let mut share = budget.take(0).ok_or_else(spent)?;
     let read = read(body, announced, budget, &mut share);
     let bytes = tokio::time::timeout(deadline, read).await.map_err(|_| {
         let reason = format!("the body did not arrive within {} s", deadline.as_secs());
@@ -76,7 +78,7 @@ pub(crate) async fn receive(
     Ok(Received { bytes, share })
 }
 
-/// Reads to the end; the share grows with a body that has not announced its length.
+/// Reads to the end; the share grows with what has come.
 async fn read(
     body: &mut Body,
     announced: Option<usize>,
@@ -109,7 +111,8 @@ async fn read(
     Ok(only.unwrap_or_else(|| all.freeze()))
 }
 
-fn spent() -> ApiError {
+/// 503: the budget has no room.
+pub(crate) fn spent() -> ApiError {
     ApiError::unavailable("too many bytes are in flight, try again")
 }
 

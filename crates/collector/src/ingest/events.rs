@@ -12,7 +12,8 @@ use queryscope_store::{Committed, StreamBatch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::{coding, receive, refuse};
+use super::body::{Received, coding, receive, refuse, spent};
+use super::budget::Share;
 use super::decode::Coding;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -40,7 +41,7 @@ pub(crate) struct EventsAnswer {
     request_body(
         content = String,
         content_type = "application/x-ndjson",
-        description = "At most 8 MiB as sent and 64 MiB decompressed"
+        description = "At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries"
     ),
     responses(
         (status = 202, description = "Every event is stored", body = EventsAnswer),
@@ -69,21 +70,24 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
 async fn answer(app: &Arc<App>, headers: &HeaderMap, body: &mut Body) -> Result<Committed, ApiError> {
     let project = app.tokens.project(headers)?;
     let coding = coding(headers)?;
-    let received = receive(headers, body, &app.budget, app.settings.body_deadline).await?;
-    let committed = accept(app, project, received.bytes, coding).await;
-    drop(received.share);
-    committed
+    let Received { bytes, share } = receive(headers, body, &app.budget, app.settings.body_deadline).await?;
+    accept(app, project, bytes, coding, share).await
 }
 
-/// Decodes, checks and commits one batch.
+/// Decodes, checks and commits one batch, which has a share of the budget until it is committed: for its bytes
+/// as they came or as they are packed, whichever are more.
 pub(crate) async fn accept(
     app: &Arc<App>,
     project: String,
     body: Bytes,
     coding: Coding,
+    mut share: Share,
 ) -> Result<Committed, ApiError> {
     let now_unix_ns = app.clock.unix_ns();
     let packed = app.decoders.decode(body, coding, now_unix_ns).await?;
+    if !share.grow(&app.budget, packed.bytes()) {
+        return Err(spent());
+    }
     let committed = if packed.parts.is_empty() && packed.loose.is_empty() {
         Committed::default()
     } else {

@@ -8,6 +8,9 @@ use queryscope_store::{Facts, Packer, QueryPart, Report, StreamProcess};
 
 use crate::error::ApiError;
 
+/// Queries a batch may tell of: each takes its memory and its row, however short the lines are that name it.
+const BATCH_QUERIES_MAX: usize = 1 << 16;
+
 /// A batch that has been checked and packed.
 #[derive(Debug)]
 pub(crate) struct Packed {
@@ -16,6 +19,27 @@ pub(crate) struct Packed {
     pub(crate) loose: Vec<Seq>,
     /// Events whose seq stood in the batch before.
     pub(crate) repeated: u64,
+}
+
+impl Packed {
+    /// About what it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let part = |part: &QueryPart| {
+            let facts = part.report.started.iter().chain(&part.report.finished);
+            size_of::<QueryPart>()
+                + size_of_val(&part.seqs[..])
+                + part.gzip.len()
+                + facts.map(text_bytes).sum::<usize>()
+        };
+        size_of_val(&self.loose[..]) + self.parts.iter().map(part).sum::<usize>()
+    }
+}
+
+/// Bytes of the texts that a profile's facts hold.
+fn text_bytes(facts: &Facts) -> usize {
+    let texts = [&facts.label, &facts.fingerprint, &facts.failed];
+    let texts = texts.into_iter().flatten().chain(&facts.rules);
+    texts.map(|text| size_of::<String>() + text.len()).sum()
 }
 
 struct Group<'a> {
@@ -27,7 +51,7 @@ struct Group<'a> {
 /// Checks and packs the text of a batch.
 ///
 /// # Errors
-/// 400 with the line to blame.
+/// 400 with the line to blame, 413 for more than [`BATCH_QUERIES_MAX`] queries.
 pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> Result<Packed, ApiError> {
     let batch = Batch::open(text).map_err(refused)?;
     let process = StreamProcess::of(&batch.process, batch.process_line);
@@ -50,6 +74,10 @@ pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> R
             groups.push(Group { query_id, events: Vec::new(), report: Report::default() });
             groups.len() - 1
         });
+        if group == BATCH_QUERIES_MAX {
+            let reason = format!("the batch tells of over {BATCH_QUERIES_MAX} queries, split it");
+            return Err(ApiError::too_large(reason));
+        }
         groups[group].add(event, received_unix_ns);
     }
     loose.sort_unstable();
@@ -147,6 +175,24 @@ mod tests {
         let packed = packed(&[loose(7), loose(5)]);
         assert!(packed.parts.is_empty());
         assert_eq!(packed.loose.iter().map(|seq| seq.get()).collect::<Vec<_>>(), [5, 7]);
+    }
+
+    #[test]
+    fn a_batch_tells_of_so_many_queries_and_no_more() {
+        let event = |n: usize| {
+            format!(
+                r#"{{"schema":"x-telemetry/events@1","seq":{},"type":"x","query_id":"{n:08x}-1bd9-77b2-97ab-860dd7026506"}}"#,
+                n + 2
+            )
+        };
+        let mut text =
+            format!("{PROCESS}\n") + &(0..BATCH_QUERIES_MAX).map(event).collect::<Vec<_>>().join("\n");
+        let packed = pack(text.as_bytes(), &mut Packer::new(), 0).expect("a batch");
+        assert_eq!(packed.parts.len(), BATCH_QUERIES_MAX);
+        assert!(packed.bytes() > BATCH_QUERIES_MAX * (size_of::<QueryPart>() + 20), "{}", packed.bytes());
+        text = text + "\n" + &event(BATCH_QUERIES_MAX);
+        let error = pack(text.as_bytes(), &mut Packer::new(), 0).expect_err("one too many");
+        assert_eq!((error.status().as_u16(), error.line()), (413, None), "{error}");
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::pin::pin;
 
 use axum::body::{Body, Bytes};
-use futures_util::{poll, stream};
+use futures_util::{StreamExt, poll, stream};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::app::{Answer, Setup, TestApp, post, with_header};
-use crate::events::{batch, done, query};
+use crate::events::{batch, done, gzip, progress, query};
 use crate::faulty::Fault;
 use crate::socket::{self, Server};
 
@@ -62,19 +62,44 @@ async fn the_first_fatal_failure_ends_acknowledging_and_the_service() {
 async fn a_spent_budget_of_bytes_is_503_until_a_body_is_done() {
     let app = Setup::with(|settings| settings.body_budget_bytes = 10 << 10).start().await;
     let (send_body, body) = oneshot::channel::<Bytes>();
-    let slow = with_header(post(Body::from_stream(stream::once(body))), "content-length", "8192");
-    let mut slow = pin!(app.send(slow));
-    assert!(poll!(&mut slow).is_pending(), "its body is awaited, and 8 KiB are set aside for it");
-    assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 8192);
+    let padded = batch(1, [done(2, 1)]).trim_end().to_owned() + &" ".repeat(6 << 10);
+    let begin = stream::once(async { Ok::<_, Infallible>(Bytes::from(padded)) });
+    let rest = stream::once(async { Ok(body.await.expect("sent")) });
+    let mut slow = pin!(app.send(post(Body::from_stream(begin.chain(rest)))));
+    assert!(poll!(&mut slow).is_pending(), "the rest of its body is awaited");
+    assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 7168);
 
     check(&app.send(with_header(post(batch(2, [done(2, 2)])), "content-length", "4096")).await);
     let pieces = [done(2, 2), " ".repeat(4096)].map(Ok::<_, Infallible>);
     check(&app.post(Body::from_stream(stream::iter(pieces))).await);
     app.store(batch(3, [done(2, 3)])).await;
 
-    send_body.send(batch(1, [done(2, 1)]).into()).expect("awaited");
+    send_body.send(Bytes::from_static(b" ")).expect("awaited");
     assert_eq!(slow.await.json(), json!({"accepted": 1, "duplicates": 0}));
     assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 0);
     app.send(with_header(post(batch(2, [done(2, 2)])), "content-length", "8192")).await;
     assert_eq!(app.status(2).await, "finished");
+}
+
+#[tokio::test]
+async fn bytes_that_are_announced_and_do_not_come_keep_nobody_out() {
+    let app = Setup::with(|settings| settings.body_budget_bytes = 10 << 10).start().await;
+    let silent = || Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+    let mut lying: Vec<_> =
+        (0..100).map(|_| Box::pin(app.send(with_header(post(silent()), "content-length", "8192")))).collect();
+    for request in &mut lying {
+        assert!(poll!(request).is_pending(), "its body is awaited");
+    }
+    app.store(batch(1, [done(2, 1)])).await;
+}
+
+#[tokio::test]
+async fn a_batch_has_to_fit_the_budget_as_it_is_packed_too() {
+    let app = Setup::with(|settings| settings.body_budget_bytes = 64 << 10).start().await;
+    let of_queries = |count: u64| gzip(batch(1, (0..count).map(|n| progress(n + 2, n + 1))));
+    let many = of_queries(200);
+    assert!(many.len() < 16 << 10, "{}", many.len());
+    check(&app.post_gzip(many).await);
+    assert_eq!(app.metric("queryscope_body_bytes_in_flight").await, 0);
+    assert_eq!(app.post_gzip(of_queries(20)).await.status, 202);
 }
