@@ -1142,6 +1142,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description There is no such query, nothing to compare it with, or a plan has not been sent */
             404: {
                 headers: {
@@ -1228,6 +1237,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1324,6 +1342,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Reading failed */
             503: {
                 headers: {
@@ -1394,6 +1421,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The live streams are not available now */
             503: {
                 headers: {
@@ -1450,6 +1486,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1533,6 +1578,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1651,6 +1705,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Reading failed */
             503: {
                 headers: {
@@ -1694,6 +1757,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1760,6 +1832,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description There is no such query, or its plan has not been sent */
             404: {
                 headers: {
@@ -1812,6 +1893,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1872,6 +1962,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1962,6 +2061,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Reading failed */
             503: {
                 headers: {
@@ -1980,7 +2088,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 8 MiB as sent and 64 MiB decompressed */
+        /** @description At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries */
         requestBody: {
             content: {
                 "application/x-ndjson": string;

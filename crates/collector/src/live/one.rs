@@ -48,6 +48,7 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
         ),
         (status = 204, description = "Nothing has come since the `finished` named by Last-Event-ID"),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )

@@ -47,6 +47,7 @@ use crate::read::{Params, SourceFilters};
             content_type = "text/event-stream"
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "The live streams are not available now", body = ErrorBody),
     )
 )]

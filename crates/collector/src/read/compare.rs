@@ -36,6 +36,7 @@ use shape::{Basis, Comparison};
     responses(
         (status = 200, description = "What is different", body = Comparison),
         (status = 400, description = "A parameter is invalid, or run is missing", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (
             status = 404,
             description = "There is no such query, nothing to compare it with, or a plan has not been sent",

@@ -51,6 +51,7 @@ pub(crate) struct FacetValue {
     responses(
         (status = 200, description = "Counts by field", body = Facets),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]

@@ -88,6 +88,7 @@ impl From<GroupEntry> for Group {
     responses(
         (status = 200, description = "The groups", body = Vec<Group>),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]

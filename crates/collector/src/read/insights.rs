@@ -145,6 +145,7 @@ impl From<&protocol::Evidence<'_>> for Evidence {
     responses(
         (status = 200, description = "What was found", body = Insights),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query, or its plan has not been sent", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )

@@ -31,6 +31,7 @@ use crate::error::{ApiError, ErrorBody};
             headers(("Link" = String, description = "Address of the next page, where there is one"))
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]

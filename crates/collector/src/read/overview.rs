@@ -180,6 +180,7 @@ impl From<OverviewEntry> for LabelOverview {
     responses(
         (status = 200, description = "The labels that ran in the range", body = Overview),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]

@@ -21,6 +21,7 @@ use crate::error::{ApiError, ErrorBody};
     responses(
         (status = 200, description = "The query", body = QuerySummary),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )

@@ -31,6 +31,7 @@ use crate::error::{ApiError, ErrorBody};
             example = json!("{\"schema\":\"engine-telemetry/events@1\",\"seq\":1,\"type\":\"process\"}\n")
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query, or it still runs", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )

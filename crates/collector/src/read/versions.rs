@@ -95,6 +95,7 @@ impl From<VersionEntry> for Version {
     responses(
         (status = 200, description = "The plans", body = Vec<Version>),
         (status = 400, description = "A parameter is invalid, or label is missing", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]
