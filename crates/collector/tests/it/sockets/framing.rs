@@ -112,14 +112,77 @@ async fn chunks_win_over_a_length_and_nothing_is_smuggled_behind_them() {
     assert_eq!(app.ids("").await, [crate::events::query(1)]);
 }
 
+/// Ways to make one reader end a request where another goes on (CL.TE, TE.CL, TE.TE, and lines that only some
+/// take for a header): what is hidden behind the end of chunks is the body to the one and a request to the other.
+#[tokio::test]
+async fn a_request_hidden_in_a_body_is_never_taken_for_one() {
+    let (app, server, _client) = start().await;
+    let hidden = format!("0\r\n\r\n{}", post(&batch(2, [done(2, 2)])));
+    let length = format!("Content-Length: {}", hidden.len());
+    for lines in [
+        &[length.as_str(), "Transfer-Encoding: chunked"][..],
+        &["Transfer-Encoding: chunked", &length],
+        &[&length, "Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
+        &[&length, "Transfer-Encoding: identity", "Transfer-Encoding: chunked"],
+        &[&length, "Transfer-Encoding: chunked, chunked"],
+        &[&length, "Transfer-Encoding: xchunked"],
+        &[&length, "Transfer-Encoding: \"chunked\""],
+        &[&length, "Transfer-Encoding:\tchunked"],
+        &[&length, "Transfer-Encoding: chunked\t"],
+        &[&length, "Transfer-Encoding : chunked"],
+        &[&length, " Transfer-Encoding: chunked"],
+        &[&length, "X: y\r\n Transfer-Encoding: chunked"],
+        &[&length, "X: y\rTransfer-Encoding: chunked"],
+        &[&length, "X: y\nTransfer-Encoding: chunked"],
+        &[&length, "Transfer-Encoding\0: chunked"],
+        &[&length, "Transfer-Encoding: chunked\0"],
+        &[&length, "Transfer_Encoding: chunked"],
+        &[&length, "Content-Length: 0"],
+        &["Content-Length: 0", &length],
+        &[&length, &length],
+    ] {
+        let mut client = server.connect().await;
+        client.write(post_head(lines) + &hidden).await;
+        client.half_close().await;
+        let rest = client.closed().await;
+        assert_eq!(rest.matches("HTTP/1.1 ").count(), 1, "{lines:?}: {rest}");
+        assert!(rest.starts_with("HTTP/1.1 400"), "no batch begins like that: {lines:?}: {rest}");
+    }
+    assert!(app.ids("").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_431() {
+    let (_app, server, _client) = start().await;
+    let many: String = (0..200).map(|n| format!("X-{n}: y\r\n")).collect();
+    for lines in ["X: ".to_owned() + &"y".repeat(1 << 20), many] {
+        let mut client = server.connect().await;
+        // It may be refused before all of it was written.
+        client.try_write(post_head(&[lines.trim_end(), "Content-Length: 0"])).await;
+        let rest = client.closed().await;
+        assert!(rest.is_empty() || rest.starts_with("HTTP/1.1 431"), "{rest}");
+    }
+}
+
 #[tokio::test]
 async fn broken_chunks_are_400_and_store_nothing() {
     let (app, server, _client) = start().await;
-    for body in ["zz\r\n", "-1\r\n", "5\r\nabcdeXX", "fffffffffffffffff\r\n"] {
+    for body in [
+        "zz\r\n",
+        "-1\r\n",
+        "+5\r\nhello\r\n0\r\n\r\n",
+        "0x5\r\nhello\r\n0\r\n\r\n",
+        "5\r\nabcdeXX",
+        "5\nhello\r\n0\r\n\r\n",
+        "5\r\nhello\n0\r\n\r\n",
+        "5;a\nb\r\nhello\r\n0\r\n\r\n",
+        "fffffffffffffffff\r\n",
+        &format!("5;{}\r\nhello\r\n0\r\n\r\n", "x".repeat(1 << 20)),
+    ] {
         let mut client = server.connect().await;
-        client.write(post_head(&["Transfer-Encoding: chunked"]) + body).await;
+        client.try_write(post_head(&["Transfer-Encoding: chunked"]) + body).await;
         let reply = client.reply().await;
-        assert_eq!(reply.status, 400, "{body}: {reply:?}");
+        assert_eq!(reply.status, 400, "{:.40}: {reply:?}", body);
     }
     assert!(app.ids("").await.is_empty());
 }
