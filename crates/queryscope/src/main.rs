@@ -47,7 +47,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::Backup(args)) => backup::run(&args)?,
-        Some(Command::Check(args)) => return runtime.block_on(check::run(args)),
+        Some(Command::Check(args)) => return Ok(runtime.block_on(check::run(args))),
         Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "queryscope", &mut std::io::stdout());
@@ -62,5 +62,11 @@ fn init_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("QUERYSCOPE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(color).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(color)
+        // It would say so with `eprintln!`, which panics where the log can not be written: on a full disk.
+        .log_internal_errors(false)
+        .init();
 }

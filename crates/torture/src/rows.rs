@@ -1,9 +1,17 @@
 //! What can happen, a module each.
 
 mod crash;
+mod faults;
+mod flips;
+mod lost;
 mod order;
 mod points;
 mod power;
+mod retention;
+mod same;
+mod soak;
+mod space;
+mod stop;
 
 use std::path::PathBuf;
 
@@ -40,36 +48,34 @@ impl Setup {
     }
 }
 
+const fn row(
+    name: &'static str,
+    what: &'static str,
+    quick: u32,
+    long: u32,
+    run: fn(&Setup, u32) -> Result<String>,
+) -> Row {
+    Row { name, what, quick, long, run }
+}
+
 pub(crate) const ROWS: &[Row] = &[
-    Row {
-        name: "crash",
-        what: "SIGKILL at random under load, and while recordings are written",
-        quick: 6,
-        long: 1000,
-        run: crash::run,
-    },
-    Row { name: "points", what: "SIGKILL at each point of the path", quick: 11, long: 330, run: points::run },
-    Row {
-        name: "order",
-        what: "a sync of the log between each request and its 202",
-        quick: 1,
-        long: 10,
-        run: order::run,
-    },
-    Row {
-        name: "power",
-        what: "loss of power at any call: all, some or none of what was not synced is lost",
-        quick: 3,
-        long: 100,
-        run: power::run,
-    },
-    //    Row { name: "faults", what: "EIO, ENOSPC and short writes at the N-th call", quick: 8, long: u32::MAX, run: faults::run },
-    //    Row { name: "space", what: "no space for files beyond any byte: 503, reads go on, recovers by itself", quick: 4, long: 200, run: space::limit },
-    //    Row { name: "full", what: "a full file system of its own", quick: 1, long: 10, run: space::full },
-    //    Row { name: "flips", what: "a flipped bit is found and named, or nobody sees it", quick: 6, long: 300, run: flips::run },
-    //    Row { name: "same", what: "the same batch 100 times at once, and windows that overlap", quick: 1, long: 50, run: same::run },
-    //    Row { name: "lost", what: "the answer is lost after the commit, and the batch is sent again", quick: 300, long: 10_000, run: lost::run },
-    //    Row { name: "stop", what: "SIGTERM under load: no request is refused, and none that was stored goes without answer", quick: 3, long: 100, run: stop::run },
-    //    Row { name: "retention", what: "old queries go while they are read and the process is killed", quick: 2, long: 50, run: retention::run },
-    //    Row { name: "soak", what: "memory, log and descriptors stay flat (rounds: seconds)", quick: 6, long: 900, run: soak::run },
+    row("crash", "SIGKILL at random under load, and while recordings are written", 6, 1000, crash::run),
+    row("points", "SIGKILL at each point of the path", 11, 330, points::run),
+    row("order", "a sync of the log between each request and its 202", 1, 10, order::run),
+    row(
+        "power",
+        "loss of power at any call: all, some or none of what was not synced is lost",
+        2,
+        100,
+        power::run,
+    ),
+    row("faults", "EIO, ENOSPC and short writes at the N-th call", 5, u32::MAX, faults::run),
+    row("space", "no space beyond any byte: 503, reads go on, recovers by itself", 4, 200, space::limit),
+    row("full", "a full file system: ingest, reads, backup, start, retention, stop", 1, 10, space::full),
+    row("flips", "a flipped bit is found and named, or nobody sees it", 6, 300, flips::run),
+    row("same", "the same events over 100 connections at once: stored once, in order", 1, 50, same::run),
+    row("lost", "the answer is lost, and the batch sent again", 300, 10_000, lost::run),
+    row("stop", "SIGTERM under load: what is stored was answered, nothing is refused", 2, 100, stop::run),
+    row("retention", "old queries go while they are read and the process is killed", 1, 50, retention::run),
+    row("soak", "memory, log and descriptors stay flat; rounds are seconds", 4, 900, soak::run),
 ];

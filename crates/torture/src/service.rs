@@ -14,9 +14,9 @@ use crate::http::{Answer, Client};
 use crate::traffic::Address;
 
 /// What is promised of a start, whatever happened before.
-pub(crate) const READY_WITHIN: Duration = Duration::from_secs(10);
+const READY_WITHIN: Duration = Duration::from_secs(10);
 /// A start that is traced or held up on purpose has longer.
-pub(crate) const READY_WITHIN_TRACED: Duration = Duration::from_secs(40);
+const READY_WITHIN_TRACED: Duration = Duration::from_secs(40);
 /// A stop answers what is in flight, within 10 s, and closes its store.
 const STOPPED_WITHIN: Duration = Duration::from_secs(40);
 const LOOK_EVERY: Duration = Duration::from_millis(5);

@@ -44,6 +44,12 @@ impl Call {
         self.arguments.first()?.path.as_deref()
     }
 
+    /// What to say of it.
+    pub(crate) fn name_and_place(&self) -> String {
+        let file = self.file().map(Into::into).or_else(|| self.path(0)).unwrap_or_default();
+        format!("{} of {file} (line {} of the trace)", self.name, self.begun + 1)
+    }
+
     /// The text of an argument as a path.
     pub(crate) fn path(&self, argument: usize) -> Option<String> {
         let bytes = &self.arguments.get(argument)?.bytes;

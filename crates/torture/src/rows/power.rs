@@ -120,7 +120,7 @@ fn cut(
             cuts.remove(0);
             // The power fails when this call is about to be made.
             judge(setup, traffic, &disk, call.unix_us, random, sums)
-                .with_context(|| format!("before {call:.300?}"))?;
+                .with_context(|| format!("before {}", call.name_and_place()))?;
         }
         disk.apply(call)?;
     }

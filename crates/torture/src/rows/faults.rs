@@ -1,0 +1,277 @@
+//! A call fails: EIO, ENOSPC, a short write, at the N-th of its kind, for each N.
+//!
+//! The same short story is told again and again: a start, some batches, recordings, a stop. Each time another call
+//! on the data folder fails. What was refused is sent again; what was acknowledged must be there in the end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rand::seq::SliceRandom;
+use uuid::Uuid;
+
+use super::Setup;
+use crate::clock;
+use crate::events::Stream;
+use crate::http::Client;
+use crate::service::Launch;
+use crate::strace;
+use crate::trace::{Call, calls};
+use crate::traffic::Address;
+
+const SERVE: [&str; 2] = ["--silent-after", "300ms"];
+const BATCHES: usize = 4;
+/// How long a batch is sent again while it is refused.
+const REFUSED_MAX: Duration = Duration::from_secs(20);
+/// Recordings are begun half a second after the last batch.
+const SEALED_WITHIN: Duration = Duration::from_millis(900);
+/// The process ends so soon after a failed sync: a job finds it.
+const NOTICED_WITHIN_US: i64 = 500_000;
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// Calls that fail, and how. A result of 0 is a write of nothing.
+const FAULTS: [(&str, &[&str]); 9] = [
+    ("pwrite64", &["error=EIO", "error=ENOSPC", "retval=0"]),
+    ("write", &["error=EIO", "error=ENOSPC", "retval=0"]),
+    ("fdatasync", &["error=EIO", "error=ENOSPC"]),
+    ("fsync", &["error=EIO", "error=ENOSPC"]),
+    ("pread64", &["error=EIO"]),
+    ("rename", &["error=EIO", "error=ENOSPC"]),
+    ("mkdir", &["error=EIO", "error=ENOSPC"]),
+    ("ftruncate", &["error=EIO"]),
+    ("openat", &["error=EIO", "error=EMFILE"]),
+];
+
+/// What happens, whatever fails.
+struct Story {
+    batches: Vec<Vec<u8>>,
+    /// Everything the service touches that can be named before: the tracer fails calls on these alone.
+    paths: Vec<PathBuf>,
+}
+
+impl Story {
+    fn new(data: &Path) -> Result<Self> {
+        let mut stream = Stream::new();
+        let day = day(stream.started_unix_ns / 86_400_000_000_000)?;
+        let mut paths: Vec<PathBuf> = [
+            "",
+            "queryscope.db",
+            "queryscope.db-wal",
+            "queryscope.db-journal",
+            "queryscope.db-shm",
+            "recordings",
+        ]
+        .iter()
+        .map(|name| data.join(name))
+        .collect();
+        let folder = data.join("recordings").join(day);
+        paths.extend(folder.ancestors().take(3).map(Path::to_owned));
+        let mut batches = Vec::new();
+        for _ in 0..BATCHES {
+            let query = Uuid::new_v4();
+            let path = folder.join(format!("{query}.jsonl.gz"));
+            paths.push(PathBuf::from(format!("{}#1", path.display())));
+            paths.push(path);
+            let events =
+                [stream.started(query, "fault"), stream.progress(query), stream.finished(query, "fault")];
+            batches.push(stream.batch(&events));
+        }
+        Ok(Self { batches, paths })
+    }
+
+    /// Sends every batch until it is taken, or the service has ended; when each was taken.
+    fn send(&self, address: &Address) -> Result<Vec<i64>> {
+        let client = Client::new(&address.url);
+        let mut taken = Vec::new();
+        for batch in &self.batches {
+            let begun = Instant::now();
+            loop {
+                match client.post(&address.token, batch) {
+                    Ok(answer) if answer.status == 503 => {
+                        ensure!(begun.elapsed() < REFUSED_MAX, "it refuses for ever");
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                    Ok(answer) if answer.status == 202 => break,
+                    Ok(answer) => bail!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body)),
+                    Err(_) => return Ok(taken),
+                }
+            }
+            taken.push(clock::unix_us());
+        }
+        Ok(taken)
+    }
+}
+
+/// Calls and how each fails.
+type Plan = Vec<(String, String)>;
+
+pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
+    strace::version()?;
+    let mut plan = plan(setup)?;
+    let all = plan.len();
+    plan.shuffle(&mut setup.random());
+    plan.truncate(rounds as usize);
+    let mut ends: BTreeMap<String, u32> = BTreeMap::new();
+    for (at, (call, fault)) in plan.iter().enumerate() {
+        let folder = setup.folder.join(format!("{at}"));
+        fs::create_dir(&folder)?;
+        let end = tell(setup, &folder, call, fault)
+            .with_context(|| format!("{call}:{fault} in {}", folder.display()))?;
+        *ends.entry(end).or_default() += 1;
+        fs::remove_dir_all(&folder)?;
+    }
+    let ends: Vec<String> = ends.into_iter().map(|(end, count)| format!("{count} {end}")).collect();
+    Ok(format!("{} of {all} faults: {}", plan.len(), ends.join(", ")))
+}
+
+/// Every call of the story that can fail, in every way.
+fn plan(setup: &Setup) -> Result<Plan> {
+    let data = setup.folder.join("counted/data");
+    fs::create_dir(setup.folder.join("counted"))?;
+    let out = setup.folder.join("trace");
+    let story = Story::new(&data)?;
+    let names: Vec<&str> = FAULTS.iter().map(|(call, _)| *call).collect();
+    let mut under = strace::record(&names.join(","), &out, 32);
+    for path in &story.paths {
+        under.extend(["-P".into(), path.to_string_lossy().into_owned()]);
+    }
+    let service = Launch::new(&setup.binary, &data, &SERVE).under(under).start()?;
+    let pid = service.pid();
+    ensure!(story.send(&service.address)?.len() == BATCHES, "the service ended");
+    std::thread::sleep(SEALED_WITHIN);
+    service.stop()?;
+    let calls = calls(&strace::whole(&out, pid)?)?;
+    let mut plan = Vec::new();
+    for (name, faults) in FAULTS {
+        // The tracer counts the calls of each thread.
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        for call in calls.iter().filter(|call| call.name == name) {
+            *counts.entry(call.thread).or_default() += 1;
+        }
+        let most = counts.into_values().max().unwrap_or(0);
+        ensure!(most > 0, "the story makes no call of {name}");
+        for n in 1..=most {
+            plan.extend(faults.iter().map(|fault| (name.to_owned(), format!("{fault}:when={n}"))));
+        }
+    }
+    Ok(plan)
+}
+
+/// Tells the story with a fault; how the service took it.
+fn tell(setup: &Setup, folder: &Path, call: &str, fault: &str) -> Result<String> {
+    let (data, out, log) = (folder.join("data"), folder.join("trace"), folder.join("acknowledged.jsonl"));
+    let story = Story::new(&data)?;
+    let paths: Vec<&Path> = story.paths.iter().map(PathBuf::as_path).collect();
+    let under = strace::inject(&format!("{call}:{fault}"), "", &paths, &out);
+    let launch = Launch::new(&setup.binary, &data, &SERVE).under(under);
+    let (told, taken) = match launch.try_start()? {
+        Err((status, log)) => {
+            ensure!(status.code() == Some(1) && says_why(&log), "it ended with {status}:\n{log}");
+            ("kept it from starting", Vec::new())
+        }
+        Ok(mut service) => {
+            let pid = service.pid();
+            let taken = story.send(&service.address)?;
+            if taken.len() == BATCHES {
+                std::thread::sleep(SEALED_WITHIN);
+            }
+            let by_itself =
+                if taken.len() < BATCHES { service.ends_within(ENDS_WITHIN)? } else { service.status()? };
+            let asked_us = clock::unix_us();
+            service.terminate();
+            let status = service.ends_within(ENDS_WITHIN)?.context("it does not stop")?;
+            let failed = failed_sync(&calls(&strace::whole(&out, pid)?)?);
+            let end = End {
+                by_itself: by_itself.is_some(),
+                asked_us,
+                status,
+                taken_us: taken.last().copied(),
+                failed,
+            };
+            (end.judge(&service.log())?, taken)
+        }
+    };
+    if !taken.is_empty() {
+        fs::write(&log, story.batches[..taken.len()].concat())?;
+        setup.binary.check(&data, [log.clone()]).context("right after it")?;
+    }
+    // Nothing fails any more: all is taken, and nothing twice.
+    let service = Launch::new(&setup.binary, &data, &SERVE).start().context("the next start")?;
+    ensure!(story.send(&service.address)?.len() == BATCHES, "the service ended");
+    service.stop()?;
+    fs::write(&log, story.batches.concat())?;
+    let held = setup.binary.check(&data, [log])?;
+    ensure!(held.events == 3 * BATCHES as u64, "{held:?}");
+    Ok(told.into())
+}
+
+/// How a service that had started ended.
+struct End {
+    /// Before it was asked to.
+    by_itself: bool,
+    asked_us: i64,
+    status: ExitStatus,
+    /// When the last batch was taken.
+    taken_us: Option<i64>,
+    /// When a sync of the store failed.
+    failed: Option<i64>,
+}
+
+impl End {
+    /// A failed sync ends acknowledging at once and the process soon; anything else is passed over.
+    fn judge(&self, said: &str) -> Result<&'static str> {
+        let Some(failed_us) = self.failed else {
+            ensure!(!self.by_itself && self.status.success(), "it ended with {}:\n{said}", self.status);
+            return Ok("passed over");
+        };
+        // One batch after the other is sent: the one on its way when the sync fails must be refused.
+        ensure!(
+            self.taken_us.is_none_or(|taken| taken < failed_us),
+            "a batch was taken after a sync had failed"
+        );
+        if failed_us > self.asked_us - NOTICED_WITHIN_US {
+            // All that is in the log is durable when the store is closed, and it stays.
+            return Ok("failed a sync at the end");
+        }
+        let ended = self.by_itself && self.status.code() == Some(1) && says_why(said);
+        ensure!(ended, "a sync failed, and it ended with {}:\n{said}", self.status);
+        Ok("ended it by a failed sync")
+    }
+}
+
+fn says_why(said: &str) -> bool {
+    said.lines().any(|line| line.starts_with("error: "))
+}
+
+/// When a sync of a file of the store failed.
+fn failed_sync(calls: &[Call]) -> Option<i64> {
+    let failed = calls.iter().find(|call| call.name == "fdatasync" && call.injected && call.result.is_none());
+    failed.map(|call| call.unix_us)
+}
+
+/// `YYYY/MM/DD` of a day since 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date algorithms").
+fn day(days: i64) -> Result<String> {
+    let shifted = u64::try_from(days + 719_468)?;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    Ok(format!("{year:04}/{month:02}/{day:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_named() {
+        assert_eq!(day(0).expect("a day"), "1970/01/01");
+        assert_eq!(day(20_778).expect("a day"), "2026/11/21");
+        assert_eq!(day(19_782).expect("a day"), "2024/02/29");
+    }
+}
