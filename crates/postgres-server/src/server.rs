@@ -1,10 +1,13 @@
 //! One server.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
+
+use tempfile::TempDir;
 
 use crate::installed::{give, program};
 
@@ -20,6 +23,7 @@ pub(crate) const NOT_DURABLE: [&str; 3] = ["fsync=off", "synchronous_commit=off"
 /// A server that lives as long as this.
 #[derive(Debug)]
 pub struct Server {
+    _home: TempDir,
     folder: PathBuf,
     port: u16,
     settings: Vec<String>,
@@ -27,27 +31,25 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes a cluster in a new folder in `parent` and starts a server on it, with settings (`name=value`).
+    /// Makes a cluster in a folder of its own and starts a server on it, with settings (`name=value`).
     ///
     /// # Panics
     /// When PostgreSQL is not installed or does not start.
-    pub fn start(parent: &Path, settings: &[&str]) -> Self {
-        let folder = parent.join("postgres");
+    pub fn start(settings: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        // Who runs it may be another user.
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("ours");
+        let folder = home.path().join("postgres");
         initdb(&folder);
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
-        let mut server = Self { folder, port: free_port(), settings, process: None };
+        let mut server = Self { _home: home, folder, port: free_port(), settings, process: None };
         server.resume();
         server
     }
 
-    /// The address of a database on it, and of a schema in that.
+    /// The address of a schema in it.
     pub fn address(&self, schema: &str) -> String {
         address(self.port, schema)
-    }
-
-    /// Its port.
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     /// Runs statements.

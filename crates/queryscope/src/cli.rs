@@ -49,6 +49,17 @@ pub(crate) struct DataArg {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DatabaseArg {
+    /// PostgreSQL database that collectors share, instead of one in the data folder: `postgres://user@host/name`, with
+    /// `?sslmode=verify-full` where others might listen
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true)]
+    pub(crate) database: Option<String>,
+    /// Folder for recordings that collectors of one database share [default: in the data folder]
+    #[arg(long, value_name = "DIR", env = "QUERYSCOPE_RECORDINGS", requires = "database")]
+    pub(crate) recordings: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address of the dashboard, the read API and ingest
     #[arg(long, value_name = "ADDR", env = "QUERYSCOPE_BIND", default_value = "127.0.0.1:7766")]
@@ -58,6 +69,8 @@ pub(crate) struct ServeArgs {
     pub(crate) ingest_bind: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) data: DataArg,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArg,
     /// Token of the project `default`, instead of one made at the first start
     #[arg(long, value_name = "TOKEN", env = "QUERYSCOPE_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,

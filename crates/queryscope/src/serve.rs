@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
+use queryscope_store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
-use crate::{snippet, store};
+use crate::{snippet, store, token};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -29,16 +30,24 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         Some(address) => Some(bind(address, "--ingest-bind").await?),
         None => None,
     };
-    let opened = store::open(&data)?;
-    let (token, made) = match &args.token {
-        Some(token) => (token.clone(), false),
-        None => data.token()?,
+    let opened = match &args.database.database {
+        Some(address) => store::open_shared(&args.database, address, &data).await?,
+        None => store::open(&data)?,
+    };
+    let (token, made) = match (&args.token, &args.database.database) {
+        (Some(token), _) => (Some(token.clone()), false),
+        (None, None) => data.token().map(|(token, made)| (Some(token), made))?,
+        (None, Some(_)) => {
+            let first = first_token(&opened.store).await?;
+            let made = first.is_some();
+            (first, made)
+        }
     };
     let settings = Settings {
         silent_after: args.silent_after,
         recordings_lock: Some(data.recordings_lock()),
         keep: args.keep_days.map(|days| DAY * days),
-        tokens: vec![Access { hash: hash_token(&token), project: DEFAULT_PROJECT.into() }],
+        tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
         ..Settings::default()
     };
@@ -50,13 +59,26 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let url = url(listener.local_addr()?);
     data.write_address(&url)?;
     let senders = ingest.as_ref().map(TcpListener::local_addr).transpose()?;
-    greet(&data, &url, senders, &args, made.then_some(token.as_str()));
+    greet(&data, &url, senders, &args, token.as_deref().filter(|_| made));
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
     data.remove_address();
     result.context("the service ended")?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn access(token: &str) -> Access {
+    Access { hash: hash_token(token), project: DEFAULT_PROJECT.into() }
+}
+
+/// A token of the default project, made where there is none at all: collectors that share a store share its tokens.
+async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
+    if !store.tokens().await?.is_empty() {
+        return Ok(None);
+    }
+    // Another collector may be as fast.
+    Ok(token::add(store, "first", DEFAULT_PROJECT).await.ok())
 }
 
 async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
@@ -91,15 +113,21 @@ fn greet(
         println!("  ingest     http://{ingest}");
     }
     println!("  data       {}", data.path().display());
+    let shared = args.database.database.is_some();
     match (new_token, &args.token) {
         (Some(token), _) => {
             println!("  token      {token}");
-            println!("             (shown this once, kept in {})", data.token_file().display());
+            if shared {
+                println!("             (shown this once; queryscope token lists and revokes it as `first`)");
+            } else {
+                println!("             (shown this once, kept in {})", data.token_file().display());
+            }
             println!("\nFollow your Polars queries:\n\n{}", indent(&snippet::polars(url, token)));
             let program = std::env::args().next().unwrap_or_else(|| "queryscope".into());
             println!("Or look around first: {program} demo --data {}\n", args.data.data.display());
         }
         (None, Some(_)) => println!("  token      as given"),
+        (None, None) if shared => println!("  token      kept in the database"),
         (None, None) => println!("  token      kept in {}", data.token_file().display()),
     }
 }

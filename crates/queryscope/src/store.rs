@@ -1,14 +1,21 @@
-//! Opening what a data folder holds.
+//! Opening what a data folder holds, or a database that collectors share.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use queryscope_collector::CommitMetrics;
 use queryscope_recordings::Recordings;
 use queryscope_store::Store;
+use queryscope_store_postgres::{OpenError as SharedError, PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 
+use crate::cli::DatabaseArg;
 use crate::data::DataFolder;
+
+/// How long a database may take to be there: services start in any order.
+const DATABASE_WAIT: Duration = Duration::from_mins(1);
+const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// The store and the recordings of a data folder.
 pub(crate) struct Opened {
@@ -27,5 +34,31 @@ pub(crate) fn open(data: &DataFolder) -> Result<Opened> {
     let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
     let recordings = Recordings::local(&data.recordings())
         .with_context(|| format!("{} can not be opened", data.recordings().display()))?;
+    Ok(Opened { store: Arc::new(store), recordings, commits })
+}
+
+/// Opens a database that collectors share, once it can be reached.
+pub(crate) async fn open_shared(args: &DatabaseArg, address: &str, data: &DataFolder) -> Result<Opened> {
+    let commits = CommitMetrics::default();
+    let options = || {
+        let observed = commits.clone();
+        PostgresOptions {
+            on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
+            ..PostgresOptions::default()
+        }
+    };
+    let begun = Instant::now();
+    let store = loop {
+        match PostgresStore::open(address, options()).await {
+            Err(error @ SharedError::Database(_)) if begun.elapsed() < DATABASE_WAIT => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "waiting for the database");
+                tokio::time::sleep(TRY_EVERY).await;
+            }
+            opened => break opened.context("the store can not be opened")?,
+        }
+    };
+    let folder = args.recordings.clone().unwrap_or_else(|| data.recordings());
+    let recordings = Recordings::local(&folder);
+    let recordings = recordings.with_context(|| format!("{} can not be opened", folder.display()))?.shared();
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }

@@ -10,4 +10,5 @@ mod import;
 mod restart;
 mod retention;
 mod sender;
+mod shared;
 mod tokens;

@@ -1,0 +1,85 @@
+//! Several collectors on one PostgreSQL: whichever of them, of its connections, and whether it fails itself, nothing
+//! that was acknowledged is lost and nothing is stored twice.
+
+use std::path::Path;
+use std::thread::scope;
+use std::time::Duration;
+
+use queryscope_postgres_server::Server;
+use queryscope_torture::Traffic;
+
+use crate::common::{Service, wait_within};
+
+const SEED: u64 = 9;
+const TOKEN: &str = "qs_test_of_several_collectors";
+const COLLECTORS: usize = 3;
+/// Answers between two failures.
+const ANSWERS: u64 = 150;
+const PAUSE: Duration = Duration::from_millis(2);
+/// How long a database may take to recover, and collectors to find it again.
+const RECOVERED_WITHIN: Duration = Duration::from_secs(40);
+
+const CUT_CONNECTIONS: &str = "
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'queryscope'";
+
+/// Starts a collector; those of one test share the database and the recordings.
+fn collector(folder: &Path, number: usize, database: &str) -> Service {
+    let data = folder.join(format!("node-{number}"));
+    std::fs::create_dir_all(&data).expect("a folder");
+    std::fs::write(data.join("token"), TOKEN).expect("a file");
+    let recordings = folder.join("recordings");
+    let recordings = recordings.to_str().expect("a text");
+    let shared = ["--database", database, "--recordings", recordings, "--token", TOKEN];
+    Service::start_with(&data, &shared)
+}
+
+fn more_answers(traffic: &Traffic) {
+    let before = traffic.answered();
+    wait_within(RECOVERED_WITHIN, "answers", || (traffic.answered() >= before + ANSWERS).then_some(()));
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_whatever_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut postgres = Server::start(&[]);
+    postgres.run("CREATE SCHEMA shared");
+    let database = postgres.address("shared");
+    let traffic = Traffic::new(folder.path(), SEED);
+    let start = |number| collector(folder.path(), number, &database);
+    let mut collectors: Vec<Service> = (0..COLLECTORS).map(start).collect();
+    scope(|scope| {
+        let send = |collector: &Service, seed| traffic.send(scope, &collector.address(), seed, PAUSE);
+        for (number, collector) in collectors.iter().enumerate() {
+            send(collector, number as u64);
+        }
+        more_answers(&traffic);
+        for round in 0..COLLECTORS {
+            let killed = collectors.remove(0);
+            killed.kill();
+            more_answers(&traffic);
+            collectors.push(start(round));
+            send(&collectors[COLLECTORS - 1], 100 + round as u64);
+            assert_ne!(postgres.run(CUT_CONNECTIONS), "0");
+            more_answers(&traffic);
+        }
+        postgres.crash();
+        let refused = traffic.refused();
+        wait_within(RECOVERED_WITHIN, "refusals", || (traffic.refused() > refused).then_some(()));
+        postgres.resume();
+        more_answers(&traffic);
+        collectors.drain(..).for_each(Service::kill);
+    });
+    assert!(traffic.unanswered() > 0 && traffic.refused() > 0, "{}", traffic.requests());
+
+    let collectors: Vec<Service> = (0..COLLECTORS).map(start).collect();
+    traffic.finish(&collectors[0].address());
+    for collector in &collectors {
+        traffic.compare(&collector.address());
+    }
+    let (queries, events, streams) = traffic.totals();
+    println!("{}; {queries} queries, {events} events, {streams} streams", traffic.requests());
+    let found = collectors[1].get("/api/facets").json();
+    let counted: u64 =
+        found["status"].as_array().expect("facets").iter().filter_map(|value| value["runs"].as_u64()).sum();
+    assert_eq!(counted, queries as u64, "{found}");
+}
