@@ -100,16 +100,23 @@ fn passes(step: &Step<'_>, columns: &BTreeSet<String>) -> bool {
     let unlimited = properties.limit().is_none();
     match step.role() {
         Role::Sort => unlimited,
-        Role::Projection => properties.get(&EXPRESSIONS).is_none(),
+        Role::Projection if properties.get(&EXPRESSIONS).is_none() => true,
+        // Columns handed on as they are.
+        Role::Projection | Role::Rename | Role::Map => {
+            columns.is_subset(&plain_columns(properties.texts(&EXPRESSIONS)))
+        }
         Role::Join => properties.text(&HOW).is_some_and(|how| how.eq_ignore_ascii_case("inner")) && unlimited,
         // Groups by a column itself hold one value of it.
         Role::Aggregation | Role::Distinct => {
-            let keys = properties.texts(&KEYS);
-            let plain: BTreeSet<String> = keys.into_iter().filter_map(plain_column).collect();
-            columns.is_subset(&plain) && unlimited
+            columns.is_subset(&plain_columns(properties.texts(&KEYS))) && unlimited
         }
         _ => false,
     }
+}
+
+/// The columns that expressions are, of those that are one.
+fn plain_columns<'e>(expressions: impl IntoIterator<Item = &'e str>) -> BTreeSet<String> {
+    expressions.into_iter().filter_map(plain_column).collect()
 }
 
 /// The column that an expression is.
@@ -257,5 +264,27 @@ mod tests {
             check(&by("col(\"day\") % 7")),
             ["warn late_filter #3: Filter keeps 0.10 % of 5.0k rows, but only after Sort"]
         );
+    }
+
+    #[test]
+    fn columns_handed_on_as_they_are_are_passed() {
+        let of = |expression: &str| {
+            let expressions = json!({"columns": ["day", "n"], "expressions": [expression, "count(*) AS n"]});
+            let plan = [
+                node(1, "Group", "aggregation", &[], json!({"keys": ["day"]}), json!({"busy_ns": 9})),
+                node(2, "ProjectionExec", "rename", &[1], expressions, json!({"busy_ns": 9})),
+                node(
+                    3,
+                    "Filter",
+                    "selection",
+                    &[2],
+                    json!({"predicate": "day > 3"}),
+                    json!({"rows_in": 5000, "rows_out": 5}),
+                ),
+            ];
+            check(&plan)
+        };
+        assert_eq!(of("day").len(), 1);
+        assert_eq!(of("day + 1 AS day").len(), 0);
     }
 }
