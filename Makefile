@@ -2,13 +2,14 @@
 # make tpch   run TPC-H on DataFusion in a loop, told to the running collector; ARGS="--help" says what else
 # make test   install what the tests need, and run them all
 # make bench  measure against the floor and the goals (long)
+# make fuzz   give every target of fuzz/ to libFuzzer for SECONDS each (nightly, cargo-fuzz)
 # make lint   formatting, clippy, dependencies
 
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/e2e-venv
 
-.PHONY: run tpch test unit ui-test e2e bench-quick bench lint schemas test-packages
+.PHONY: run tpch test unit ui-test e2e bench-quick bench fuzz lint schemas test-packages
 
 run:
 	$(CARGO) run --release --locked -p queryscope
@@ -56,11 +57,21 @@ bench:
 	$(CARGO) build --release --locked -p queryscope -p queryscope-bench
 	target/release/queryscope-bench suite --reads 1000000 --binary target/release/queryscope
 
+SECONDS ?= 60
+fuzz:
+	for target in $$(cd fuzz && ls corpus); do \
+		(cd fuzz && $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=3000) \
+			|| exit 1; \
+	done
+
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
-	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny --locked check; \
-	else echo "cargo-deny is not installed: cargo install --locked cargo-deny"; exit 1; fi
+	@$(CARGO) deny --version >/dev/null 2>&1 \
+		|| { echo "cargo-deny is not installed: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) deny --locked check bans licenses sources
+	@if $(CARGO) deny --locked fetch db; then $(CARGO) deny --locked check advisories; \
+	else echo "NOT CHECKED: advisories, their database can not be fetched here"; fi
 
 # Writes the documents that tests compare with what the code generates.
 schemas:

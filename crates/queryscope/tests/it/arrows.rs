@@ -30,9 +30,12 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
-        "queryscope" | "queryscope-bench" | "queryscope-postgres-server" | "queryscope-torture" | "xtask" => {
-            &[]
-        }
+        "queryscope"
+        | "queryscope-bench"
+        | "queryscope-fuzzed"
+        | "queryscope-postgres-server"
+        | "queryscope-torture"
+        | "xtask" => &[],
         _ => return None,
     };
     let engines: &[&str] = if name == "queryscope-datafusion" { &[] } else { &ENGINES };
@@ -115,12 +118,12 @@ fn the_binary_reaches_what_the_others_must_not() {
 }
 
 #[test]
-fn a_plain_build_leaves_engines_out() {
+fn a_plain_build_leaves_engines_and_what_is_fuzzed_out() {
     let metadata = metadata();
     let default: BTreeSet<_> =
         metadata.workspace_default_packages().iter().map(|each| each.name.to_string()).collect();
     let mut all: BTreeSet<_> =
         metadata.workspace_packages().iter().map(|each| each.name.to_string()).collect();
-    assert!(all.remove("queryscope-datafusion"));
+    assert!(all.remove("queryscope-datafusion") && all.remove("queryscope-fuzzed"));
     assert_eq!(default, all, "list the new crate in default-members");
 }
