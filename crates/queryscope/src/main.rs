@@ -7,6 +7,7 @@ mod data;
 mod demo;
 mod events_file;
 mod import;
+mod open_files;
 mod post;
 mod progress;
 mod serve;

@@ -13,11 +13,12 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
-use crate::{snippet, store, token};
+use crate::{open_files, snippet, store, token};
 
 const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
+    open_files::raise();
     let data = DataFolder::create(&args.data.data)?;
     let Some(_lock) = data.lock()? else {
         bail!(

@@ -7,6 +7,7 @@ mod common;
 mod demo;
 mod help;
 mod import;
+mod open_files;
 mod restart;
 mod retention;
 mod sender;
