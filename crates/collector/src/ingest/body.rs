@@ -22,6 +22,9 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
 /// The same for a body that took too long already.
 const LATE_DRAIN_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// Room that is made for a body before it has come, on its word alone.
+const RESERVED_BYTES_MAX: usize = 64 << 10;
+
 /// A body that has been read, and its share of the budget.
 #[derive(Debug)]
 pub(crate) struct Received {
@@ -103,7 +106,7 @@ async fn read(
             continue;
         }
         if let Some(first) = only.take() {
-            all.reserve(announced.unwrap_or_default());
+            all.reserve(announced.unwrap_or_default().min(RESERVED_BYTES_MAX));
             all.extend_from_slice(&first);
         }
         all.extend_from_slice(&data);
