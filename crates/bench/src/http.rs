@@ -37,15 +37,16 @@ impl Target {
         Ok(Self { address: *address, host: host.into(), token: token.into() })
     }
 
+    /// The begin of a post of events, with its token or without, and further lines.
+    pub(crate) fn post_head(&self, token: bool, lines: &str) -> String {
+        let (host, token) = (&self.host, if token { &self.token } else { "" });
+        format!("POST /v1/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{lines}")
+    }
+
     /// A request that posts a gzip-compressed batch, head and body in one.
     pub(crate) fn post_events(&self, gzip: &[u8]) -> Box<[u8]> {
-        let head = format!(
-            "POST /v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/x-ndjson\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
-            self.host,
-            self.token,
-            gzip.len()
-        );
+        let coding = "Content-Type: application/x-ndjson\r\nContent-Encoding: gzip";
+        let head = self.post_head(true, &format!("{coding}\r\nContent-Length: {}\r\n\r\n", gzip.len()));
         [head.as_bytes(), gzip].concat().into()
     }
 

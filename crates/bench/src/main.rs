@@ -20,6 +20,7 @@ mod client;
 mod clock;
 mod fill;
 mod floor;
+mod hostile;
 mod http;
 mod ids;
 mod ingest;
@@ -170,6 +171,27 @@ enum Command {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
         seconds: u64,
     },
+    /// Attack collectors of its own: what hostile clients cost their memory, and the good clients of W3.
+    Hostile {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the runs; each run removes what it made.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// The one attack to run, by its name in the table; all when left out.
+        #[arg(long)]
+        only: Option<String>,
+        /// How long W3 is measured, alone and beside each attack.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+        /// Requests of W3 a second.
+        #[arg(long, default_value_t = 1_000.0)]
+        rate: f64,
+        /// Connections of the attacks that hold many.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=15_000))]
+        crowd: u64,
+    },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
         /// The collector, built for release.
@@ -314,6 +336,20 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
         }
         Command::Client { seconds } => {
             print(&sending::rows(&sending::run(Duration::from_secs(*seconds))?));
+            Ok(Vec::new())
+        }
+        Command::Hostile { binary, folder, only, seconds, rate, crowd } => {
+            ensure!(*rate > 0.0, "--rate takes a number over 0");
+            let plan = hostile::Plan {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                only: only.clone(),
+                duration: Duration::from_secs(*seconds),
+                rate: *rate,
+                crowd: *crowd as usize,
+                seed,
+            };
+            print(&hostile::run(&shapes()?, &plan)?);
             Ok(Vec::new())
         }
         Command::Suite { binary, folder, results: file, reads, quick } => {
