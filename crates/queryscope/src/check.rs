@@ -1,67 +1,137 @@
 //! `queryscope check`: judges a data folder by what is promised of it.
 //!
 //! For every query: its recording decodes to its stream's process event and its own events, each once, in the
-//! order of seqs, and its row is what these events make of it. For every stream: no seq is stored twice, and
-//! everything stored is marked as seen. And the store's own structure is sound. Given files of acknowledged
+//! order of seqs, as many as it was given, and its row is what these events make of it. For every stream: no seq is
+//! stored twice, everything stored is marked as seen, and as much is seen as is accounted for. Answers over many
+//! queries are what a count of the queries says. And the store's own structure is sound. Given files of acknowledged
 //! events, each of these is stored byte for byte.
+//!
+//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when the folder
+//! can not be judged.
 
 mod acknowledged;
+mod columns;
+mod files;
+mod findings;
+mod pieces;
 mod queries;
 mod recording;
+mod repair;
+mod seqs;
 mod streams;
+mod summary;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use queryscope_store_sqlite::OpenError;
+use serde_json::json;
 
+use self::acknowledged::Acknowledged;
+use self::columns::Tally;
+use self::findings::{Findings, Subject};
+use self::queries::Stored;
 use crate::cli::CheckArgs;
-use crate::data::DataFolder;
+use crate::data::{DataFolder, Lock};
 use crate::progress::Progress;
 use crate::store;
 
-/// Problems that are printed; further ones are counted.
-const SHOWN_MAX: usize = 100;
+/// The folder can not be judged.
+const UNJUDGED: u8 = 2;
 
-/// What was found.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    problems: usize,
+/// What was judged.
+struct Judged {
+    stored: Stored,
+    streams: usize,
+    acknowledged: Acknowledged,
+    /// Files no query points to.
+    left: Vec<PathBuf>,
 }
 
-impl Findings {
-    /// Prints and counts a problem.
-    pub(crate) fn problem(&mut self, text: &str) {
-        self.problems += 1;
-        if self.problems <= SHOWN_MAX {
-            println!("problem: {text}");
+pub(crate) async fn run(args: CheckArgs) -> ExitCode {
+    match try_run(&args).await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(UNJUDGED)
         }
     }
 }
 
-pub(crate) async fn run(args: CheckArgs) -> Result<ExitCode> {
+async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
     let data = DataFolder::existing(&args.data.data)?;
-    let opened = store::open(&data)?;
-    let mut findings = Findings::default();
-    for problem in opened.store.verify().await? {
-        findings.problem(&problem);
+    let _alone = args.repair.then(|| alone(&data)).transpose()?;
+    let mut findings = Findings { json: args.json, ..Findings::default() };
+    let Some(mut judged) = judge(&data, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
+    if args.repair && (findings.problems > 0 || !judged.left.is_empty()) {
+        repair::run(&data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
+        findings.problems = 0;
+        findings.notes = 0;
+        let Some(again) = judge(&data, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
+        judged = again;
     }
-    let mut progress = Progress::new("queries", None);
-    let stored = queries::check(&opened.store, &opened.recordings, &mut findings, &mut progress).await?;
-    progress.finish();
-    let streams = streams::check(&opened.store, &stored.streams, &mut findings).await?;
-    let mut acknowledged = 0;
-    for path in &args.acknowledged {
-        acknowledged += acknowledged::check(path, &opened.store, &opened.recordings, &mut findings).await?;
-    }
-    opened.store.close().await?;
-    println!(
-        "{} queries, {} events, {streams} streams, {acknowledged} acknowledged events: {}",
-        stored.queries,
-        stored.events,
-        match findings.problems {
-            0 => "sound".to_owned(),
-            count => format!("{count} problems"),
+    tell(&judged, &findings);
+    Ok(if findings.problems + findings.lost == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Takes the folder for a repair.
+fn alone(data: &DataFolder) -> Result<(Lock, Lock)> {
+    let Some(lock) = data.lock()? else {
+        bail!("{} is in use by a service: stop it to repair what it keeps", data.path().display());
+    };
+    Ok((lock, data.hold_recordings()?))
+}
+
+/// Judges a folder as it is now; `None` when there is no database to judge.
+async fn judge(data: &DataFolder, args: &CheckArgs, findings: &mut Findings) -> Result<Option<Judged>> {
+    let opened = if args.repair { store::open(data) } else { store::open_as_it_is(data) };
+    let opened = match opened {
+        Err(error) if error.downcast_ref::<OpenError>().is_some_and(OpenError::is_damage) => {
+            findings.problem(&Subject::Store, &format!("{error:#}: only a backup helps"));
+            return Ok(None);
         }
+        opened => opened?,
+    };
+    for problem in opened.store.verify().await? {
+        findings.problem(&Subject::Store, &problem);
+    }
+    let before = Tally::answered(&opened.store).await;
+    let mut progress = Progress::new("queries", None);
+    let stored = queries::check(&opened, findings, &mut progress).await;
+    progress.finish();
+    if stored.unreadable == 0 {
+        columns::check(&before, &Tally::answered(&opened.store).await, &stored.tally, findings);
+    }
+    let seen = streams::check(&opened.store, &stored.streams, findings).await;
+    let left = files::check(&data.recordings(), &opened.store, findings).await;
+    let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, findings).await?;
+    opened.store.close().await?;
+    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left }))
+}
+
+fn tell(judged: &Judged, findings: &Findings) {
+    let Judged { stored, streams, acknowledged, .. } = judged;
+    let Findings { problems, notes, repairs, lost, .. } = findings;
+    if findings.json {
+        let told = json!({
+            "level": "total", "queries": stored.queries, "events": stored.events, "streams": streams,
+            "acknowledged": acknowledged.events, "deleted": acknowledged.deleted,
+            "problems": problems, "notes": notes, "repaired": repairs, "lost": lost,
+        });
+        println!("{told}");
+        return;
+    }
+    let deleted = match acknowledged.deleted {
+        0 => String::new(),
+        events => format!(" ({events} deleted since)"),
+    };
+    let mut verdict = if *problems == 0 { "sound".to_owned() } else { format!("{problems} problems") };
+    if repairs + lost > 0 {
+        verdict = format!("{verdict} after {repairs} repairs, {lost} losses");
+    }
+    println!(
+        "{} queries, {} events, {streams} streams, {} acknowledged events{deleted}: {verdict}",
+        stored.queries, stored.events, acknowledged.events,
     );
-    Ok(if findings.problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

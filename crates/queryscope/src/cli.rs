@@ -136,6 +136,13 @@ pub(crate) struct CheckArgs {
     /// Events files of what was acknowledged: each event must be stored, byte for byte
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
+    /// Make anew what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
+    /// use the folder
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print each finding as one JSON object a line, the totals last
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

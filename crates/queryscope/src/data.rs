@@ -4,6 +4,7 @@
 //! queryscope-data/
 //!   queryscope.db   the embedded store (with -wal and -shm beside it while it is open)
 //!   recordings/     YYYY/MM/DD/<query_id>.jsonl.gz
+//!   quarantine/     what a repair took out, if there was one
 //!   token           the token made at the first start; readable only by its owner
 //!   lock            locked by the service, or by an import while none runs
 //!   recordings.lock locked by whoever writes, deletes or copies recordings
@@ -79,6 +80,11 @@ impl DataFolder {
 
     pub(crate) fn recordings(&self) -> PathBuf {
         self.0.join("recordings")
+    }
+
+    /// Where a repair puts what is damaged.
+    pub(crate) fn quarantine(&self) -> PathBuf {
+        self.0.join("quarantine")
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {

@@ -24,10 +24,21 @@ pub(crate) struct Opened {
     pub(crate) commits: CommitMetrics,
 }
 
+/// Opens a folder, and brings it up to date if an earlier version wrote it.
 pub(crate) fn open(data: &DataFolder) -> Result<Opened> {
+    open_with(data, true)
+}
+
+/// Opens a folder to look at it alone: one of an earlier version is refused.
+pub(crate) fn open_as_it_is(data: &DataFolder) -> Result<Opened> {
+    open_with(data, false)
+}
+
+fn open_with(data: &DataFolder, upgrade: bool) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let observed = commits.clone();
     let options = SqliteOptions {
+        upgrade,
         on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
         ..SqliteOptions::default()
     };

@@ -23,6 +23,18 @@ pub enum OpenError {
         /// The latest format version this version reads.
         known: usize,
     },
+    /// The database was written by an earlier version and is to stay as it is.
+    #[error(
+        "{path} has format {found}, this version has {known}: start its service once, which brings it up to date"
+    )]
+    TooOld {
+        /// The database.
+        path: PathBuf,
+        /// Its format version.
+        found: usize,
+        /// The format version of this version.
+        known: usize,
+    },
     /// The database could not be opened or brought up to date.
     #[error("{path} could not be opened")]
     Database {
@@ -44,6 +56,16 @@ pub enum OpenError {
     /// The writer's thread could not be started.
     #[error("the writer's thread could not be started")]
     Thread(#[source] std::io::Error),
+}
+
+impl OpenError {
+    /// Whether what is there is no sound database: a copy of it must be restored.
+    pub fn is_damage(&self) -> bool {
+        let Self::Database { source: rusqlite::Error::SqliteFailure(code, _), .. } = self else {
+            return false;
+        };
+        matches!(code.code, ffi::ErrorCode::DatabaseCorrupt | ffi::ErrorCode::NotADatabase)
+    }
 }
 
 /// Sorts an error by what the caller must do: try again, or end.

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use queryscope_columns::{Columns, Origin, Plan, QueryState, ROWS, RowState, Snapshot};
-use queryscope_store::StoreError;
+use queryscope_store::{Status, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row};
 use tokio::sync::watch;
 
-use crate::error::OpenError;
+use crate::error::{OpenError, damaged};
 use crate::migrate::open_reader;
 
 /// Connections that read: the rows of ten millions are to be there within seconds of a start.
@@ -115,7 +115,13 @@ fn load(
             let mut rows = statement.query_map((begin, begin + PAGE), state)?;
             loop {
                 for row in rows.by_ref().take(ROWS_AT_ONCE) {
-                    ready.push(row?);
+                    match row {
+                        Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
+                            let error = &error as &dyn std::error::Error;
+                            tracing::error!(error, "a damaged query is left out of answers over many");
+                        }
+                        row => ready.push(row?),
+                    }
                 }
                 if ready.is_empty() || stopped.load(Ordering::Relaxed) {
                     break;
@@ -154,7 +160,7 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
             host: row.get(6)?,
         },
         plan: Plan { label: row.get(7)?, fingerprint: row.get(8)?, rules: row.get(9)? },
-        status: row.get(10)?,
+        status: Status::of_number(row.get(10)?).ok_or_else(|| damaged(10, "unknown status"))?.number(),
     };
     Ok(RowState { row: row.get(0)?, query: Some(query) })
 }
@@ -168,7 +174,7 @@ mod tests {
     async fn nothing_is_open_once_filling_has_ended() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
-        drop(open_writer(&path).expect("a new database"));
+        drop(open_writer(&path, true).expect("a new database"));
         for _ in 0..100 {
             let columns = Arc::default();
             let loaded = LoadedColumns::load(&path, Arc::clone(&columns)).expect("begun");

@@ -25,8 +25,8 @@ const READER_CACHE_KIB: i64 = 8 << 10;
 const LOG_BYTES_KEPT: i64 = 64 << 20;
 const STATEMENTS_CACHED: usize = 64;
 
-/// Opens the connection that writes, and brings the database up to date.
-pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
+/// Opens the connection that writes, and brings the database up to date if it may.
+pub(crate) fn open_writer(path: &Path, upgrade: bool) -> Result<Connection, OpenError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(OpenError::SqliteTooOld(rusqlite::version()));
     }
@@ -37,6 +37,10 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, OpenError> {
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
     if found > MIGRATIONS.len() {
         return Err(OpenError::TooNew { path: path.to_owned(), found, known: MIGRATIONS.len() });
+    }
+    // An empty database is of no version yet.
+    if !upgrade && found > 0 && found < MIGRATIONS.len() {
+        return Err(OpenError::TooOld { path: path.to_owned(), found, known: MIGRATIONS.len() });
     }
     for (version, step) in MIGRATIONS.iter().enumerate().skip(found) {
         take(&mut connection, step, version + 1).map_err(failed)?;
@@ -87,10 +91,10 @@ mod tests {
     fn a_database_of_a_later_version_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
-        let connection = open_writer(&path).expect("a new database");
+        let connection = open_writer(&path, true).expect("a new database");
         connection.pragma_update(None, "user_version", 99).expect("set");
         drop(connection);
-        let error = open_writer(&path).expect_err("too new");
+        let error = open_writer(&path, true).expect_err("too new");
         assert!(matches!(error, OpenError::TooNew { found: 99, .. }), "{error}");
     }
 
@@ -99,14 +103,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
         std::fs::write(&path, "no database at all, but long enough to have a header").expect("written");
-        assert!(matches!(open_writer(&path), Err(OpenError::Database { .. })));
+        assert!(matches!(open_writer(&path, true), Err(OpenError::Database { .. })));
         assert!(std::fs::read_to_string(&path).expect("kept").starts_with("no database"));
     }
 
     #[test]
     fn the_writer_is_durable() {
         let folder = tempfile::tempdir().expect("a folder");
-        let connection = open_writer(&folder.path().join("a.db")).expect("a new database");
+        let connection = open_writer(&folder.path().join("a.db"), true).expect("a new database");
         let pragma = |name: &str| -> String {
             connection
                 .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))

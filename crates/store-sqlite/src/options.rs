@@ -16,18 +16,23 @@ pub struct CommitGroup {
 pub struct SqliteOptions {
     /// Connections for readers.
     pub readers: usize,
+    /// Whether a database of an earlier version is brought up to date, or refused.
+    pub upgrade: bool,
     /// Is told of every group commit, on the writer's thread.
     pub on_commit: Box<dyn Fn(CommitGroup) + Send>,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 4, on_commit: Box::new(|_| {}) }
+        Self { readers: 4, upgrade: true, on_commit: Box::new(|_| {}) }
     }
 }
 
 impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteOptions").field("readers", &self.readers).finish_non_exhaustive()
+        f.debug_struct("SqliteOptions")
+            .field("readers", &self.readers)
+            .field("upgrade", &self.upgrade)
+            .finish_non_exhaustive()
     }
 }

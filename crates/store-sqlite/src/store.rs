@@ -43,10 +43,11 @@ impl SqliteStore {
     /// Opens the database at a path, makes it when there is none, and brings it up to date.
     ///
     /// # Errors
-    /// When SQLite is too old, the database is of a later version, or can not be opened.
+    /// When SQLite is too old, the database is of a later version (or, unless it may be brought up to date, of an
+    /// earlier one), or can not be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         let columns = Arc::default();
-        let (writer, thread) = Writer::start(path, options.on_commit, Arc::clone(&columns))?;
+        let (writer, thread) = Writer::start(path, options.upgrade, options.on_commit, Arc::clone(&columns))?;
         let readers = Readers::open(path, options.readers)?;
         let loaded = LoadedColumns::load(path, columns)?;
         Ok(Self {
@@ -253,7 +254,7 @@ impl Store for SqliteStore {
     }
 
     async fn verify(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.read(|db, _| verify::problems(db)).await
+        self.readers.read(|db, _| Ok(verify::problems(db))).await
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

@@ -5,6 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::error::damaged;
+
 /// Texts held in memory; beyond it the cache starts anew.
 const CACHED_MAX: usize = 100_000;
 /// Longer texts, as errors may be, are not held.
@@ -63,7 +65,10 @@ impl TermTexts {
         }
         let text: Arc<str> = db
             .prepare_cached("SELECT text FROM term WHERE id = ?1")?
-            .query_row([id], |row| row.get::<_, String>(0))?
+            .query_row([id], |row| row.get::<_, String>(0))
+            .optional()?
+            // Without this, who looks for a row would take it for missing.
+            .ok_or_else(|| damaged(0, "a number without a text"))?
             .into();
         if text.len() <= CACHED_BYTES_MAX {
             let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,51 +1,141 @@
 //! Judging the database's own structure.
 
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use uuid::Uuid;
 
-/// What must not be, each as a sentence and the rows that break it.
-const RULES: [(&str, &str); 8] = [
-    ("chunks belong to no query", "SELECT count(*) FROM chunk WHERE query NOT IN (SELECT id FROM query)"),
-    ("queries belong to no stream", "SELECT count(*) FROM query WHERE stream NOT IN (SELECT id FROM stream)"),
+/// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
+const RULES: [(&str, &str); 12] = [
     (
-        "queries are marked as running and are not",
-        "SELECT count(*) FROM running WHERE query NOT IN (SELECT id FROM query WHERE status = 0)",
+        "its id is no UUID",
+        "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
     ),
     (
-        "queries run and are not marked as running",
-        "SELECT count(*) FROM query WHERE status = 0 AND status <> 1 AND id NOT IN (SELECT query FROM running)",
+        "its id is no UUID",
+        "SELECT 'row of stream', id FROM stream WHERE typeof(stream_id) <> 'blob' OR length(stream_id) <> 16",
     ),
     (
-        "queries are of another project than their stream",
-        "SELECT count(*) FROM query JOIN stream ON stream.id = query.stream WHERE query.project <> stream.project",
+        "its project has no name",
+        "SELECT 'stream', stream_id FROM stream WHERE project NOT IN (SELECT id FROM term)",
+    ),
+    ("it belongs to no query", "SELECT 'chunk', id FROM chunk WHERE query NOT IN (SELECT id FROM query)"),
+    (
+        "it belongs to no stream",
+        "SELECT 'query', query_id FROM query WHERE stream NOT IN (SELECT id FROM stream)",
     ),
     (
-        "seen ranges belong to no stream",
-        "SELECT count(*) FROM seen WHERE stream NOT IN (SELECT id FROM stream)",
+        "it is marked as running and is not",
+        "SELECT 'query', query_id FROM running JOIN query ON query.id = running.query WHERE status <> 0
+         UNION ALL SELECT 'row of query', query FROM running WHERE query NOT IN (SELECT id FROM query)",
     ),
-    ("seen ranges end before they begin", "SELECT count(*) FROM seen WHERE last < first OR first < 1"),
     (
-        "ended queries have neither chunks nor a recording",
-        "
-        SELECT count(*) FROM query
-        WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
+        "it runs and is not marked as running",
+        "SELECT 'query', query_id FROM query
+         WHERE status = 0 AND status <> 1 AND id NOT IN (SELECT query FROM running)",
+    ),
+    (
+        "it is of another project than its stream",
+        "SELECT 'query', query_id FROM query JOIN stream ON stream.id = query.stream
+         WHERE query.project <> stream.project",
+    ),
+    (
+        "it has seen ranges and is not there",
+        "SELECT DISTINCT 'row of stream', stream FROM seen WHERE stream NOT IN (SELECT id FROM stream)",
+    ),
+    (
+        "a seen range ends before it begins",
+        "SELECT 'stream', stream_id FROM seen JOIN stream ON stream.id = seen.stream WHERE last < first OR first < 1",
+    ),
+    (
+        "it has ended and has neither chunks nor a recording",
+        "SELECT 'query', query_id FROM query
+         WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
+    ),
+    (
+        "events are lost of it and it is not there",
+        "SELECT 'row of query', query FROM loss WHERE query NOT IN (SELECT id FROM query)",
     ),
 ];
+/// Rows of a rule that are named; further ones are counted.
+const NAMED_MAX: usize = 1000;
 
-/// A sentence for each rule that is broken, and what SQLite finds itself.
-pub(crate) fn problems(db: &Connection) -> rusqlite::Result<Vec<String>> {
+/// Streams whose accounts do not balance: how many events have been seen, its queries were given, are no query's.
+/// A stream or query of a version that did not count has none.
+pub(crate) const UNBALANCED: &str = "
+    WITH counted AS (SELECT stream, sum(last - first + 1) AS events FROM seen GROUP BY stream),
+         given AS (
+             SELECT stream, sum(query.events + coalesce(running.events, 0)) AS events, count(*) - count(query.events) AS uncounted
+             FROM query LEFT JOIN running ON running.query = query.id GROUP BY stream
+         )
+    SELECT stream_id, coalesce(counted.events, 0) AS seen, coalesce(given.events, 0) AS given, unkept FROM stream
+    LEFT JOIN counted ON counted.stream = stream.id LEFT JOIN given ON given.stream = stream.id
+    WHERE unkept IS NOT NULL AND coalesce(uncounted, 0) = 0
+      AND coalesce(counted.events, 0) <> coalesce(given.events, 0) + unkept";
+
+/// A sentence for each row that breaks a rule, and what SQLite finds itself. What can not be read is a problem, too,
+/// and the others are judged all the same.
+pub(crate) fn problems(db: &Connection) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut integrity = db.prepare("PRAGMA integrity_check")?;
-    for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
-        let line = line?;
-        if line != "ok" {
-            problems.push(format!("database: {line}"));
-        }
+    let failed = |what: &str, error: &rusqlite::Error| format!("database: {what} can not be judged: {error}");
+    match integrity(db) {
+        Ok(found) => problems.extend(found),
+        Err(error) => problems.push(failed("its integrity", &error)),
     }
     for (sentence, sql) in RULES {
-        let broken: u64 = db.query_row(sql, [], |row| row.get(0))?;
-        if broken > 0 {
-            problems.push(format!("{broken} {sentence}"));
+        match broken(db, sentence, sql) {
+            Ok(found) => problems.extend(found),
+            Err(error) => problems.push(failed(&format!("where {sentence:?}"), &error)),
         }
     }
-    Ok(problems)
+    match unbalanced(db) {
+        Ok(found) => problems.extend(found),
+        Err(error) => problems.push(failed("how many events are missing", &error)),
+    }
+    problems
+}
+
+fn integrity(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    Ok(lines.iter().filter(|line| *line != "ok").map(|line| format!("database: {line}")).collect())
+}
+
+fn broken(db: &Connection, sentence: &str, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let (mut found, mut count) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        count += 1;
+        if count <= NAMED_MAX {
+            let kind: String = row.get(0)?;
+            found.push(format!("{kind} {}: {sentence}", id_of(row.get_ref(1)?)));
+        }
+    }
+    if count > NAMED_MAX {
+        found.push(format!("{} more: {sentence}", count - NAMED_MAX));
+    }
+    Ok(found)
+}
+
+fn unbalanced(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare(UNBALANCED)?;
+    let found = statement.query_map([], |row| {
+        let [seen, given, unkept]: [i64; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
+        let id = id_of(row.get_ref(0)?);
+        Ok(format!(
+            "stream {id}: {seen} events are seen, its queries were given {given} and {unkept} are no query's"
+        ))
+    })?;
+    found.collect()
+}
+
+fn id_of(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Blob(bytes) => {
+            Uuid::from_slice(bytes).map_or_else(|_| "of no UUID".into(), |id| id.to_string())
+        }
+        _ => "of no id".into(),
+    }
 }

@@ -55,10 +55,11 @@ impl Writer {
     /// Opens the database and starts the thread.
     pub(crate) fn start(
         path: &Path,
+        upgrade: bool,
         on_commit: Box<dyn Fn(CommitGroup) + Send>,
         columns: Arc<RwLock<Columns>>,
     ) -> Result<(Self, JoinHandle<()>), OpenError> {
-        let mut db = open_writer(path)?;
+        let mut db = open_writer(path, upgrade)?;
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         let committer = Committer::new(&db).map_err(failed)?;
         let touched = Touched::watch(&mut db).map_err(failed)?;

@@ -1,53 +1,130 @@
 //! What was acknowledged against what is stored.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use queryscope_protocol::{Batch, QueryId};
-use queryscope_recordings::Recordings;
-use queryscope_store::Store;
+use queryscope_protocol::{Batch, QueryId, Seq, StreamId, seq_of};
+use queryscope_store::Run;
 
-use super::{Findings, recording};
+use super::streams::has_seen;
+use super::{Findings, Subject, recording};
 use crate::events_file::EventsFile;
+use crate::store::Opened;
 
-/// Judges an events file of what was acknowledged; gives back how many events it holds.
-///
-/// Events of no query are not kept and so not looked for.
+/// Characters of a line that are shown.
+const SHOWN_CHARS: usize = 120;
+
+/// What was acknowledged, and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct Acknowledged {
+    queries: HashMap<QueryId, BTreeMap<Seq, String>>,
+    streams: HashMap<QueryId, StreamId>,
+    /// Events of no query: they are seen and not kept.
+    loose: HashMap<StreamId, BTreeSet<Seq>>,
+    pub(crate) events: u64,
+    /// Events of queries that retention took out since.
+    pub(crate) deleted: u64,
+}
+
+/// Judges events files of what was acknowledged.
 pub(crate) async fn check(
-    path: &Path,
-    store: &Arc<dyn Store>,
-    recordings: &Recordings,
+    files: &[PathBuf],
+    opened: &Opened,
+    seen: &HashMap<StreamId, Vec<Run>>,
     findings: &mut Findings,
-) -> Result<u64> {
-    let mut expected: HashMap<QueryId, Vec<String>> = HashMap::new();
-    let mut count = 0;
-    let mut file = EventsFile::open(path)?;
-    while let Some(batch) = file.next_batch().with_context(|| path.display().to_string())? {
-        for event in Batch::open(&batch.text).with_context(|| path.display().to_string())?.events {
-            let event = event.with_context(|| path.display().to_string())?;
-            if let Some(id) = event.kind.query_id() {
-                expected.entry(id).or_default().push(event.line.to_owned());
-                count += 1;
+) -> Result<Acknowledged> {
+    let mut acknowledged = Acknowledged::default();
+    for file in files {
+        acknowledged.read(file).with_context(|| file.display().to_string())?;
+    }
+    let mut missing: HashMap<StreamId, Vec<(QueryId, Seq)>> = HashMap::new();
+    for (id, lines) in &acknowledged.queries {
+        let stored = stored(opened, *id, findings).await;
+        for (seq, line) in lines {
+            match stored.get(seq) {
+                Some(stored) if stored == line => {}
+                Some(stored) => findings.problem(
+                    &Subject::Query(*id),
+                    &format!(
+                        "event {seq} was acknowledged as {} and is stored as {}",
+                        cut(line),
+                        cut(stored)
+                    ),
+                ),
+                None => missing.entry(acknowledged.streams[id]).or_default().push((*id, *seq)),
             }
         }
     }
-    for (id, lines) in expected {
-        let Some(parts) = store.recording(id).await? else {
-            findings.problem(&format!("query {id}: acknowledged and not stored"));
+    let empty = Vec::new();
+    for (stream, missing) in missing {
+        let unkept = opened.store.unkept(stream).await?.unwrap_or(0);
+        let loose = acknowledged.loose.get(&stream).map_or(0, BTreeSet::len) as u64;
+        let seen = seen.get(&stream).unwrap_or(&empty);
+        let all_seen = missing.iter().all(|(_, seq)| has_seen(seen, seq.get()));
+        // The stream's account says how many of its events retention took: no more may be missing.
+        if all_seen && missing.len() as u64 <= unkept.saturating_sub(loose) {
+            acknowledged.deleted += missing.len() as u64;
             continue;
-        };
-        match recording::lines(store, recordings, parts).await {
-            Ok(stored) => {
-                let stored: HashSet<String> = stored.into_iter().collect();
-                for line in lines.iter().filter(|line| !stored.contains(*line)) {
-                    let shown: String = line.chars().take(120).collect();
-                    findings.problem(&format!("query {id}: acknowledged and not stored: {shown}…"));
-                }
-            }
-            Err(error) => findings.problem(&format!("query {id}: its recording can not be read: {error:#}")),
+        }
+        for (id, seq) in missing {
+            let line = cut(&acknowledged.queries[&id][&seq]);
+            findings
+                .problem(&Subject::Query(id), &format!("event {seq} is acknowledged and not stored: {line}"));
         }
     }
-    Ok(count)
+    for (stream, loose) in &acknowledged.loose {
+        let seen = seen.get(stream).unwrap_or(&empty);
+        for seq in loose.iter().filter(|seq| !has_seen(seen, seq.get())) {
+            findings.problem(&Subject::Stream(*stream), &format!("event {seq} is acknowledged and not seen"));
+        }
+    }
+    Ok(acknowledged)
+}
+
+impl Acknowledged {
+    fn read(&mut self, path: &Path) -> Result<()> {
+        let mut file = EventsFile::open(path)?;
+        while let Some(batch) = file.next_batch()? {
+            let batch = Batch::open(&batch.text)?;
+            let stream = batch.process.id;
+            for event in batch.events {
+                let event = event?;
+                let Some(id) = event.kind.query_id() else {
+                    self.events += u64::from(self.loose.entry(stream).or_default().insert(event.seq));
+                    continue;
+                };
+                self.streams.insert(id, stream);
+                self.queries.entry(id).or_default().insert(event.seq, event.line.to_owned());
+                self.events += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The events of a query by seq; none when there is no such query.
+async fn stored(opened: &Opened, id: QueryId, findings: &mut Findings) -> BTreeMap<Seq, String> {
+    let lines = match opened.store.recording(id).await {
+        Ok(None) => return BTreeMap::new(),
+        Ok(Some(parts)) => recording::lines(&opened.store, &opened.recordings, parts).await,
+        Err(error) => Err(error.into()),
+    };
+    match lines {
+        Ok(lines) => {
+            lines.into_iter().skip(1).filter_map(|line| Some((seq_of(line.as_bytes())?, line))).collect()
+        }
+        Err(error) => {
+            findings.problem(&Subject::Query(id), &format!("its recording can not be read: {error:#}"));
+            BTreeMap::new()
+        }
+    }
+}
+
+fn cut(line: &str) -> String {
+    let mut shown: String = line.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    shown
 }

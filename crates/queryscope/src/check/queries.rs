@@ -1,18 +1,17 @@
 //! Every query against its events.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context, Result};
-use queryscope_protocol::{Event, EventKind, QueryId, Seq, StreamId, seq_of};
-use queryscope_recordings::Recordings;
-use queryscope_store::{
-    ChunkInfo, Facts, Known, Query, RecordingParts, Report, Status, Store, StreamBatch, StreamProcess,
-    lines_of, unpack,
-};
+use queryscope_protocol::{Event, QueryId, Seq, StreamId};
+use queryscope_store::{Account, Query, RecordingParts, Report};
 
-use super::{Findings, recording};
+use super::columns::Tally;
+use super::pieces::Pieces;
+use super::seqs::SeqRuns;
+use super::{Findings, Subject, recording, summary};
 use crate::progress::Progress;
+use crate::store::Opened;
 
 const PAGE: usize = 500;
 /// How often a query that was written to while it was read is read again.
@@ -24,7 +23,21 @@ pub(crate) struct Stored {
     pub(crate) queries: u64,
     pub(crate) events: u64,
     /// The seqs stored of each stream.
-    pub(crate) streams: HashMap<StreamId, Vec<Seq>>,
+    pub(crate) streams: HashMap<StreamId, SeqRuns>,
+    /// Queries with which something is wrong.
+    pub(crate) damaged: Vec<QueryId>,
+    /// Their rows, where they can be read.
+    pub(crate) rows: BTreeMap<QueryId, Query>,
+    pub(crate) tally: Tally,
+    /// Queries that were listed and could not be read, or are gone.
+    pub(crate) unreadable: u64,
+}
+
+/// A query as it is at one moment.
+#[derive(Debug)]
+struct View {
+    parts: RecordingParts,
+    account: Option<Account>,
 }
 
 /// What was found of one query.
@@ -32,196 +45,165 @@ pub(crate) struct Stored {
 struct Judged {
     seqs: Vec<Seq>,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
-pub(crate) async fn check(
-    store: &Arc<dyn Store>,
-    recordings: &Recordings,
-    findings: &mut Findings,
-    progress: &mut Progress,
-) -> Result<Stored> {
+pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &mut Progress) -> Stored {
     let mut stored = Stored::default();
     let mut after = None;
     loop {
-        let page = store.scan(after, PAGE).await?;
-        for listed in &page {
-            let Query { query_id, stream_id, .. } = listed.query;
-            if let Some(judged) = settle(store, recordings, query_id).await? {
-                stored.queries += 1;
-                stored.events += judged.seqs.len() as u64;
-                stored.streams.entry(stream_id).or_default().extend(judged.seqs);
-                for problem in judged.problems {
-                    findings.problem(&format!("query {query_id}: {problem}"));
+        let page = match opened.store.query_ids(after, PAGE).await {
+            Ok(page) => page,
+            Err(error) => {
+                let after = after.unwrap_or(0);
+                let text = format!(
+                    "the queries after row {after} can not be listed: {:#}",
+                    anyhow::Error::from(error)
+                );
+                findings.problem(&Subject::Store, &text);
+                return stored;
+            }
+        };
+        let Some((last, _)) = page.last() else { return stored };
+        after = Some(*last);
+        progress.add(page.len() as u64);
+        for (_, id) in page {
+            check_one(opened, id, &mut stored, findings).await;
+        }
+    }
+}
+
+async fn check_one(opened: &Opened, id: QueryId, stored: &mut Stored, findings: &mut Findings) {
+    let subject = Subject::Query(id);
+    match settle(opened, id).await {
+        Ok(None) => stored.unreadable += 1,
+        Ok(Some((query, judged))) => {
+            stored.queries += 1;
+            stored.events += judged.seqs.len() as u64;
+            let stream = stored.streams.entry(query.stream_id).or_default();
+            for seq in judged.seqs {
+                if !stream.insert(seq) {
+                    let text = format!(
+                        "event {seq} is stored twice: its stream {} has it in another query",
+                        query.stream_id
+                    );
+                    findings.problem(&subject, &text);
                 }
             }
+            if !judged.problems.is_empty() {
+                stored.damaged.push(id);
+                stored.rows.insert(id, query.clone());
+            }
+            judged.problems.iter().for_each(|problem| findings.problem(&subject, problem));
+            judged.notes.iter().for_each(|note| findings.note(&subject, note));
+            stored.tally.add(&query);
         }
-        progress.add(page.len() as u64);
-        match page.last() {
-            Some(last) => after = Some(last.position.tie),
-            None => return Ok(stored),
+        Err(error) => {
+            stored.unreadable += 1;
+            stored.damaged.push(id);
+            findings.problem(&subject, &format!("its row can not be read: {error:#}"));
         }
     }
 }
 
 /// Judges a query while the service may be writing to it: what its row says and what was read after it must
 /// be of one moment, or it is judged again. `None` when there is no such query any more.
-async fn settle(store: &Arc<dyn Store>, recordings: &Recordings, id: QueryId) -> Result<Option<Judged>> {
-    let Some(mut parts) = store.recording(id).await? else { return Ok(None) };
-    let mut moves = 0;
-    loop {
-        let judged = judge(store, recordings, &parts).await;
+async fn settle(opened: &Opened, id: QueryId) -> Result<Option<(Query, Judged)>> {
+    let Some(mut view) = view(opened, id).await? else { return Ok(None) };
+    for moves in 0.. {
+        let judged = judge(opened, &view).await;
         if judged.problems.is_empty() {
-            return Ok(Some(judged));
+            return Ok(Some((view.parts.query, judged)));
         }
-        let Some(now) = store.recording(id).await? else { return Ok(None) };
-        let moved =
-            now.query != parts.query || now.sealed_path != parts.sealed_path || now.chunks != parts.chunks;
-        if !moved || moves == MOVES_MAX {
-            return Ok(Some(judged));
+        let Some(now) = self::view(opened, id).await? else { return Ok(None) };
+        if now.is_as(&view) || moves == MOVES_MAX {
+            return Ok(Some((view.parts.query, judged)));
         }
-        parts = now;
-        moves += 1;
+        view = now;
+    }
+    unreachable!("the loop ends by its bound")
+}
+
+async fn view(opened: &Opened, id: QueryId) -> Result<Option<View>> {
+    let mut account = opened.store.account(id).await?;
+    for _ in 0..MOVES_MAX {
+        let Some(parts) = opened.store.recording(id).await? else { return Ok(None) };
+        let now = opened.store.account(id).await?;
+        if now == account {
+            return Ok(Some(View { parts, account }));
+        }
+        account = now;
+    }
+    anyhow::bail!("it is written to all the time")
+}
+
+impl View {
+    fn is_as(&self, other: &Self) -> bool {
+        let key = |view: &Self| (view.parts.sealed_path.clone(), view.parts.chunks.clone(), view.account);
+        self.parts.query == other.parts.query && key(self) == key(other)
     }
 }
 
-async fn judge(store: &Arc<dyn Store>, recordings: &Recordings, parts: &RecordingParts) -> Judged {
-    let id = parts.query.query_id;
-    let lines = match recording::lines(store, recordings, parts.clone()).await {
-        Ok(lines) => lines,
-        Err(error) => {
-            let problem = format!("its recording can not be read: {error:#}");
-            return Judged { problems: vec![problem], ..Judged::default() };
-        }
-    };
-    let Judged { mut seqs, mut problems } = Judged::default();
-    if lines.first() != Some(&parts.process_line) {
-        problems.push("its recording does not begin with the process event of its stream".into());
+async fn judge(opened: &Opened, View { parts, account }: &View) -> Judged {
+    let Pieces { events, mut problems, .. } = Pieces::read(&opened.store, &opened.recordings, parts).await;
+    let lost = account.map_or(0, |account| account.lost);
+    if problems.is_empty() {
+        problems.extend(read_otherwise(opened, parts, &events).await);
     }
     let mut reports = Vec::new();
-    for line in lines.iter().skip(1) {
+    for (seq, line) in &events {
         match read(line) {
-            Ok((event, report)) if event.kind.query_id() == Some(id) => {
-                seqs.push(event.seq);
-                reports.push(report);
-            }
-            Ok((event, _)) => problems.push(format!("event {} is of another query", event.seq)),
-            Err(error) => problems.push(format!("{error:#}")),
+            Ok((owner, report)) if owner == Some(parts.query.query_id) => reports.push(report),
+            Ok(_) => problems.push(format!("event {seq} is of another query")),
+            Err(error) => problems.push(format!("event {seq} can not be read: {error:#}")),
         }
     }
-    for (seq, next) in seqs.iter().zip(seqs.iter().skip(1)).filter(|(seq, next)| seq >= next) {
-        problems.push(format!("event {next} comes after event {seq}"));
-    }
-    if seqs.is_empty() {
+    let stored = events.len() as u64;
+    if stored == 0 {
         problems.push("it has no events".into());
     }
-    match stored_twice(store, &parts.chunks).await {
-        Ok(twice) => problems.extend(twice.iter().map(|seq| format!("event {seq} is stored twice"))),
-        Err(error) => problems.push(format!("its chunks can not be read: {error:#}")),
+    if let Some(Account { committed, .. }) =
+        account.filter(|account| account.committed != stored + account.lost)
+    {
+        problems.push(format!("it was given {committed} events, {stored} are stored"));
     }
-    problems.extend(differences(&parts.query, &parts.process_line, &reports));
-    Judged { seqs, problems }
-}
-
-/// Events that stand in more than one chunk: a recording shows each once, however often it is stored.
-///
-/// An event may well be in a chunk and in the sealed recording: when the service is killed after it has written
-/// the recording anew and before it has deleted the chunks.
-async fn stored_twice(store: &Arc<dyn Store>, chunks: &[ChunkInfo]) -> Result<Vec<Seq>> {
-    let mut chunks = chunks.to_vec();
-    chunks.sort_unstable_by_key(|chunk| chunk.first);
-    if chunks.windows(2).all(|pair| pair[0].last < pair[1].first) {
-        return Ok(Vec::new());
-    }
-    let mut seen = HashSet::new();
-    let mut twice = Vec::new();
-    for chunk in chunks {
-        // One that has been sealed meanwhile is judged with the recording.
-        for gzip in store.chunks(vec![chunk.id]).await?.into_iter().flatten() {
-            let text = unpack(&gzip)?;
-            twice.extend(lines_of(&text).filter_map(seq_of).filter(|seq| !seen.insert(*seq)));
+    let mut notes = Vec::new();
+    if lost > 0 {
+        // What its row says is told by events that are no more.
+        notes
+            .push(format!("{lost} of the {} events it was given are lost, as a repair found", stored + lost));
+    } else if !reports.is_empty() {
+        let query = &parts.query;
+        let rows =
+            summary::candidates(&query.project, &parts.process_line, query.query_id, &reports, Some(query));
+        match summary::nearest(query, rows) {
+            Some((_, differences)) => problems.extend(differences),
+            None => problems.push("the process event of its stream can not be read".into()),
         }
     }
-    Ok(twice)
+    Judged { seqs: events.into_keys().collect(), problems, notes }
 }
 
-fn read(line: &str) -> Result<(Event<'_>, Report)> {
-    let event = Event::read(line).map_err(anyhow::Error::msg).context("a line is no event")?;
-    let mut report = Report { engine: event.engine.as_deref().map(Into::into), ..Report::default() };
-    match &event.kind {
-        EventKind::Started(_, profile) => report.started = Some(Facts::of(event.seq, profile)),
-        EventKind::Finished(_, profile) => report.finished = Some(Facts::of(event.seq, profile)),
-        _ => {}
+/// Whether a reader of the recording gets other events than are stored.
+async fn read_otherwise(
+    opened: &Opened,
+    parts: &RecordingParts,
+    events: &BTreeMap<Seq, Vec<u8>>,
+) -> Option<String> {
+    match recording::lines(&opened.store, &opened.recordings, parts.clone()).await {
+        Ok(lines) => {
+            let expected =
+                std::iter::once(parts.process_line.as_bytes()).chain(events.values().map(Vec::as_slice));
+            let same = expected.eq(lines.iter().map(String::as_bytes));
+            (!same)
+                .then(|| format!("its recording reads as {} lines that are not what is stored", lines.len()))
+        }
+        Err(error) => Some(format!("its recording can not be read: {error:#}")),
     }
-    Ok((event, report))
 }
 
-/// In what a row differs from what its events make of it.
-///
-/// Two things are not told by the recording: which of two profiles of a kind arrived first (then either may
-/// be the row's), and how long an unfinished query has been silent.
-fn differences(query: &Query, process_line: &str, reports: &[Report]) -> Vec<String> {
-    let finished: Vec<&Report> = reports.iter().filter(|report| report.finished.is_some()).collect();
-    let started: Vec<&Report> = reports.iter().filter(|report| report.started.is_some()).collect();
-    let deciding = if finished.is_empty() { started } else { finished };
-    let Some(first) = reports.first() else { return Vec::new() };
-    let Ok(event) = Event::read(process_line) else {
-        return vec!["its process event can not be read".into()];
-    };
-    let EventKind::Process(process) = &event.kind else { return vec!["its process event is another".into()] };
-    let batch = StreamBatch {
-        project: query.project.clone(),
-        process: StreamProcess::of(process, process_line),
-        received_unix_ms: 0,
-        parts: Vec::new(),
-        loose: Vec::new(),
-    };
-    let candidates = if deciding.is_empty() { vec![first] } else { deciding };
-    let mut fewest: Option<Vec<String>> = None;
-    for report in candidates {
-        let mut expected = Query::first(&batch, query.query_id, report);
-        // The engine is that of the event that arrived first, which may be any.
-        if reports.iter().any(|report| report.engine == query.engine) {
-            expected.engine.clone_from(&query.engine);
-        }
-        if expected.known != Known::Finished && query.status == Status::Unfinished {
-            expected.status = Status::Unfinished;
-        }
-        if started_is_guessed(report) {
-            expected.started_unix_ns = query.started_unix_ns;
-        }
-        let found = fields(query).into_iter().zip(fields(&expected)).filter(|(is, should)| is != should);
-        let found: Vec<String> = found
-            .map(|((name, is), (_, should))| format!("{name} is {is}, its events say {should}"))
-            .collect();
-        if fewest.as_ref().is_none_or(|fewest| found.len() < fewest.len()) {
-            fewest = Some(found);
-        }
-    }
-    fewest.unwrap_or_default()
-}
-
-fn started_is_guessed(report: &Report) -> bool {
-    let facts = report.finished.as_ref().or(report.started.as_ref());
-    facts.is_none_or(|facts| facts.started_unix_ns.is_none())
-}
-
-fn fields(query: &Query) -> [(&'static str, String); 16] {
-    [
-        ("stream_id", query.stream_id.to_string()),
-        ("service", format!("{:?}", query.service)),
-        ("environment", format!("{:?}", query.environment)),
-        ("host", format!("{:?}", query.host)),
-        ("engine", format!("{:?}", query.engine)),
-        ("label", format!("{:?}", query.label)),
-        ("fingerprint", format!("{:?}", query.fingerprint)),
-        ("status", query.status.to_string()),
-        ("known", format!("{:?}", query.known)),
-        ("started_unix_ns", query.started_unix_ns.to_string()),
-        ("wall_ms", format!("{:?}", query.wall_ms)),
-        ("cpu_ms", format!("{:?}", query.cpu_ms)),
-        ("result_rows", format!("{:?}", query.result_rows)),
-        ("failed", format!("{:?}", query.failed)),
-        ("warnings", query.warnings.to_string()),
-        ("rules", format!("{:?}", query.rules)),
-    ]
+fn read(line: &[u8]) -> Result<(Option<QueryId>, Report)> {
+    let line = std::str::from_utf8(line).context("it is not UTF-8")?;
+    let event = Event::read(line).map_err(anyhow::Error::msg)?;
+    Ok((event.kind.query_id(), summary::report(&event)))
 }

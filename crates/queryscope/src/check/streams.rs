@@ -3,55 +3,63 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anyhow::Result;
-use queryscope_protocol::{Seq, StreamId};
+use queryscope_protocol::StreamId;
 use queryscope_store::{Run, Store};
 
-use super::Findings;
+use super::seqs::SeqRuns;
+use super::{Findings, Subject};
 
 const PAGE: usize = 1000;
 
-/// Judges all streams; gives back how many there are.
+/// Judges all streams; gives back what has been seen of each.
 pub(crate) async fn check(
     store: &Arc<dyn Store>,
-    stored: &HashMap<StreamId, Vec<Seq>>,
+    stored: &HashMap<StreamId, SeqRuns>,
     findings: &mut Findings,
-) -> Result<u64> {
-    let mut streams = 0;
-    let mut known = 0;
+) -> HashMap<StreamId, Vec<Run>> {
+    let mut streams = HashMap::new();
     let mut after = None;
     loop {
-        let page = store.streams(after, PAGE).await?;
+        let page = match store.streams(after, PAGE).await {
+            Ok(page) => page,
+            Err(error) => {
+                let error = anyhow::Error::from(error);
+                findings.problem(&Subject::Store, &format!("the streams can not be read: {error:#}"));
+                return streams;
+            }
+        };
         let Some(last) = page.last() else { break };
         after = Some(last.stream_id);
-        for stream in &page {
-            streams += 1;
-            if let Some(pair) =
-                stream.seen.windows(2).find(|pair| pair[0].last.saturating_add(1) >= pair[1].first)
+        for stream in page {
+            let subject = Subject::Stream(stream.stream_id);
+            if let Some([before, next]) =
+                stream.seen.array_windows().find(|[before, next]| before.last.saturating_add(1) >= next.first)
             {
-                findings.problem(&format!("stream {}: its seen ranges {pair:?} touch", stream.stream_id));
+                let text = format!("its seen ranges {before:?} and {next:?} touch");
+                findings.problem(&subject, &text);
             }
-            let Some(seqs) = stored.get(&stream.stream_id) else { continue };
-            known += 1;
-            judge(stream.stream_id, seqs, &stream.seen, findings);
+            if let Some(stored) = stored.get(&stream.stream_id) {
+                judge(&subject, stored, &stream.seen, findings);
+            }
+            streams.insert(stream.stream_id, stream.seen);
         }
     }
-    if known < stored.len() {
-        findings.problem(&format!("{} streams of queries are missing", stored.len() - known));
+    for stream in stored.keys().filter(|stream| !streams.contains_key(stream)) {
+        findings.problem(&Subject::Stream(*stream), "it has queries and is not there");
     }
-    Ok(streams)
+    streams
 }
 
-fn judge(stream: StreamId, seqs: &[Seq], seen: &[Run], findings: &mut Findings) {
-    let mut seqs = seqs.to_vec();
-    seqs.sort_unstable();
-    for pair in seqs.windows(2).filter(|pair| pair[0] == pair[1]) {
-        findings.problem(&format!("stream {stream}: event {} is stored twice", pair[0]));
-    }
-    for seq in seqs {
-        let at = seen.partition_point(|run| run.last < seq.get());
-        if seen.get(at).is_none_or(|run| run.first > seq.get()) {
-            findings.problem(&format!("stream {stream}: event {seq} is stored and not marked as seen"));
+/// Whether a seq has been seen.
+pub(crate) fn has_seen(seen: &[Run], seq: u64) -> bool {
+    let at = seen.partition_point(|run| run.last < seq);
+    seen.get(at).is_some_and(|run| run.first <= seq)
+}
+
+fn judge(subject: &Subject, stored: &SeqRuns, seen: &[Run], findings: &mut Findings) {
+    for seq in stored.runs().flat_map(|(first, last)| first..=last) {
+        if !has_seen(seen, seq) {
+            findings.problem(subject, &format!("event {seq} is stored and not marked as seen"));
         }
     }
 }

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod common;
 mod demo;
+mod formats;
 mod help;
 mod import;
 mod open_files;

@@ -1,0 +1,93 @@
+//! A query's row against what its events make of it.
+
+use queryscope_protocol::{Event, EventKind, QueryId};
+use queryscope_store::{Facts, Known, Query, Report, Status, StreamBatch, StreamProcess};
+
+/// What an event says of its query.
+pub(crate) fn report(event: &Event<'_>) -> Report {
+    let mut report = Report { engine: event.engine.as_deref().map(Into::into), ..Report::default() };
+    match &event.kind {
+        EventKind::Started(_, profile) => report.started = Some(Facts::of(event.seq, profile)),
+        EventKind::Finished(_, profile) => report.finished = Some(Facts::of(event.seq, profile)),
+        _ => {}
+    }
+    report
+}
+
+/// Every row that events may have made: several where it is not told which of two profiles of a kind arrived first.
+///
+/// `like` is the row there is, if any. What the events do not tell is taken from it: how long an unfinished query has been
+/// silent, which event named the engine, and a start nobody said.
+pub(crate) fn candidates(
+    project: &str,
+    process_line: &str,
+    id: QueryId,
+    reports: &[Report],
+    like: Option<&Query>,
+) -> Vec<Query> {
+    let Some(process) = StreamProcess::read(process_line) else { return Vec::new() };
+    let batch = StreamBatch {
+        project: project.to_owned(),
+        process,
+        received_unix_ms: 0,
+        parts: vec![],
+        loose: vec![],
+    };
+    let finished: Vec<&Report> = reports.iter().filter(|report| report.finished.is_some()).collect();
+    let started: Vec<&Report> = reports.iter().filter(|report| report.started.is_some()).collect();
+    let deciding = if finished.is_empty() { started } else { finished };
+    let deciding = if deciding.is_empty() { reports.iter().take(1).collect() } else { deciding };
+    deciding
+        .into_iter()
+        .map(|report| {
+            let mut query = Query::first(&batch, id, report);
+            let Some(like) = like else { return query };
+            if reports.iter().any(|report| report.engine == like.engine) {
+                query.engine.clone_from(&like.engine);
+            }
+            if query.known != Known::Finished && like.status == Status::Unfinished {
+                query.status = Status::Unfinished;
+            }
+            let facts = report.finished.as_ref().or(report.started.as_ref());
+            if facts.is_none_or(|facts| facts.started_unix_ns.is_none()) {
+                query.started_unix_ns = like.started_unix_ns;
+            }
+            query
+        })
+        .collect()
+}
+
+/// In what a row differs from the candidate it is nearest to, and that candidate.
+pub(crate) fn nearest(query: &Query, candidates: Vec<Query>) -> Option<(Query, Vec<String>)> {
+    candidates
+        .into_iter()
+        .map(|expected| {
+            let fields = fields(query).into_iter().zip(fields(&expected)).filter(|(is, should)| is != should);
+            let differences = fields
+                .map(|((name, is), (_, should))| format!("{name} is {is}, its events say {should}"))
+                .collect::<Vec<_>>();
+            (expected, differences)
+        })
+        .min_by_key(|(_, differences)| differences.len())
+}
+
+fn fields(query: &Query) -> [(&'static str, String); 16] {
+    [
+        ("stream_id", query.stream_id.to_string()),
+        ("service", format!("{:?}", query.service)),
+        ("environment", format!("{:?}", query.environment)),
+        ("host", format!("{:?}", query.host)),
+        ("engine", format!("{:?}", query.engine)),
+        ("label", format!("{:?}", query.label)),
+        ("fingerprint", format!("{:?}", query.fingerprint)),
+        ("status", query.status.to_string()),
+        ("known", format!("{:?}", query.known)),
+        ("started_unix_ns", query.started_unix_ns.to_string()),
+        ("wall_ms", format!("{:?}", query.wall_ms)),
+        ("cpu_ms", format!("{:?}", query.cpu_ms)),
+        ("result_rows", format!("{:?}", query.result_rows)),
+        ("failed", format!("{:?}", query.failed)),
+        ("warnings", query.warnings.to_string()),
+        ("rules", format!("{:?}", query.rules)),
+    ]
+}
