@@ -1,6 +1,7 @@
 # make run    build and start the collector with its page on an embedded store
 # make tpch   run TPC-H on DataFusion in a loop, told to the running collector; ARGS="--help" says what else
 # make test   install what the tests need, and run them all
+# make torture  kill, cut, fill and corrupt the service for an hour or more, and report (docs/reliability.md)
 # make bench  measure against the floor and the goals (long)
 # make fuzz   give every target of fuzz/ to libFuzzer for SECONDS each (nightly, cargo-fuzz)
 # make lint   formatting, clippy, dependencies
@@ -9,7 +10,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/e2e-venv
 
-.PHONY: run tpch test unit ui-test e2e bench-quick bench fuzz lint schemas test-packages
+.PHONY: run tpch test unit ui-test e2e bench-quick bench torture-quick torture fuzz lint schemas test-packages
 
 run:
 	$(CARGO) run --release --locked -p queryscope
@@ -17,7 +18,7 @@ run:
 tpch:
 	$(CARGO) run --release --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
-test: test-packages unit ui-test e2e bench-quick
+test: test-packages unit ui-test e2e bench-quick torture-quick
 
 # Everything that is Rust, in one profile: cargo-nextest where there is one, for its speed.
 unit:
@@ -57,6 +58,15 @@ bench:
 	$(CARGO) build --release --locked -p queryscope -p queryscope-bench
 	target/release/queryscope-bench suite --reads 1000000 --binary target/release/queryscope
 
+# A few rounds of everything that can happen to the service.
+torture-quick:
+	$(CARGO) build --locked -p queryscope -p queryscope-torture
+	target/debug/queryscope-torture --binary target/debug/queryscope
+
+torture:
+	$(CARGO) build --release --locked -p queryscope -p queryscope-torture
+	target/release/queryscope-torture --long --binary target/release/queryscope --report target/torture/report.md
+
 SECONDS ?= 60
 fuzz:
 	for target in $$(cd fuzz && ls corpus); do \
@@ -81,6 +91,7 @@ schemas:
 test-packages:
 	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
 	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
+	@command -v strace >/dev/null 2>&1 || scripts/install-packages strace
 	@command -v npm >/dev/null 2>&1 || scripts/install-packages nodejs npm
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 \
 		|| scripts/install-packages postgresql

@@ -176,3 +176,16 @@ async fn a_restart_keeps_states_and_grants_running_queries_a_fresh_stretch() {
     app.until_status(1, "unfinished").await;
     assert_eq!((app.status(2).await, app.status(3).await), ("finished".into(), "failed".into()));
 }
+
+#[tokio::test]
+async fn a_clock_set_back_between_two_runs_of_the_service_keeps_no_silent_query_running() {
+    let app = Setup::with(|settings| settings.silent_after = SILENT_AFTER).start().await;
+    app.store(batch(1, [progress(2, 1)])).await;
+    app.clock.rewind(Duration::from_hours(24));
+    let app = app.restarted().await;
+    let _jobs = app.start_jobs();
+    app.clock.advance(SILENT_AFTER);
+    assert_eq!(app.status(1).await, "running", "for a whole stretch after the restart");
+    app.clock.advance(Duration::from_millis(1));
+    app.until_status(1, "unfinished").await;
+}

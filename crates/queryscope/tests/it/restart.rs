@@ -3,15 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use queryscope_torture::{Client, Traffic};
+use queryscope_torture::Client;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
 use crate::common::{Service, command, queryscope, wait_for};
-
-/// Stops under load, and requests that are answered before each.
-const STOPS: u64 = 8;
-const LOAD: u64 = 50;
 
 fn status(service: &Service, query: Uuid) -> String {
     let summary = service.get(&format!("/api/queries/{query}"));
@@ -63,34 +59,6 @@ fn a_folder_is_used_by_one_service_at_a_time() {
     let second = Ending::of(&["serve", "--bind", "127.0.0.1:0", "--data", &service.data.to_string_lossy()]);
     second.fails(1, &[&service.data.to_string_lossy(), "in use by another queryscope", "--data"]);
     assert_eq!(service.get("/v1/health").status, 200);
-}
-
-#[test]
-fn a_stop_under_load_stores_what_it_answers_and_answers_what_it_stores() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let data = folder.path().join("data");
-    let mut args = vec!["check".into(), "--data".into(), data.clone()];
-    for stop in 0..STOPS {
-        // Senders of their own: nobody sends again what an earlier stop left without an answer.
-        let logs = folder.path().join(format!("stop-{stop}"));
-        std::fs::create_dir(&logs).expect("a folder");
-        let traffic = Traffic::new(&logs, rand::random());
-        let service = Service::start(&data);
-        std::thread::scope(|scope| {
-            traffic.send(scope, &service.address(), rand::random(), Duration::ZERO);
-            wait_for("some load", || (traffic.answered() > LOAD).then_some(()));
-            service.terminate();
-            service.wait().success();
-        });
-        for log in traffic.acknowledged() {
-            args.extend(["--acknowledged".into(), log]);
-        }
-    }
-    let checked = queryscope(&args).success();
-    let numbers: Vec<u64> = checked.split(' ').filter_map(|word| word.parse().ok()).collect();
-    let [_queries, stored, _streams, acknowledged] = numbers[..] else { panic!("{checked}") };
-    assert_eq!(stored, acknowledged, "{checked}");
-    assert!(checked.ends_with(": sound\n"), "{checked}");
 }
 
 #[test]

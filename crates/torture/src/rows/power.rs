@@ -152,6 +152,7 @@ fn judge(
         ensure!(!some, "the database is gone, and something had been acknowledged ({loss:?})");
         return Ok(image);
     }
+    ensure!(!some || image.has(Path::new("data/token")), "the token that was in use is gone ({loss:?})");
     let left = setup.folder.join("left");
     image.write(&left)?;
     setup

@@ -17,7 +17,7 @@ use crate::rows::retention::{Old, wait};
 use crate::service::Launch;
 use crate::traffic::Traffic;
 
-const SIZE: &str = "size=48m";
+const SIZE: &str = "size=32m";
 /// What is left for a start and what follows, at most.
 const LEFT_KIB_MAX: u64 = 600;
 const OLD_QUERIES: usize = 200;
