@@ -8,8 +8,9 @@ use futures_util::stream::{self, BoxStream};
 use queryscope_protocol::{QueryId, Seq};
 use queryscope_store::{Packer, RecordingParts, Store};
 
+use crate::content::Content;
 use crate::error::{Interrupted, RecordingError};
-use crate::recordings::{Content, Recordings};
+use crate::recordings::Recordings;
 use crate::source::Source;
 
 /// How often the store is asked again where the events are.

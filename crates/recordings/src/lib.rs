@@ -6,9 +6,12 @@
 //! [`object_store::ObjectStore`]: a local folder or a bucket.
 
 mod assemble;
+mod bucket;
+mod content;
 mod error;
 mod folders;
 mod lines;
+mod location;
 mod merge;
 mod pages;
 mod recordings;
@@ -16,8 +19,10 @@ mod seal;
 mod source;
 mod sweep;
 
+pub use content::Content;
 pub use error::RecordingError;
 pub use lines::LineReader;
-pub use recordings::{Content, Recordings};
+pub use location::{Cloud, Location, UnknownLocation};
+pub use recordings::Recordings;
 pub use seal::SealRound;
 pub use sweep::Swept;

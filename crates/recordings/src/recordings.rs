@@ -1,38 +1,18 @@
 //! Where recordings lie.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{GetResultPayload, ObjectStore, ObjectStoreExt};
+use object_store::{ObjectStore, ObjectStoreExt};
 use queryscope_store::{RecordingParts, Store};
 
-use crate::assemble;
+use crate::content::{self, Content};
 use crate::error::RecordingError;
 use crate::folders::{self, Folders};
-
-/// Bytes of a file that are read at once.
-const READ_BYTES: u64 = 256 << 10;
-
-/// Bytes of a recording: gzip members whose content is JSON Lines, the process event first.
-pub struct Content {
-    /// How many bytes there are, where that is known before they are read.
-    pub size: Option<u64>,
-    /// The bytes in pieces; nothing follows an error.
-    pub bytes: BoxStream<'static, Result<Bytes, RecordingError>>,
-}
-
-impl std::fmt::Debug for Content {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Content").field("size", &self.size).finish_non_exhaustive()
-    }
-}
+use crate::location::Location;
+use crate::{assemble, bucket};
 
 /// Recordings in a folder or a bucket, under `YYYY/MM/DD/<query_id>.jsonl.gz`.
 ///
@@ -62,6 +42,24 @@ impl Recordings {
         Ok(Self { objects: Arc::new(objects), folders: Some(Folders::new(root.to_owned())), shared: false })
     }
 
+    /// Recordings where an operator wants them; in a bucket they are [shared](Recordings::shared).
+    ///
+    /// Credentials and endpoint of a bucket come from the environment: the `AWS_…`, `GOOGLE_…` and `AZURE_…`
+    /// variables that `object_store` reads, and what the machine itself is allowed in its cloud. A bucket that can not
+    /// be reached is found out by the first use.
+    ///
+    /// # Errors
+    /// [`RecordingError::Unavailable`] when the folder can not be made, or what the environment says of the bucket is
+    /// not valid.
+    pub fn at(location: &Location) -> Result<Self, RecordingError> {
+        match location {
+            Location::Folder(root) => Self::local(root),
+            Location::Bucket { cloud, bucket, prefix } => {
+                Ok(Self::new(bucket::open(*cloud, bucket, prefix)?).shared())
+            }
+        }
+    }
+
     /// Recordings in a bucket, which keeps what it has acknowledged.
     pub fn new(objects: Arc<dyn ObjectStore>) -> Self {
         Self { objects, folders: None, shared: false }
@@ -74,18 +72,17 @@ impl Recordings {
         Self { shared: true, ..self }
     }
 
+    /// Whether several services may write; then [`Recordings::sweep_versions`] has to be called once a day.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// A sealed recording; its size is known.
     ///
     /// # Errors
     /// [`RecordingError::Gone`] when there is none at `path`.
     pub async fn open(&self, path: &str) -> Result<Content, RecordingError> {
-        let found = self.objects.get(&parse(path)?).await?;
-        let size = found.meta.size;
-        let bytes = match found.payload {
-            GetResultPayload::File(file, _) => read_file(file, size),
-            GetResultPayload::Stream(bytes) => bytes.map_err(RecordingError::from).boxed(),
-        };
-        Ok(Content { size: Some(size), bytes })
+        content::open(&self.objects, parse(path)?).await
     }
 
     /// The recording of a query from wherever `parts` says its events are: each event that was stored when
@@ -104,6 +101,15 @@ impl Recordings {
         assemble::open(self, Arc::clone(store), parts).await
     }
 
+    /// Asks for the years that there are: whether recordings can be reached.
+    ///
+    /// # Errors
+    /// [`RecordingError::Unavailable`] when they can not, also because there is no such bucket.
+    pub async fn reach(&self) -> Result<(), RecordingError> {
+        let years = self.objects.list_with_delimiter(None).await;
+        years.map(drop).map_err(|error| RecordingError::Unavailable(error.into()))
+    }
+
     /// Deletes a sealed recording and the date folders it leaves empty; nothing happens when there is none.
     ///
     /// A deletion may be undone by the loss of power: [`Recordings::sweep`] finds such leftovers.
@@ -117,25 +123,4 @@ impl Recordings {
 
 pub(crate) fn parse(path: &str) -> Result<Path, RecordingError> {
     Path::parse(path).map_err(|error| RecordingError::Unavailable(error.into()))
-}
-
-/// Reads an open file to its end; it stays readable when another takes its place.
-fn read_file(file: File, size: u64) -> BoxStream<'static, Result<Bytes, RecordingError>> {
-    stream::try_unfold((file, size), |(file, left)| async move {
-        if left == 0 {
-            return Ok(None);
-        }
-        let read = tokio::task::spawn_blocking(move || {
-            let mut piece = Vec::with_capacity(left.min(READ_BYTES) as usize);
-            (&file).take(left.min(READ_BYTES)).read_to_end(&mut piece)?;
-            Ok::<_, std::io::Error>((file, piece))
-        });
-        let (file, piece) = read.await.map_err(std::io::Error::from)??;
-        if piece.is_empty() {
-            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-        }
-        let left = left - piece.len() as u64;
-        Ok(Some((Bytes::from(piece), (file, left))))
-    })
-    .boxed()
 }

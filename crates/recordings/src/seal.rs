@@ -1,7 +1,9 @@
 //! Turns chunks into recordings of their own.
 
 use std::collections::HashSet;
+use std::future::ready;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -38,6 +40,7 @@ impl Recordings {
     /// Seals up to `limit` ended queries, of which `concurrency` are written at a time so that their syncs
     /// overlap; queries in `skip` are passed over.
     ///
+    /// No more are begun once one could not be written and none could before: then the folder or bucket is away.
     /// Can be interrupted at any point: what was written and not made known to the store is written again.
     ///
     /// # Errors
@@ -56,13 +59,19 @@ impl Recordings {
         let mut round = SealRound { full: ids.len() == limit, ..SealRound::default() };
 
         let mut written = Vec::new();
+        let away = AtomicBool::new(false);
         let mut writes = stream::iter(ids)
+            .take_while(|_| ready(!away.load(Ordering::Relaxed)))
             .map(|id| async move { (id, self.write(store, id).await) })
             .buffer_unordered(concurrency.max(1));
         while let Some((id, outcome)) = writes.next().await {
             match outcome {
                 Ok(sealed) => written.extend(sealed),
-                Err(error) => round.failed.push((id, error)),
+                Err(error) => {
+                    let first = written.is_empty() && matches!(error, RecordingError::Unavailable(_));
+                    away.fetch_or(first, Ordering::Relaxed);
+                    round.failed.push((id, error));
+                }
             }
         }
         if written.is_empty() {
@@ -70,7 +79,9 @@ impl Recordings {
         }
         self.sync(&written).await?;
         round.sealed = written.len();
-        for path in store.seal(written).await? {
+        let replaced = store.seal(written).await?;
+        // Where others read and seal, too, they stay for a day: see `sweep_versions`.
+        for path in replaced.into_iter().filter(|_| !self.shared) {
             if let Err(error) = self.delete(&path).await {
                 round.left.push((path, error));
             }
@@ -100,6 +111,10 @@ impl Recordings {
         };
         match self.write_parts(store, parts, &parse(&sealed.path)?).await {
             Ok(()) => Ok(Some(sealed)),
+            // Nothing is found where there is no such bucket.
+            Err(Interrupted::Failed(RecordingError::Gone)) => {
+                Err(RecordingError::Unavailable("there is no place to write to".into()))
+            }
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Moved) => {
                 let now = store.recording(id).await?;

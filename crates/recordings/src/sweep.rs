@@ -1,8 +1,10 @@
 //! Finds recordings that nothing points to.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, NaiveDate};
+use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
 use queryscope_store::{Store, named_by, recording_path};
@@ -33,10 +35,8 @@ impl Recordings {
         let mut swept = Swept::default();
         for day in &days {
             for object in self.objects.list_with_delimiter(Some(day)).await?.objects {
-                if object.last_modified < before && is_orphan(store, &object).await? {
-                    self.delete(object.location.as_ref()).await?;
-                    swept.recordings += 1;
-                    swept.bytes += object.size;
+                if object.last_modified < before {
+                    self.sweep_orphan(store, &object, &mut swept).await?;
                 }
             }
         }
@@ -46,6 +46,64 @@ impl Recordings {
             folders.tidy(days, SystemTime::UNIX_EPOCH + age).await?;
         }
         Ok(swept)
+    }
+
+    /// Deletes versions of recordings that others took the place of, and such as were written and never made
+    /// known, where recordings are [shared](Recordings::shared).
+    ///
+    /// They stay at first, for whoever reads them, and for whoever restores a backup of the store. Only what was
+    /// last written before `before_unix_ns` is deleted: a day is enough for both, and for what is still on its way
+    /// to the store. Looks at the days (UTC) of this stretch of Unix nanoseconds, at a day's names page by page, and
+    /// asks the store for queries with several versions alone.
+    pub async fn sweep_versions(
+        &self,
+        store: &dyn Store,
+        days_unix_ns: RangeInclusive<i64>,
+        before_unix_ns: i64,
+    ) -> Result<Swept, RecordingError> {
+        let before = DateTime::from_timestamp_nanos(before_unix_ns);
+        let [first, last] = [days_unix_ns.start(), days_unix_ns.end()]
+            .map(|unix_ns| DateTime::from_timestamp_nanos(*unix_ns).date_naive());
+        let mut swept = Swept::default();
+        for day in first.iter_days().take_while(|day| *day <= last) {
+            let mut objects = self.objects.list(Some(&Path::from(day.format("%Y/%m/%d").to_string())));
+            // A bucket lists names in order, so those of a query come one after the other.
+            let mut versions: Vec<ObjectMeta> = Vec::new();
+            loop {
+                let object = objects.try_next().await?;
+                let of = |object: &ObjectMeta| named_by(object.location.as_ref()).map(|(id, _)| id);
+                let same = object
+                    .as_ref()
+                    .is_some_and(|next| versions.last().is_some_and(|last| of(last) == of(next)));
+                if !same {
+                    let several = versions.len() > 1;
+                    for version in
+                        versions.drain(..).filter(|version| several && version.last_modified < before)
+                    {
+                        self.sweep_orphan(store, &version, &mut swept).await?;
+                    }
+                }
+                match object {
+                    Some(object) => versions.push(object),
+                    None => break,
+                }
+            }
+        }
+        Ok(swept)
+    }
+
+    async fn sweep_orphan(
+        &self,
+        store: &dyn Store,
+        object: &ObjectMeta,
+        swept: &mut Swept,
+    ) -> Result<(), RecordingError> {
+        if is_orphan(store, object).await? {
+            self.delete(object.location.as_ref()).await?;
+            swept.recordings += 1;
+            swept.bytes += object.size;
+        }
+        Ok(())
     }
 
     /// The date folders of days before a day.

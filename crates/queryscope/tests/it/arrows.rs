@@ -21,9 +21,11 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
         // Files that were built before; nothing of what serves them.
         "queryscope-dashboard" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &STORES],
-        "queryscope-store" | "queryscope-columns" | "queryscope-recordings" => {
-            &[&HTTP, &SQL, &SERVICE[..1], &STORES]
-        }
+        "queryscope-store" | "queryscope-columns" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
+        // A bucket is asked over HTTP; nothing is served.
+        "queryscope-recordings" => &[&HTTP[..1], &SQL, &SERVICE[..1], &STORES],
+        // For tests alone.
+        "queryscope-bucket-server" => &[&SQL, &SERVICE, &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
         // It blocks on threads of its own: an engine gets no runtime and no server with it.

@@ -26,6 +26,11 @@ impl World {
         Self { folder, recordings, store: Arc::new(MemoryStore::default()) }
     }
 
+    /// Recordings elsewhere.
+    pub(crate) fn with(recordings: Recordings) -> Self {
+        Self { recordings, ..Self::new() }
+    }
+
     pub(crate) async fn commit(&self, batch: BatchBuilder) {
         self.store.commit(batch.build()).await.expect("stored");
     }

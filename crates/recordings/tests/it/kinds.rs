@@ -1,0 +1,168 @@
+//! What holds wherever recordings lie.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use object_store::ObjectStore;
+use object_store::aws::AmazonS3Builder;
+use object_store::memory::InMemory;
+use object_store::prefix::PrefixStore;
+use queryscope_bucket_server::{BUCKET, BucketServer};
+use queryscope_recordings::{RecordingError, Recordings};
+use queryscope_store::testsuite::{batch, facts, query_id};
+use queryscope_store::{named_by, versioned_path};
+
+use crate::world::{World, end, lines, long_line, seqs};
+
+const DAY_NS: i64 = 86_400_000_000_000;
+
+/// The bucket of a server, as a program sees it that tries each request once.
+pub(crate) fn bucket(server: &BucketServer) -> Recordings {
+    // Another test of this process may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = AmazonS3Builder::new().with_bucket_name(BUCKET);
+    for (name, value) in server.variables() {
+        let key = name.to_lowercase().parse().expect("a setting of S3");
+        builder = builder.with_config(key, value);
+    }
+    let once = object_store::RetryConfig { max_retries: 0, ..object_store::RetryConfig::default() };
+    let objects = builder.with_retry(once).build().expect("a client");
+    Recordings::new(Arc::new(PrefixStore::new(objects, "of/a/service"))).shared()
+}
+
+/// Runs a check on recordings of every kind.
+async fn of_every_kind(check: impl AsyncFn(World)) {
+    let local = World::new();
+    let shared = World::with(local.recordings.clone().shared());
+    check(local).await;
+    check(shared).await;
+    let memory: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    check(World::with(Recordings::new(memory).shared())).await;
+    let server = BucketServer::start();
+    check(World::with(bucket(&server))).await;
+}
+
+async fn sealed_path(world: &World, query: u64) -> String {
+    world.parts(query).await.sealed_path.expect("sealed")
+}
+
+#[tokio::test]
+async fn what_was_sealed_is_read_and_grows() {
+    of_every_kind(async |world| {
+        world.recordings.reach().await.expect("there");
+        world.commit(end(batch(1).progress(1, [2, 6]), 1, 7)).await;
+        let before = world.read(1).await;
+        assert_eq!(world.seal().await.sealed, 1);
+        let first = sealed_path(&world, 1).await;
+        assert_eq!(world.read(1).await, before, "byte for byte");
+        world.commit(batch(1).progress(1, [4, 9])).await;
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 4, 6, 7, 9]);
+        assert_eq!(world.seal().await.sealed, 1);
+        assert!(world.parts(1).await.chunks.is_empty());
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 4, 6, 7, 9]);
+        let second = sealed_path(&world, 1).await;
+        assert_eq!(
+            world.recordings.is_shared(),
+            first != second,
+            "where others write, nothing is written over"
+        );
+        assert_eq!(named_by(&second).map(|(id, _)| id), Some(query_id(1)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_large_recording_is_written_in_parts_and_read_in_pieces() {
+    of_every_kind(async |world| {
+        for number in 2..=7 {
+            world.commit(batch(1).event(1, number, long_line(number, 4 << 20))).await;
+        }
+        world.commit(end(batch(1), 1, 8)).await;
+        let before = world.read(1).await;
+        assert!(before.len() > 10 << 20, "more than a part, several pieces");
+        assert_eq!(world.seal().await.sealed, 1);
+        assert!(world.read(1).await == before, "byte for byte");
+        world.commit(batch(1).progress(1, [9])).await;
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4, 5, 6, 7, 8, 9]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_gone() {
+    of_every_kind(async |world| {
+        world.commit(end(batch(1), 1, 2)).await;
+        world.seal().await;
+        let path = sealed_path(&world, 1).await;
+        let other = versioned_path(&path, 1);
+        for path in [&path, &path, &other] {
+            world.recordings.delete(path).await.expect("deleted, or not there");
+        }
+        assert!(matches!(world.recordings.open(&path).await, Err(RecordingError::Gone)));
+        let read = world.recordings.read(&world.store, world.parts(1).await).await;
+        assert!(matches!(read, Err(RecordingError::Gone)), "{read:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_services_that_seal_at_once_nothing_is_lost() {
+    of_every_kind(async |world| {
+        if !world.recordings.is_shared() {
+            return;
+        }
+        world.commit(end(batch(1).progress(1, [2]), 1, 3)).await;
+        let write = async || {
+            world.recordings.write(&world.store, query_id(1)).await.expect("written").expect("ended")
+        };
+        let (early, same) = (write().await, write().await);
+        assert_eq!(early, same, "what is made of the same has one name");
+        world.commit(batch(1).progress(1, [4])).await;
+        let late = write().await;
+        assert_ne!(early.path, late.path);
+        assert!(world.store.seal(vec![late]).await.expect("a store").is_empty());
+        // The one that knows less comes last, as after a long pause, and its bytes arrive even later.
+        assert_eq!(world.store.seal(vec![early.clone()]).await.expect("a store"), [early.path]);
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_others_took_the_place_of_goes_after_a_day() {
+    of_every_kind(async |world| {
+        if !world.recordings.is_shared() {
+            return;
+        }
+        // Four versions: one was never made known, one was replaced, one counts; of another query there is one.
+        world.commit(end(batch(1).progress(1, [2]), 1, 3).finished(2, 9, facts("x"))).await;
+        let unknown =
+            world.recordings.write(&world.store, query_id(1)).await.expect("written").expect("ended").path;
+        world.commit(batch(1).progress(1, [4])).await;
+        assert_eq!(world.seal().await.sealed, 2);
+        let replaced = sealed_path(&world, 1).await;
+        world.commit(batch(1).progress(1, [5])).await;
+        assert_eq!(world.seal().await.sealed, 1);
+        let (counts, other) = (sealed_path(&world, 1).await, sealed_path(&world, 2).await);
+        let sweep = async |before: SystemTime| {
+            let before = before.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_nanos();
+            let before = i64::try_from(before).expect("before 2262");
+            let swept = world.recordings.sweep_versions(world.store.as_ref(), 0..=DAY_NS, before).await;
+            swept.expect("swept").recordings
+        };
+        let now = SystemTime::now();
+        assert_eq!(sweep(now - Duration::from_hours(1)).await, 0, "all are fresh");
+        for path in [&unknown, &replaced, &counts, &other] {
+            world.recordings.open(path).await.expect("there");
+        }
+        assert_eq!(sweep(now + Duration::from_mins(1)).await, 2);
+        for path in [&unknown, &replaced] {
+            assert!(matches!(world.recordings.open(path).await, Err(RecordingError::Gone)));
+        }
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4, 5]);
+        world.recordings.open(&counts).await.expect("there");
+        world.recordings.open(&other).await.expect("there");
+        assert_eq!(lines(&world.read(2).await).len(), 2);
+    })
+    .await;
+}
