@@ -7,6 +7,7 @@ use queryscope_store::{Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::away::Needed;
 use crate::clock::Clock;
 use crate::ingest::{Budget, Decoders};
 use crate::live::Live;
@@ -25,6 +26,8 @@ pub(crate) struct App {
     pub(crate) budget: Budget,
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) live: Live,
+    pub(crate) store_needed: Needed,
+    pub(crate) recordings_needed: Needed,
     /// Where answers over many queries are made.
     pub(crate) analyses: Threads,
     /// Wakes the sealer when a query may have ended.

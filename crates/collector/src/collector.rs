@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::away::Needed;
 use crate::clock::Clock;
 use crate::error::ApiError;
 use crate::ingest::{Budget, Coding, Decoders, accept, spent};
@@ -62,6 +63,8 @@ impl Collector {
             budget: Budget::new(settings.body_budget_bytes),
             decoders: Arc::new(Decoders::new(parallel)),
             live: Live::new(),
+            store_needed: Needed::default(),
+            recordings_needed: Needed::default(),
             analyses: read::threads(),
             committed: Notify::new(),
             failed: CancellationToken::new(),

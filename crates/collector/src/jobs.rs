@@ -1,10 +1,12 @@
 //! What goes on in the background while the service runs.
 
+mod reach;
 mod retention;
 mod sealing;
 mod silence;
 mod tokens;
 mod turn;
+mod versions;
 
 use std::sync::Arc;
 
@@ -23,6 +25,8 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()));
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&turns)));
+    jobs.spawn(reach::run(Arc::clone(app), stop.clone()));
+    jobs.spawn(versions::run(Arc::clone(app), stop.clone(), Arc::clone(&turns)));
     jobs.spawn(retention::run(Arc::clone(app), stop.clone(), turns));
     jobs
 }

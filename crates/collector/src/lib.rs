@@ -5,6 +5,7 @@
 //! queries, seal recordings and delete what is too old. It names no concrete store.
 
 mod app;
+mod away;
 mod clock;
 mod collector;
 mod error;

@@ -27,6 +27,21 @@ struct Reason {
     reason: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Operation {
+    operation: &'static str,
+}
+
+/// What is of the moment in which figures are asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Moment {
+    /// `None` while the store can not be asked; its figures are those of before.
+    pub(crate) stats: Option<StoreStats>,
+    pub(crate) body_bytes: usize,
+    pub(crate) store_away: Duration,
+    pub(crate) recordings_away: Duration,
+}
+
 /// What a store's commits are measured into; given to the store when it is opened.
 #[derive(Debug, Clone)]
 pub struct CommitMetrics {
@@ -71,6 +86,10 @@ pub(crate) struct Metrics {
     /// How often the live streams began anew from the store because they fell behind it.
     pub(crate) live_lost: Counter,
     pub(crate) sealed: Counter,
+    unsealed: Gauge,
+    recordings_failed: Family<Operation, Counter>,
+    recordings_away_s: Gauge,
+    store_away_s: Gauge,
     pub(crate) deleted: Counter,
 }
 
@@ -122,6 +141,26 @@ impl Metrics {
         );
         registry.register("store_log_bytes", "Of these, bytes of the log", metrics.log_bytes.clone());
         registry.register("recordings_sealed", "Recordings written", metrics.sealed.clone());
+        registry.register(
+            "recordings_unsealed",
+            "Queries that ended and have no recording yet, counted up to 10000",
+            metrics.unsealed.clone(),
+        );
+        registry.register(
+            "recordings_failed",
+            "Failures to read, seal or reach recordings",
+            metrics.recordings_failed.clone(),
+        );
+        registry.register(
+            "recordings_away_seconds",
+            "For how long recordings can not be reached; 0 while they can",
+            metrics.recordings_away_s.clone(),
+        );
+        registry.register(
+            "store_away_seconds",
+            "For how long the store can not be reached; 0 while it can",
+            metrics.store_away_s.clone(),
+        );
         registry.register("queries_deleted", "Queries retention deleted", metrics.deleted.clone());
         metrics
     }
@@ -149,14 +188,24 @@ impl Metrics {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
 
-    /// All figures; those of the store and the budget are of this moment.
-    pub(crate) fn text(&self, stats: StoreStats, body_bytes: usize) -> Result<String, fmt::Error> {
+    /// Counts a failure with recordings.
+    pub(crate) fn recordings_failed(&self, operation: &'static str) {
+        self.recordings_failed.get_or_create(&Operation { operation }).inc();
+    }
+
+    /// All figures.
+    pub(crate) fn text(&self, moment: &Moment) -> Result<String, fmt::Error> {
         let set = |gauge: &Gauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-        set(&self.queued, stats.queued);
-        set(&self.running, stats.running);
-        set(&self.store_bytes, stats.bytes);
-        set(&self.log_bytes, stats.log_bytes);
-        set(&self.body_bytes, body_bytes as u64);
+        if let Some(stats) = moment.stats {
+            set(&self.queued, stats.queued);
+            set(&self.running, stats.running);
+            set(&self.unsealed, stats.unsealed);
+            set(&self.store_bytes, stats.bytes);
+            set(&self.log_bytes, stats.log_bytes);
+        }
+        set(&self.body_bytes, moment.body_bytes as u64);
+        set(&self.store_away_s, moment.store_away.as_secs());
+        set(&self.recordings_away_s, moment.recordings_away.as_secs());
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -16,6 +16,7 @@ mod query;
 mod recording;
 mod stored;
 mod summary;
+mod unreadable;
 mod usual;
 mod versions;
 

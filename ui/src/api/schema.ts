@@ -281,7 +281,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that the service lives. */
+        /** Says that the service lives, and whether all that it needs can be reached. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -611,13 +611,19 @@ export interface components {
          *       "protocol": [
          *         "engine-telemetry/events@1"
          *       ],
+         *       "reasons": [],
+         *       "state": "ready",
          *       "status": "ok"
          *     }
          */
         Health: {
             /** @description Names of the batch format: the neutral one first, then those of engines configured or seen. */
             protocol: string[];
-            /** @description Always `ok`. */
+            /** @description Why it is degraded: a sentence for each thing that can not be reached, with what that means. */
+            reasons: string[];
+            /** @description Whether all that it needs can be reached. */
+            state: components["schemas"]["Readiness"];
+            /** @description Always `ok`: the process lives. */
             status: string;
         };
         /** @description What was found in a query's plan and counters. */
@@ -1024,6 +1030,8 @@ export interface components {
              */
             warnings: number;
         };
+        /** @enum {string} */
+        Readiness: "ready" | "degraded";
         /** @description A remaining time in milliseconds. */
         Remaining: {
             /**

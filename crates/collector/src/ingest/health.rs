@@ -1,6 +1,7 @@
 //! `GET /v1/health`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -10,17 +11,33 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 
+/// How long the store may take to say which engines it has seen.
+const STORE_DEADLINE: Duration = Duration::from_secs(1);
+
 /// That the service lives, and what it understands.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"status": "ok", "protocol": ["engine-telemetry/events@1"]}))]
+#[schema(example = json!({
+    "status": "ok", "protocol": ["engine-telemetry/events@1"], "state": "ready", "reasons": []
+}))]
 pub(crate) struct Health {
-    /// Always `ok`.
+    /// Always `ok`: the process lives.
     status: &'static str,
     /// Names of the batch format: the neutral one first, then those of engines configured or seen.
     protocol: Vec<String>,
+    /// Whether all that it needs can be reached.
+    state: Readiness,
+    /// Why it is degraded: a sentence for each thing that can not be reached, with what that means.
+    reasons: Vec<String>,
 }
 
-/// Says that the service lives.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Readiness {
+    Ready,
+    Degraded,
+}
+
+/// Says that the service lives, and whether all that it needs can be reached.
 #[utoipa::path(
     get,
     path = "/v1/health",
@@ -29,11 +46,35 @@ pub(crate) struct Health {
 )]
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
     // Liveness does not depend on the store; without it the seen names are left out.
-    let mut engines = app.store.engines().await.unwrap_or_default();
+    let asked = tokio::time::timeout(STORE_DEADLINE, app.store.engines()).await;
+    let answered = asked.map_err(|_| ()).and_then(|engines| engines.map_err(|_| ()));
+    let reasons = reasons(&app, answered.is_ok());
+    let state = if reasons.is_empty() { Readiness::Ready } else { Readiness::Degraded };
+    let mut engines = answered.unwrap_or_default();
     engines.extend_from_slice(&app.settings.engines);
     engines.sort_unstable();
     engines.dedup();
     let mut protocol = vec![EVENTS_FORMAT.to_owned()];
     protocol.extend(engines.iter().map(|engine| events_format(Some(engine))));
-    Json(Health { status: "ok", protocol })
+    Json(Health { status: "ok", protocol, state, reasons })
+}
+
+/// What can not be reached and what that means; nothing of why, which is in the log.
+fn reasons(app: &App, store_answers: bool) -> Vec<String> {
+    let now = app.clock.unix_ms();
+    let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
+    let store = store.map(|away| {
+        format!(
+            "the store can not be reached for {} s: events are answered 503 and sent again",
+            away.as_secs()
+        )
+    });
+    let recordings = app.recordings_needed.away(now).map(|away| {
+        format!(
+            "the recordings can not be reached for {} s: events are kept in the store meanwhile, recordings that lie \
+             there can not be read",
+            away.as_secs()
+        )
+    });
+    store.into_iter().chain(recordings).collect()
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use queryscope_protocol::QueryId;
-use queryscope_recordings::SealRound;
+use queryscope_recordings::{RecordingError, SealRound};
 use tokio_util::sync::CancellationToken;
 
-use super::pause;
 use super::turn::Turns;
+use super::{pause, reach};
 use crate::app::App;
 
 /// Recordings written in one round, and at the same time.
@@ -23,13 +23,15 @@ const CONCURRENCY: usize = 8;
 const QUIET: Duration = Duration::from_millis(500);
 /// Under steady ingest a round starts this long after the one before ended.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
-/// Pause after a failure, and how many rounds a query that failed is passed over for.
-const FAILURE_PAUSE: Duration = Duration::from_secs(10);
+/// Pause after a failure of the store or of the place for recordings; the next is twice as long.
+const FAILURE_PAUSE: Duration = Duration::from_secs(2);
+const FAILURE_PAUSE_MAX: Duration = Duration::from_mins(1);
 /// Queries that are passed over at most; then all are tried again.
 const SKIPPED_MAX: usize = 1024;
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let mut skip = HashSet::new();
+    let mut failure_pause = FAILURE_PAUSE;
     // What an earlier run of the service left.
     app.committed.notify_one();
     loop {
@@ -38,24 +40,20 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
             () = app.committed.notified() => {}
         }
         while let Some(round) = wait_and_seal(&app, &stop, &turns, &skip).await {
-            match round {
-                Ok(round) => {
-                    let more = round.full;
-                    note(&app, round, &mut skip);
-                    if !more {
-                        break;
-                    }
+            let full = round.as_ref().is_ok_and(|round| round.full);
+            if note(&app, round, &mut skip) {
+                failure_pause = FAILURE_PAUSE;
+                if full {
+                    continue;
                 }
-                Err(error) => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "recordings could not be sealed"
-                    );
-                    if !pause(FAILURE_PAUSE, &stop).await {
-                        return;
-                    }
-                    skip.clear();
-                }
+                break;
+            }
+            if !pause(failure_pause, &stop).await {
+                return;
+            }
+            failure_pause = (failure_pause * 2).min(FAILURE_PAUSE_MAX);
+            if !full {
+                skip.clear();
             }
         }
     }
@@ -67,7 +65,7 @@ async fn wait_and_seal(
     stop: &CancellationToken,
     turns: &Turns,
     skip: &HashSet<QueryId>,
-) -> Option<Result<SealRound, queryscope_recordings::RecordingError>> {
+) -> Option<Result<SealRound, RecordingError>> {
     let begun = Instant::now();
     while begun.elapsed() < BUSY_PAUSE {
         tokio::select! {
@@ -80,20 +78,44 @@ async fn wait_and_seal(
     Some(app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, skip).await)
 }
 
-fn note(app: &App, round: SealRound, skip: &mut HashSet<QueryId>) {
+/// Notes what a round did; `false` when it has to be tried again after a pause.
+fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<QueryId>) -> bool {
+    let round = match round {
+        Ok(round) => round,
+        Err(error) => {
+            app.metrics.recordings_failed("seal");
+            if let RecordingError::Store(error) = &error {
+                app.watch(error);
+            }
+            tracing::warn!(error = &error as &dyn std::error::Error, "recordings could not be sealed");
+            return false;
+        }
+    };
     app.metrics.sealed.inc_by(round.sealed as u64);
-    for (query_id, error) in round.failed {
-        tracing::warn!(%query_id, error = &error as &dyn std::error::Error, "a recording could not be sealed");
+    let unavailable = |error: &RecordingError| matches!(error, RecordingError::Unavailable(_));
+    let away = round.failed.iter().map(|(_, error)| error).find(|error| unavailable(error));
+    let away = away.filter(|_| round.sealed == 0);
+    if round.sealed > 0 || away.is_some() {
+        reach::note(app, away);
+    }
+    for (query_id, error) in &round.failed {
+        app.metrics.recordings_failed("seal");
+        // Why the recordings can not be reached has been said once.
+        if away.is_none() || !unavailable(error) {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(%query_id, error, "a recording could not be sealed");
+        }
         if skip.len() >= SKIPPED_MAX {
             skip.clear();
         }
-        skip.insert(query_id);
+        skip.insert(*query_id);
     }
-    for (path, error) in round.left {
+    for (path, error) in &round.left {
         tracing::warn!(
             path,
-            error = &error as &dyn std::error::Error,
+            error = error as &dyn std::error::Error,
             "an old recording could not be deleted"
         );
     }
+    away.is_none()
 }

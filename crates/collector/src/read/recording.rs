@@ -7,11 +7,11 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use queryscope_recordings::RecordingError;
 use queryscope_store::Status;
 
 use super::params::{Params, ProjectFilter};
 use super::query::{parse, text, unknown};
+use super::unreadable::unreadable;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -53,18 +53,9 @@ pub(crate) async fn recording(
             "query {id} still runs, it has a recording once it has ended"
         )));
     }
-    let content = app.recordings.read(&app.store, parts).await.map_err(|error| match error {
-        RecordingError::Gone => unknown(&id),
-        RecordingError::Store(error) => error.into(),
-        other => {
-            tracing::warn!(
-                query_id = id,
-                error = &other as &dyn std::error::Error,
-                "a recording can not be read"
-            );
-            ApiError::unavailable("reading the recording failed, try again")
-        }
-    })?;
+    let query_id = parts.query.query_id;
+    let read = app.recordings.read(&app.store, parts).await;
+    let content = read.map_err(|error| unreadable(&app, query_id, error))?;
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
         (header::CONTENT_ENCODING, "gzip".to_owned()),

@@ -11,6 +11,7 @@ use queryscope_store::Query;
 
 use super::params::Params;
 use super::query::{parse, text, unknown};
+use super::unreadable::unreadable;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -55,25 +56,13 @@ impl Stored {
     /// 404 when the query is deleted meanwhile, 503 when its events can not be read.
     pub(crate) async fn read(app: &Arc<App>, query: Query) -> Result<Self, ApiError> {
         let id = query.query_id;
-        let gone = || unknown(&id.to_string());
-        let parts = app.store.recording(id).await?.ok_or_else(gone)?;
+        let parts = app.store.recording(id).await?.ok_or_else(|| unknown(&id.to_string()))?;
         let mut stored = Self { query, line: None, latest: None };
         let read = async {
             let content = app.recordings.read(&app.store, parts).await?;
             stored.take(LineReader::new(id, content.bytes)).await
         };
-        read.await.map_err(|error| match error {
-            RecordingError::Gone => gone(),
-            RecordingError::Store(error) => error.into(),
-            other => {
-                tracing::warn!(
-                    query_id = %id,
-                    error = &other as &dyn std::error::Error,
-                    "the events of a query can not be read"
-                );
-                ApiError::unavailable("reading the query's events failed, try again")
-            }
-        })?;
+        read.await.map_err(|error| unreadable(app, id, error))?;
         Ok(stored)
     }
 

@@ -29,6 +29,9 @@ async fn every_figure_is_there() {
         ("queryscope_queries_running", "gauge"),
         ("queryscope_store_bytes", "gauge"),
         ("queryscope_recordings_sealed", "counter"),
+        ("queryscope_recordings_unsealed", "gauge"),
+        ("queryscope_recordings_away_seconds", "gauge"),
+        ("queryscope_store_away_seconds", "gauge"),
         ("queryscope_queries_deleted", "counter"),
     ] {
         assert!(text.contains(&format!("# HELP {name} ")), "{name}: {text}");

@@ -179,7 +179,10 @@ async fn every_brand_of_the_format_is_taken_and_listed() {
         batch(n, [done(2, n)]).replace("engine-telemetry/", &format!("{brand}-telemetry/"))
     };
     let before = app.get("/v1/health").await.json();
-    assert_eq!(before, json!({"status": "ok", "protocol": ["engine-telemetry/events@1"]}));
+    assert_eq!(
+        before,
+        json!({"status": "ok", "protocol": ["engine-telemetry/events@1"], "state": "ready", "reasons": []})
+    );
     for (n, brand) in [(1, "polars"), (2, "data-fusion2"), (3, "engine")] {
         check(&app.post(branded(n, brand)).await, 1, 0);
     }
@@ -188,7 +191,10 @@ async fn every_brand_of_the_format_is_taken_and_listed() {
     }
     let protocol =
         ["engine-telemetry/events@1", "data-fusion2-telemetry/events@1", "polars-telemetry/events@1"];
-    assert_eq!(app.get("/v1/health").await.json(), json!({"status": "ok", "protocol": protocol}));
+    assert_eq!(
+        app.get("/v1/health").await.json(),
+        json!({"status": "ok", "protocol": protocol, "state": "ready", "reasons": []})
+    );
 }
 
 #[tokio::test]

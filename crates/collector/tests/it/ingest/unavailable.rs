@@ -2,13 +2,14 @@
 
 use std::convert::Infallible;
 use std::pin::pin;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::{StreamExt, poll, stream};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::app::{Answer, Setup, TestApp, post, with_header};
+use crate::app::{Answer, Setup, TestApp, eventually, post, with_header};
 use crate::events::{batch, done, gzip, progress, query};
 use crate::faulty::Fault;
 use crate::socket::{self, Server};
@@ -37,10 +38,35 @@ async fn reading_from_a_store_that_fails_is_503() {
     app.store(batch(1, [done(2, 1)])).await;
     let one = format!("/api/queries/{}", query(1));
     app.faults.set(Fault::Unavailable);
-    for path in ["/api/queries", "/api/queries?q=x", &one, &format!("{one}/recording"), "/metrics"] {
+    for path in ["/api/queries", "/api/queries?q=x", &one, &format!("{one}/recording")] {
         check(&app.get(path).await);
     }
     assert_eq!(app.get("/v1/health").await.status, 200, "liveness does not depend on the store");
+    assert_eq!(app.get("/metrics").await.status, 200, "the figures are wanted most then");
+}
+
+#[tokio::test]
+async fn health_says_what_is_degraded_until_it_is_not() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    app.faults.set(Fault::Unavailable);
+    let away = "queryscope_store_away_seconds";
+    app.clock.advance(Duration::from_secs(1));
+    eventually("the failure to be noticed", async || {
+        app.clock.advance(Duration::from_secs(3));
+        (app.metric(away).await >= 3).then_some(())
+    })
+    .await;
+    let health = app.get("/v1/health").await;
+    assert_eq!(health.status, 200, "it lives");
+    assert_eq!(health.json()["status"], json!("ok"));
+    assert_eq!(health.json()["state"], json!("degraded"));
+    let reason = health.json()["reasons"][0].as_str().expect("a sentence").to_owned();
+    assert!(reason.starts_with("the store can not be reached for "), "{reason}");
+    assert!(!reason.contains("secret"), "why is in the log alone: {reason}");
+    app.faults.set(Fault::None);
+    eventually("its end to be noticed", async || (app.metric(away).await == 0).then_some(())).await;
+    assert_eq!(app.get("/v1/health").await.json()["state"], json!("ready"));
 }
 
 #[tokio::test]

@@ -1,0 +1,62 @@
+//! What the service needs and can not reach at the moment, and since when.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+/// Stands for "it can be reached".
+const THERE: i64 = i64::MIN;
+
+/// Something the service needs: its store, or where recordings lie.
+#[derive(Debug)]
+pub(crate) struct Needed {
+    away_since_unix_ms: AtomicI64,
+}
+
+impl Default for Needed {
+    fn default() -> Self {
+        Self { away_since_unix_ms: AtomicI64::new(THERE) }
+    }
+}
+
+impl Needed {
+    /// Notes that it could not be reached; whether it could before.
+    pub(crate) fn failed(&self, now_unix_ms: i64) -> bool {
+        let order = Ordering::Relaxed;
+        self.away_since_unix_ms.compare_exchange(THERE, now_unix_ms, order, order).is_ok()
+    }
+
+    /// Notes that it was reached; for how long it could not be, if it could not.
+    pub(crate) fn reached(&self, now_unix_ms: i64) -> Option<Duration> {
+        let since = self.away_since_unix_ms.swap(THERE, Ordering::Relaxed);
+        (since != THERE).then(|| time_since(since, now_unix_ms))
+    }
+
+    /// For how long it can not be reached by now.
+    pub(crate) fn away(&self, now_unix_ms: i64) -> Option<Duration> {
+        let since = self.away_since_unix_ms.load(Ordering::Relaxed);
+        (since != THERE).then(|| time_since(since, now_unix_ms))
+    }
+}
+
+/// The clock may have been set back meanwhile.
+fn time_since(since_unix_ms: i64, now_unix_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(now_unix_ms - since_unix_ms).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_away_from_the_first_failure_until_it_is_reached() {
+        let needed = Needed::default();
+        assert_eq!((needed.away(5), needed.reached(5)), (None, None));
+        assert!(needed.failed(1_000));
+        assert!(!needed.failed(2_000), "it is known");
+        assert_eq!(needed.away(4_000), Some(Duration::from_secs(3)));
+        assert_eq!(needed.away(0), Some(Duration::ZERO));
+        assert_eq!(needed.reached(5_000), Some(Duration::from_secs(4)));
+        assert_eq!(needed.away(6_000), None);
+        assert!(needed.failed(7_000), "once more");
+    }
+}
