@@ -6,6 +6,7 @@ use std::path::Path;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::error::ArrowError;
 use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use tpchgen::generators::{
     CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
@@ -45,9 +46,15 @@ pub(crate) const QUERIES: [&str; 22] = [
     include_str!("q22.sql"),
 ];
 
+/// Rows of the largest table at scale 1.
+const LINEITEM_ROWS: f64 = 6_000_000.0;
+/// Row groups of the largest table, so that a small scale can be read in parallel like a large one.
+const ROW_GROUPS: f64 = 16.0;
+
 /// Writes the tables of a scale into a folder, each as one file; those that are there are kept.
 pub(crate) fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
+    let rows = (scale * LINEITEM_ROWS / ROW_GROUPS).clamp(1000.0, 1_048_576.0) as usize;
     for table in TABLES {
         let path = folder.join(format!("{table}.parquet"));
         if path.exists() {
@@ -55,14 +62,20 @@ pub(crate) fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
         }
         let unfinished = folder.join(format!("{table}.unfinished"));
         match table {
-            "nation" => write_table(&unfinished, NationArrow::new(NationGenerator::default())),
-            "region" => write_table(&unfinished, RegionArrow::new(RegionGenerator::default())),
-            "part" => write_table(&unfinished, PartArrow::new(PartGenerator::new(scale, 1, 1))),
-            "supplier" => write_table(&unfinished, SupplierArrow::new(SupplierGenerator::new(scale, 1, 1))),
-            "partsupp" => write_table(&unfinished, PartSuppArrow::new(PartSuppGenerator::new(scale, 1, 1))),
-            "customer" => write_table(&unfinished, CustomerArrow::new(CustomerGenerator::new(scale, 1, 1))),
-            "orders" => write_table(&unfinished, OrderArrow::new(OrderGenerator::new(scale, 1, 1))),
-            _ => write_table(&unfinished, LineItemArrow::new(LineItemGenerator::new(scale, 1, 1))),
+            "nation" => write_table(&unfinished, rows, NationArrow::new(NationGenerator::default())),
+            "region" => write_table(&unfinished, rows, RegionArrow::new(RegionGenerator::default())),
+            "part" => write_table(&unfinished, rows, PartArrow::new(PartGenerator::new(scale, 1, 1))),
+            "supplier" => {
+                write_table(&unfinished, rows, SupplierArrow::new(SupplierGenerator::new(scale, 1, 1)))
+            }
+            "partsupp" => {
+                write_table(&unfinished, rows, PartSuppArrow::new(PartSuppGenerator::new(scale, 1, 1)))
+            }
+            "customer" => {
+                write_table(&unfinished, rows, CustomerArrow::new(CustomerGenerator::new(scale, 1, 1)))
+            }
+            "orders" => write_table(&unfinished, rows, OrderArrow::new(OrderGenerator::new(scale, 1, 1))),
+            _ => write_table(&unfinished, rows, LineItemArrow::new(LineItemGenerator::new(scale, 1, 1))),
         }?;
         std::fs::rename(&unfinished, &path)?;
     }
@@ -71,13 +84,16 @@ pub(crate) fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
 
 fn write_table(
     path: &Path,
+    row_group_rows: usize,
     batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
 ) -> anyhow::Result<()> {
     let mut writer = None;
     for batch in batches {
         let batch = batch?;
         if writer.is_none() {
-            writer = Some(ArrowWriter::try_new(File::create(path)?, batch.schema(), None)?);
+            let properties =
+                WriterProperties::builder().set_max_row_group_row_count(Some(row_group_rows)).build();
+            writer = Some(ArrowWriter::try_new(File::create(path)?, batch.schema(), Some(properties))?);
         }
         if let Some(writer) = &mut writer {
             writer.write(&batch)?;

@@ -1,10 +1,12 @@
 //! Findings: shown by queries that ask for them, and not by TPC-H.
 
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
 use serde_json::Value;
 
 use crate::memory::{Followed, of_kind};
+use crate::tpch_data::QUERIES;
 
 /// The rules that warn of a query.
 fn warnings(profile: &Value) -> Vec<&str> {
@@ -14,12 +16,29 @@ fn warnings(profile: &Value) -> Vec<&str> {
 }
 
 async fn provoke(sql: &str, rule: &str) {
-    let followed = Followed::new();
-    let table = "CREATE TABLE t AS SELECT value % 10 AS k, value AS v FROM generate_series(1, 5000)";
-    followed.run(table).await.expect("a table");
+    provoke_in(Followed::new(), sql, rule).await;
+}
+
+async fn provoke_in(followed: Followed, sql: &str, rule: &str) {
+    let file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
+    let rows: String = (1..=5000).map(|v| format!("{},{v}\n", v % 10)).collect();
+    std::fs::write(file.path(), format!("k,v\n{rows}")).expect("a table");
+    let path = file.path().to_str().expect("UTF-8");
+    followed.ctx.register_csv("t", path, CsvReadOptions::new()).await.expect("a table");
     followed.run(sql).await.expect("rows");
-    let finished = followed.end();
-    assert!(warnings(&finished[1]).contains(&rule), "{:#}", finished[1]["insights"]);
+    let profile = followed.only();
+    assert!(warnings(&profile).contains(&rule), "{profile:#}");
+}
+
+/// A session that runs what is asked for as it is asked for.
+fn literal_minded() -> Followed {
+    let state = SessionStateBuilder::new()
+        .with_config(SessionConfig::new().with_target_partitions(1))
+        .with_default_features()
+        .with_optimizer_rules(vec![])
+        .with_physical_optimizer_rules(vec![])
+        .build();
+    Followed::of(SessionContext::new_with_state(state))
 }
 
 #[tokio::test]
@@ -34,7 +53,12 @@ async fn a_join_without_a_condition() {
 
 #[tokio::test]
 async fn one_partition_that_has_all_the_rows() {
-    provoke("SELECT sum(a.v + b.v) FROM t a JOIN t b ON a.k = b.k", "skew").await;
+    let followed = Followed::new();
+    let table = "CREATE TABLE m AS SELECT value % 10 AS k, value AS v FROM generate_series(1, 5000)";
+    followed.run(table).await.expect("a table");
+    followed.run("SELECT sum(a.v + b.v) FROM m a JOIN m b ON a.k = b.k").await.expect("rows");
+    let finished = followed.end();
+    assert!(warnings(&finished[1]).contains(&"skew"), "{:#}", finished[1]);
 }
 
 #[tokio::test]
@@ -47,4 +71,81 @@ async fn sorts_that_do_not_fit_in_memory() {
     let sort = of_kind(&profile, "SortExec")[0];
     assert!(sort["metrics"]["spilled_bytes"].as_u64() > Some(0), "{sort:#}");
     assert!(warnings(&profile).contains(&"spilling"), "{:#}", profile["insights"]);
+}
+
+#[tokio::test]
+async fn groups_of_what_is_unique() {
+    provoke("SELECT v, sum(k) FROM t GROUP BY v", "redundant_aggregation").await;
+}
+
+#[tokio::test]
+async fn the_same_groups_twice() {
+    let groups = "SELECT k, sum(v) AS s FROM t GROUP BY k";
+    let sql = format!("SELECT a.k, a.s + b.s FROM ({groups}) a JOIN ({groups}) b ON a.k = b.k");
+    provoke(&sql, "repeated_subplan").await;
+}
+
+// DataFusion's optimiser mends these three by itself; a session without it, or with other rules, does not.
+
+#[tokio::test]
+async fn a_filter_behind_the_groups_it_would_spare() {
+    let sql = "SELECT * FROM (SELECT v, sum(k) AS s FROM t GROUP BY v) WHERE v < 100";
+    provoke_in(literal_minded(), sql, "late_filter").await;
+}
+
+#[tokio::test]
+async fn columns_nobody_asks_for() {
+    provoke_in(literal_minded(), "SELECT k FROM t", "unused_columns").await;
+}
+
+#[tokio::test]
+async fn a_sort_for_the_first_rows() {
+    let sql = "SELECT value FROM generate_series(1, 100000) ORDER BY value % 7919 LIMIT 5";
+    provoke_in(literal_minded(), sql, "sort_under_limit").await;
+}
+
+#[tokio::test]
+async fn very_many_small_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for number in 0..150 {
+        let file = folder.path().join(format!("{number}.csv"));
+        std::fs::write(file, format!("a,b\n{number},1\n")).expect("a file");
+    }
+    let followed = Followed::new();
+    let path = folder.path().to_str().expect("UTF-8");
+    followed.ctx.register_csv("files", path, CsvReadOptions::new()).await.expect("a table");
+    followed.run("SELECT sum(a) FROM files").await.expect("rows");
+    let profile = followed.only();
+    assert!(warnings(&profile).contains(&"small_files"), "{profile:#}");
+}
+
+#[tokio::test]
+async fn row_groups_that_statistics_cannot_skip() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    let path = path.to_str().expect("UTF-8");
+    let config = SessionConfig::new().with_target_partitions(1);
+    let followed = Followed::of(SessionContext::new_with_config(
+        config.set_bool("datafusion.execution.parquet.pushdown_filters", true),
+    ));
+    let write = format!(
+        "COPY (SELECT value % 100 AS k, value AS v FROM generate_series(1, 20000)) TO '{path}' \
+         OPTIONS ('format.max_row_group_size' '1000')"
+    );
+    followed.run(&write).await.expect("a file");
+    followed.ctx.register_parquet("t", path, ParquetReadOptions::new()).await.expect("a table");
+    followed.run("SELECT sum(v) FROM t WHERE k = 7").await.expect("rows");
+    let finished = followed.end();
+    assert!(warnings(&finished[1]).contains(&"unpruned_row_groups"), "{:#}", finished[1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tpch_is_warned_of_nothing() {
+    let followed = Followed::of(crate::tpch::session().await);
+    for sql in QUERIES {
+        followed.run(sql).await.expect("rows");
+    }
+    for (number, profile) in (1..).zip(followed.end()) {
+        assert_eq!(warnings(&profile), Vec::<&str>::new(), "query {number}: {:#}", profile["insights"]);
+    }
 }

@@ -1,4 +1,4 @@
-//! The 22 queries of TPC-H at a small scale.
+//! The 22 queries of TPC-H at a small scale, or at that of `TPCH_SCALE`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,13 +15,12 @@ use serde_json::Value;
 use crate::memory::Followed;
 use crate::tpch_data::{QUERIES, register, write};
 
-const SCALE: f64 = 0.01;
-
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tpch-{SCALE}"));
-        write(&folder, SCALE).expect("the tables");
+        let scale = std::env::var("TPCH_SCALE").map_or(0.01, |scale| scale.parse().expect("a scale"));
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tpch-{scale}"));
+        write(&folder, scale).expect("the tables");
         folder
     })
 }
