@@ -100,7 +100,7 @@ mod tests {
         assert!(inflate(&wrong_checksum()).is_err() && inflate(&forged()).is_err());
         let text = inflate(&of_queries(1_000)).expect("gzip");
         let batch = Batch::open(&text).expect("a batch");
-        assert_eq!(batch.events.filter(Result::is_ok).count(), 1_000);
+        assert_eq!(batch.events.flatten().count(), 1_000);
         for body in [bomb(), wrong_checksum(), queries()] {
             assert!(body.len() < 8 << 20, "{}", body.len());
         }
