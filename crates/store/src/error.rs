@@ -13,7 +13,8 @@ pub enum StoreError {
     /// The query was first reported by another stream; nothing of the batch is stored.
     #[error("query {0} belongs to another stream")]
     ForeignQuery(QueryId),
-    /// The work could not be done now; nothing of it is stored, trying again later may succeed.
+    /// The work could not be done now, and nothing of it is stored; or nobody knows whether it was, because the
+    /// connection to the store was lost meanwhile. Trying again later is safe and may succeed.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store can no longer tell what is durable, or its data is damaged: the process must end.
