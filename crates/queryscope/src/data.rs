@@ -112,6 +112,12 @@ impl DataFolder {
         }
     }
 
+    /// Whether a service or an import has the folder now.
+    pub(crate) fn is_in_use(&self) -> bool {
+        File::open(self.0.join("lock"))
+            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
     pub(crate) fn recordings_lock(&self) -> PathBuf {
         self.0.join("recordings.lock")
     }
