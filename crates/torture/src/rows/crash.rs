@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 
 use super::Setup;
+use crate::clock;
 use crate::service::{Launch, was_killed};
 use crate::traffic::Traffic;
 
@@ -45,8 +46,7 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
             let pause = if checked { PAUSE_WHILE_CHECKED } else { Duration::ZERO };
             traffic.send(scope, &service.address, setup.seed.wrapping_add(round.into()), pause);
             // The senders end when the service does, also where the check fails.
-            let beside =
-                if checked { setup.binary.check(&data, traffic.acknowledged()).map(|_| ()) } else { Ok(()) };
+            let beside = if checked { check_beside(setup, &data, &traffic) } else { Ok(()) };
             std::thread::sleep(lives_for);
             let status = service.kill()?;
             beside?;
@@ -60,6 +60,14 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
     ensure!(traffic.refused() == 0, "{} requests were refused", traffic.refused());
     let totals = settle(setup, &data, &traffic)?;
     Ok(format!("{totals}; slowest start {} ms", slowest_start.as_millis()))
+}
+
+/// Judges the folder while its service goes on, against what had been acknowledged before.
+fn check_beside(setup: &Setup, data: &Path, traffic: &Traffic) -> Result<()> {
+    let before = setup.folder.join("before");
+    std::fs::create_dir_all(&before)?;
+    let acknowledged = traffic.acknowledged_until(clock::unix_us(), &before)?;
+    setup.binary.check(data, acknowledged).map(|_| ()).context("beside the service")
 }
 
 /// Waits until files are written, unless there is nothing to write.
