@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
+use deadpool_postgres::{Client, Pool};
 use queryscope_columns::{Columns, Snapshot};
 use queryscope_store::{CommitFeed, Commits, StoreError};
 use tokio::sync::{Notify, watch};
@@ -125,49 +125,33 @@ fn closed() -> StoreError {
 
 async fn run(shared: Arc<Shared>, look_every: Duration) {
     loop {
-        let turn = shared.asked.load(Ordering::SeqCst);
-        match follow(&shared, look_every).await {
-            Ok(never) => match never {},
-            Err(error) => {
-                let reason = said(&error);
-                tracing::warn!(reason, "commits can not be followed");
-                shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
-            }
+        if let Err(error) = follow(&shared, look_every).await {
+            let reason = said(&error);
+            tracing::warn!(reason, "commits can not be followed");
+            let turn = shared.asked.load(Ordering::SeqCst);
+            shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
+            tokio::time::sleep(FAILURE_PAUSE).await;
         }
-        tokio::time::sleep(FAILURE_PAUSE).await;
     }
 }
 
-/// Never to be had.
-enum Never {}
-
-/// Follows from now on; returns when the database can not say from when on to follow, or has not been asked for too
-/// long.
-async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<Never, DbError> {
-    let mut since = change::now(&shared.pool.get().await?).await?;
+/// Follows from now on, until it has not looked for too long or the connection is lost: then everything must be read
+/// anew. A server that crashed may give the number of a transaction again that changed nothing, so a snapshot says
+/// what is new only for as long as one connection lives.
+async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbError> {
+    let mut client = shared.pool.get().await?;
+    let mut since = change::now(&client).await?;
     *shared.columns.write().unwrap_or_else(PoisonError::into_inner) = Columns::default();
     shared.feed.publish_unnoted();
     shared.loaded.send_replace(false);
     let _loading = AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
     let mut past: VecDeque<(Instant, String)> = VecDeque::new();
     let mut seen_at = Instant::now();
-    loop {
+    while seen_at.elapsed() < UNSEEN_MAX {
         let turn = shared.asked.load(Ordering::SeqCst);
-        match look(shared, &since).await {
-            Ok(snapshot) => {
-                since = snapshot;
-                seen_at = Instant::now();
-                shared.looked.send_replace(Looked { turn, failed: None });
-            }
-            Err(error) if seen_at.elapsed() > UNSEEN_MAX => return Err(error),
-            Err(error) => {
-                let reason = said(&error);
-                tracing::warn!(reason, "commits can not be followed");
-                shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
-                tokio::time::sleep(FAILURE_PAUSE).await;
-                continue;
-            }
-        }
+        since = look(shared, &mut client, &since).await?;
+        seen_at = Instant::now();
+        shared.looked.send_replace(Looked { turn, failed: None });
         if past.back().is_none_or(|(at, _)| at.elapsed() > FORGET_EVERY) {
             past.push_back((Instant::now(), since.clone()));
             forget(shared, &mut past).await;
@@ -176,14 +160,14 @@ async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<Never, DbE
             let _ = tokio::time::timeout(look_every, shared.wake.notified()).await;
         }
     }
+    Ok(())
 }
 
-async fn look(shared: &Shared, since: &str) -> Result<String, DbError> {
+async fn look(shared: &Shared, client: &mut Client, since: &str) -> Result<String, DbError> {
     let told = shared.feed.is_followed();
-    let mut client = shared.pool.get().await?;
-    let look = change::look(&mut client, &shared.terms, since, told).await?;
+    let look = change::look(client, &shared.terms, since, told).await?;
     if !look.rows.is_empty() {
-        shared.terms.learn(&client, &look.rows).await?;
+        shared.terms.learn(client, &look.rows).await?;
         // Who is told finds what was done in every read.
         shared.columns.write().unwrap_or_else(PoisonError::into_inner).apply(look.rows);
     }

@@ -28,8 +28,8 @@ use crate::terms::TermIds;
 use crate::writer::{Writer, Writing};
 use crate::{migrate, recording, retention, silence, token, verify};
 
-/// Connections of the follower: one looks, one loads.
-const FOLLOWERS: usize = 2;
+/// Connections of the follower: one looks, one loads, one forgets.
+const FOLLOWERS: usize = 3;
 
 const ENGINES: &str = "
     SELECT text FROM term JOIN engine ON engine.term = term.id ORDER BY text";

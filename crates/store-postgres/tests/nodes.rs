@@ -1,0 +1,119 @@
+//! Several stores on one database: what collectors on several machines are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use queryscope_postgres_server::{Server, shared};
+use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
+use queryscope_store::{Facts, GroupBy, Heard, QueryFilter, Run, Status, Store, StoreError};
+use queryscope_store_postgres::{PostgresOptions, PostgresStore};
+
+/// How long anything waited for may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+async fn open(address: &str) -> Arc<dyn Store> {
+    Arc::new(PostgresStore::open(address, PostgresOptions::default()).await.expect("opens"))
+}
+
+async fn two() -> [Arc<dyn Store>; 2] {
+    let address = shared();
+    [open(&address).await, open(&address).await]
+}
+
+fn finished(label: &str) -> Facts {
+    Facts { fingerprint: Some("p".into()), ..facts(label) }
+}
+
+#[tokio::test]
+async fn what_one_acknowledged_every_other_answers() {
+    let [one, other] = two().await;
+    for turn in 1..=20 {
+        one.commit(batch(1).finished(turn, turn, finished("x")).build()).await.expect("stored");
+        let groups = other.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        assert_eq!(groups.iter().map(|group| group.runs).collect::<Vec<_>>(), [turn]);
+    }
+    one.delete_before(i64::MAX, 100).await.expect("deleted");
+    assert_eq!(other.versions(QueryFilter::default()).await.expect("an answer"), []);
+    assert_eq!(other.tokens().await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn a_follower_hears_of_all_commits_in_the_order_of_each_query() {
+    let [one, other] = two().await;
+    let mut commits = other.commits();
+    one.commit(batch(1).progress(1, [2]).build()).await.expect("stored");
+    other.commit(batch(1).finished(1, 3, facts("x")).build()).await.expect("stored");
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        match tokio::time::timeout(PATIENCE, commits.next()).await.expect("told") {
+            Some(Heard::Changes(changes)) => told.extend(changes.iter().cloned()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(told[0].new.is_some() && told[1].new.is_none());
+    assert_eq!(told[1].status, Status::Finished);
+    let chunks = told.iter().map(|change| change.chunk.expect("events").id).collect();
+    assert!(other.chunks(chunks).await.expect("read").iter().all(Option::is_some));
+    assert_eq!(commits.try_next(), None, "each is told once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_events_sent_to_all_at_once_are_stored_once() {
+    let [one, other] = two().await;
+    let mut tasks = Vec::new();
+    for turn in 0..60_u64 {
+        let store = Arc::clone(if turn % 2 == 0 { &one } else { &other });
+        // Each overlaps the ones before and after, and two streams take turns.
+        let (stream, first) = (1 + turn / 2 % 2, 2 + turn / 4 * 3);
+        let sent = batch(stream).progress(stream, first..first + 10).build();
+        tasks.push(tokio::spawn(async move { store.commit(sent).await }));
+    }
+    let mut accepted = 0;
+    for task in tasks {
+        accepted += task.await.expect("no panic").expect("stored").accepted;
+    }
+    let last = 2 + 14 * 3 + 9;
+    assert_eq!(accepted, 2 * (last - 1));
+    for seen in other.streams(None, 10).await.expect("read") {
+        assert_eq!(seen.seen, [Run { first: 2, last }], "{:?}", seen.stream_id);
+    }
+    assert_eq!(one.verify().await.expect("judged"), [""; 0]);
+    assert!(other.streams(Some(stream_id(9)), 10).await.expect("read").is_empty());
+}
+
+#[tokio::test]
+async fn a_query_is_sealed_by_one_at_a_time() {
+    let [one, other] = two().await;
+    for query in 1..=3 {
+        one.commit(batch(1).finished(query, query, facts("x")).build()).await.expect("stored");
+    }
+    assert_eq!(one.unsealed(2).await.expect("taken"), [query_id(1), query_id(2)]);
+    assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(3)]);
+    one.close().await.expect("closed");
+    assert_eq!(other.unsealed(9).await.expect("taken"), [1, 2, 3].map(query_id), "what it held is free");
+}
+
+#[tokio::test]
+async fn a_database_that_goes_away_is_found_again() {
+    let mut server = Server::start(&[]);
+    server.run("CREATE SCHEMA s");
+    let store = open(&server.address("s")).await;
+    let all = || store.groups(QueryFilter::default(), GroupBy::Label);
+    store.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
+    server.crash();
+    let refused = store.commit(batch(1).finished(2, 3, facts("x")).build()).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(store.engines().await.is_err() && all().await.is_err());
+    server.resume();
+    let begun = tokio::time::Instant::now();
+    while store.commit(batch(1).finished(2, 3, facts("x")).build()).await.is_err() {
+        assert!(begun.elapsed() < PATIENCE, "it is not found");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    while all().await.is_err() {
+        assert!(begun.elapsed() < PATIENCE, "it is not followed");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    assert_eq!(all().await.expect("an answer")[0].runs, 2);
+}
