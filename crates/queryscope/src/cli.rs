@@ -54,6 +54,10 @@ pub(crate) struct DatabaseArg {
     /// `?sslmode=verify-full` where others might listen
     #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordingsArg {
     /// Folder for recordings that collectors of one database share [default: in the data folder]
     #[arg(long, value_name = "DIR", env = "QUERYSCOPE_RECORDINGS", requires = "database")]
     pub(crate) recordings: Option<PathBuf>,
@@ -71,6 +75,8 @@ pub(crate) struct ServeArgs {
     pub(crate) data: DataArg,
     #[command(flatten)]
     pub(crate) database: DatabaseArg,
+    #[command(flatten)]
+    pub(crate) recordings: RecordingsArg,
     /// Token of the project `default`, instead of one made at the first start
     #[arg(long, value_name = "TOKEN", env = "QUERYSCOPE_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
@@ -114,11 +120,15 @@ pub(crate) enum TokenCommand {
         project: String,
         #[command(flatten)]
         data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
     },
     /// List tokens by name
     List {
         #[command(flatten)]
         data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
     },
     /// Make a token useless
     Revoke {
@@ -126,6 +136,8 @@ pub(crate) enum TokenCommand {
         name: String,
         #[command(flatten)]
         data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
     },
 }
 

@@ -32,7 +32,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         None => None,
     };
     let opened = match &args.database.database {
-        Some(address) => store::open_shared(&args.database, address, &data).await?,
+        Some(address) => {
+            let recordings = args.recordings.recordings.clone();
+            store::open_shared(address, &recordings.unwrap_or_else(|| data.recordings())).await?
+        }
         None => store::open(&data)?,
     };
     let (token, made) = match (&args.token, &args.database.database) {

@@ -1,5 +1,6 @@
 //! Opening what a data folder holds, or a database that collectors share.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,6 @@ use queryscope_store::Store;
 use queryscope_store_postgres::{OpenError as SharedError, PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::cli::DatabaseArg;
 use crate::data::DataFolder;
 
 /// How long a database may take to be there: services start in any order.
@@ -49,7 +49,7 @@ fn open_with(data: &DataFolder, upgrade: bool) -> Result<Opened> {
 }
 
 /// Opens a database that collectors share, once it can be reached.
-pub(crate) async fn open_shared(args: &DatabaseArg, address: &str, data: &DataFolder) -> Result<Opened> {
+pub(crate) async fn open_shared(address: &str, recordings: &Path) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let options = || {
         let observed = commits.clone();
@@ -68,8 +68,7 @@ pub(crate) async fn open_shared(args: &DatabaseArg, address: &str, data: &DataFo
             opened => break opened.context("the store can not be opened")?,
         }
     };
-    let folder = args.recordings.clone().unwrap_or_else(|| data.recordings());
-    let recordings = Recordings::local(&folder);
-    let recordings = recordings.with_context(|| format!("{} can not be opened", folder.display()))?.shared();
+    let opened = Recordings::local(recordings);
+    let recordings = opened.with_context(|| format!("{} can not be opened", recordings.display()))?.shared();
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }

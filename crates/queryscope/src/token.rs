@@ -5,29 +5,33 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Clock, SystemClock, hash_token};
 use queryscope_store::{Store, TokenRecord};
+use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
-use crate::cli::{TokenArgs, TokenCommand};
+use crate::cli::{DataArg, DatabaseArg, TokenArgs, TokenCommand};
 use crate::data::{DataFolder, new_token};
 use crate::store;
 
 pub(crate) async fn run(args: TokenArgs) -> Result<()> {
     match args.command {
-        TokenCommand::Add { name, project, data } => {
-            let store = store::open(&DataFolder::create(&data.data)?)?.store;
+        TokenCommand::Add { name, project, data, database } => {
+            let store = match &database.database {
+                Some(address) => shared(address).await?,
+                None => store::open(&DataFolder::create(&data.data)?)?.store,
+            };
             let token = add(&store, &name, &project).await?;
             println!("{token}");
             eprintln!("shown this once; senders of project {project} use it within a second");
             store.close().await?;
         }
-        TokenCommand::List { data } => {
-            let store = store::open(&DataFolder::existing(&data.data)?)?.store;
+        TokenCommand::List { data, database } => {
+            let store = existing(&data, &database).await?;
             for token in store.tokens().await? {
                 println!("{}\t{}\t{}", token.name, token.project, made(token.created_unix_ms));
             }
             store.close().await?;
         }
-        TokenCommand::Revoke { name, data } => {
-            let store = store::open(&DataFolder::existing(&data.data)?)?.store;
+        TokenCommand::Revoke { name, data, database } => {
+            let store = existing(&data, &database).await?;
             if !store.revoke_token(&name).await? {
                 bail!("there is no token {name:?}: queryscope token list shows all");
             }
@@ -35,6 +39,18 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Store>> {
+    match &database.database {
+        Some(address) => shared(address).await,
+        None => Ok(store::open(&DataFolder::existing(&data.data)?)?.store),
+    }
+}
+
+async fn shared(address: &str) -> Result<Arc<dyn Store>> {
+    let store = PostgresStore::open(address, PostgresOptions::default()).await;
+    Ok(Arc::new(store.context("the database can not be opened")?))
 }
 
 /// Makes a token; its text is not kept anywhere.

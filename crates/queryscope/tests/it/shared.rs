@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use queryscope_postgres_server::Server;
 use queryscope_torture::Traffic;
+use uuid::Uuid;
 
-use crate::common::{Service, wait_within};
+use crate::common::events::Stream;
+use crate::common::{Service, queryscope, wait_within};
 
 const SEED: u64 = 9;
 const TOKEN: &str = "qs_test_of_several_collectors";
 const COLLECTORS: usize = 3;
 /// Answers between two failures.
-const ANSWERS: u64 = 150;
+const ANSWERS: u64 = 60;
 const PAUSE: Duration = Duration::from_millis(2);
 /// How long a database may take to recover, and collectors to find it again.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(40);
@@ -65,6 +67,8 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
         postgres.crash();
         let refused = traffic.refused();
         wait_within(RECOVERED_WITHIN, "refusals", || (traffic.refused() > refused).then_some(()));
+        let health = collectors[0].get("/v1/health");
+        assert_eq!((health.status, &health.json()["status"]), (200, &"degraded".into()));
         postgres.resume();
         more_answers(&traffic);
         collectors.drain(..).for_each(Service::kill);
@@ -82,4 +86,25 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
     let counted: u64 =
         found["status"].as_array().expect("facets").iter().filter_map(|value| value["runs"].as_u64()).sum();
     assert_eq!(counted, queries as u64, "{found}");
+}
+
+#[test]
+fn a_token_of_the_database_works_at_every_collector() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = queryscope_postgres_server::shared();
+    let made = queryscope(["token", "add", "nightly", "--project", "etl", "--database", &database]).success();
+    let collectors: Vec<Service> = (0..2).map(|number| collector(folder.path(), number, &database)).collect();
+    let mut stream = Stream::new();
+    let query = Uuid::now_v7();
+    let event = stream.finished(query, "load");
+    let batch = stream.batch(&[event]);
+    let answers: Vec<_> =
+        collectors.iter().map(|collector| collector.post_as(made.trim_end(), &batch).counts()).collect();
+    assert_eq!(answers, [(1, 0), (0, 1)], "the same batch to both");
+    for collector in &collectors {
+        assert_eq!(collector.queries("project=etl")[0]["label"], "load");
+        assert_eq!(collector.recording(query).expect("a recording").len(), 2);
+    }
+    queryscope(["token", "revoke", "nightly", "--database", &database]).success();
+    assert_eq!(queryscope(["token", "list", "--database", &database]).success(), "");
 }
