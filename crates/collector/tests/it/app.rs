@@ -86,6 +86,7 @@ impl Setup {
         let commits = CommitMetrics::default();
         let observed = commits.clone();
         let options = SqliteOptions {
+            upgrade: true,
             readers: 2,
             on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
         };
