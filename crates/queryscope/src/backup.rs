@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use queryscope_recordings::Location;
 
 use crate::cli::BackupArgs;
 use crate::data::DataFolder;
@@ -24,7 +25,15 @@ pub(crate) fn run(args: &BackupArgs) -> Result<()> {
     queryscope_store_sqlite::copy(&data.database(), &target.database())
         .context("the store can not be copied")?;
     let mut progress = Progress::new("recordings", None);
-    let (files, bytes) = copy_folder(&data.recordings(), &target.recordings(), &mut progress)?;
+    let place = data.location()?;
+    let (files, bytes) = match &place {
+        Location::Folder(folder) => copy_folder(folder, &target.recordings(), &mut progress)?,
+        // A bucket has its own ways of keeping what was replaced or deleted.
+        Location::Bucket { .. } => {
+            target.keep_recordings_at(&place)?;
+            (0, 0)
+        }
+    };
     drop(unmoved);
     progress.finish();
     match std::fs::copy(data.token_file(), target.token_file()) {
@@ -34,7 +43,13 @@ pub(crate) fn run(args: &BackupArgs) -> Result<()> {
         _ => {}
     }
     sync(target.path()).with_context(|| format!("{} can not be synced", target.path().display()))?;
-    println!("{}: the store and {files} recordings ({} MB)", target.path().display(), bytes / 1_000_000);
+    let path = target.path().display();
+    match place {
+        Location::Folder(_) => {
+            println!("{path}: the store and {files} recordings ({} MB)", bytes / 1_000_000)
+        }
+        Location::Bucket { .. } => println!("{path}: the store; the recordings stay in {place}"),
+    }
     Ok(())
 }
 

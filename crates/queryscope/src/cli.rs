@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use queryscope_recordings::Location;
 
 /// See what queries do: what is running, what got slower, since when, and why.
 ///
@@ -58,9 +59,10 @@ pub(crate) struct DatabaseArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecordingsArg {
-    /// Folder for recordings that collectors of one database share [default: in the data folder]
-    #[arg(long, value_name = "DIR", env = "QUERYSCOPE_RECORDINGS", requires = "database")]
-    pub(crate) recordings: Option<PathBuf>,
+    /// Where recordings are kept: a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX, with
+    /// credentials from the variables of that cloud's tools [default: in the data folder]
+    #[arg(long, value_name = "PLACE", env = "QUERYSCOPE_RECORDINGS")]
+    pub(crate) recordings: Option<Location>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 //! queryscope-data/
 //!   queryscope.db   the embedded store (with -wal and -shm beside it while it is open)
 //!   recordings/     YYYY/MM/DD/<query_id>.jsonl.gz
+//!   recordings.at   where recordings lie instead, if the service was told another place
 //!   quarantine/     what a repair took out, if there was one
 //!   token           the token made at the first start; readable only by its owner
 //!   lock            locked by the service, or by an import while none runs
@@ -12,7 +13,7 @@
 //! ```
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use queryscope_recordings::Location;
 
 /// The project of the token made at the first start.
 pub(crate) const DEFAULT_PROJECT: &str = "default";
@@ -87,6 +89,46 @@ impl DataFolder {
         self.0.join("quarantine")
     }
 
+    /// Where recordings lie: in the folder, unless the service was told another place.
+    pub(crate) fn location(&self) -> Result<Location> {
+        let path = self.location_file();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => text.trim().parse().with_context(|| path.display().to_string()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Location::Folder(self.recordings())),
+            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+        }
+    }
+
+    /// Keeps recordings at another place from now on, which every command reads here.
+    ///
+    /// # Errors
+    /// When there are recordings elsewhere: they would not be found any more.
+    pub(crate) fn keep_recordings_at(&self, location: &Location) -> Result<()> {
+        let location = match location {
+            Location::Folder(folder) => Location::Folder(std::path::absolute(folder)?),
+            bucket @ Location::Bucket { .. } => bucket.clone(),
+        };
+        let now = self.location()?;
+        if now == location {
+            return Ok(());
+        }
+        let told = self.location_file().exists();
+        let empty = std::fs::read_dir(self.recordings()).map_or(true, |mut entries| entries.next().is_none());
+        if told || !empty {
+            bail!(
+                "the recordings of {} lie in {now}: copy them to {location} with their names, then write that into {}",
+                self.0.display(),
+                self.location_file().display()
+            );
+        }
+        write_private(&self.location_file(), &location.to_string())
+            .with_context(|| format!("{} can not be written", self.location_file().display()))
+    }
+
+    fn location_file(&self) -> PathBuf {
+        self.0.join("recordings.at")
+    }
+
     pub(crate) fn token_file(&self) -> PathBuf {
         self.0.join("token")
     }
@@ -147,7 +189,7 @@ impl DataFolder {
         match std::fs::read_to_string(&path) {
             Ok(text) if !text.trim().is_empty() => Ok((text.trim().to_owned(), false)),
             Ok(_) => bail!("{} is empty: delete it to have a new token made", path.display()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 let token = new_token();
                 write_private(&path, &token)
                     .with_context(|| format!("{} can not be written", path.display()))?;
@@ -205,6 +247,25 @@ mod tests {
         assert_eq!(data.token().expect("the same"), (token, false));
         let mode = std::fs::metadata(data.token_file()).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn recordings_stay_where_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::create(folder.path()).expect("made");
+        let own = Location::Folder(data.recordings());
+        assert_eq!(data.location().expect("the folder's own"), own);
+        std::fs::create_dir_all(data.recordings().join("1970")).expect("made");
+        let bucket: Location = "s3://b/p".parse().expect("a bucket");
+        let error = data.keep_recordings_at(&bucket).expect_err("some are in the folder");
+        assert!(error.to_string().contains("copy them to s3://b/p"), "{error}");
+        data.keep_recordings_at(&own).expect("as it is");
+        std::fs::remove_dir_all(data.recordings()).expect("removed");
+        for _ in ["told", "told again"] {
+            data.keep_recordings_at(&bucket).expect("none are elsewhere");
+            assert_eq!(data.location().expect("kept"), bucket);
+        }
+        assert!(data.keep_recordings_at(&own).is_err(), "they may lie in the bucket");
     }
 
     #[test]

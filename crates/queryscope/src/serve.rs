@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
+use queryscope_recordings::Location;
 use queryscope_store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -33,10 +34,15 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     };
     let opened = match &args.database.database {
         Some(address) => {
-            let recordings = args.recordings.recordings.clone();
-            store::open_shared(address, &recordings.unwrap_or_else(|| data.recordings())).await?
+            let place = args.recordings.recordings.clone();
+            store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
         }
-        None => store::open(&data)?,
+        None => {
+            if let Some(place) = &args.recordings.recordings {
+                data.keep_recordings_at(place)?;
+            }
+            store::open(&data)?
+        }
     };
     let (token, made) = match (&args.token, &args.database.database) {
         (Some(token), _) => (Some(token.clone()), false),

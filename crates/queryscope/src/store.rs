@@ -1,12 +1,11 @@
 //! Opening what a data folder holds, or a database that collectors share.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use queryscope_collector::CommitMetrics;
-use queryscope_recordings::Recordings;
+use queryscope_recordings::{Location, Recordings};
 use queryscope_store::Store;
 use queryscope_store_postgres::{OpenError as SharedError, PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
@@ -43,13 +42,12 @@ fn open_with(data: &DataFolder, upgrade: bool) -> Result<Opened> {
         ..SqliteOptions::default()
     };
     let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
-    let recordings = Recordings::local(&data.recordings())
-        .with_context(|| format!("{} can not be opened", data.recordings().display()))?;
+    let recordings = recordings(&data.location()?)?;
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }
 
 /// Opens a database that collectors share, once it can be reached.
-pub(crate) async fn open_shared(address: &str, recordings: &Path) -> Result<Opened> {
+pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let options = || {
         let observed = commits.clone();
@@ -68,7 +66,9 @@ pub(crate) async fn open_shared(address: &str, recordings: &Path) -> Result<Open
             opened => break opened.context("the store can not be opened")?,
         }
     };
-    let opened = Recordings::local(recordings);
-    let recordings = opened.with_context(|| format!("{} can not be opened", recordings.display()))?.shared();
-    Ok(Opened { store: Arc::new(store), recordings, commits })
+    Ok(Opened { store: Arc::new(store), recordings: recordings(place)?.shared(), commits })
+}
+
+fn recordings(place: &Location) -> Result<Recordings> {
+    Recordings::at(place).with_context(|| format!("{place} can not be opened"))
 }

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod backup;
+mod bucket;
 mod check;
 mod common;
 mod demo;

@@ -1,6 +1,7 @@
 //! The service in a data folder.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use queryscope_torture::{Address, Answer, Client};
@@ -29,8 +30,13 @@ impl Service {
 
     /// Starts the service with more arguments; it answers when this returns.
     pub(crate) fn start_with(data: &Path, args: &[&str]) -> Self {
+        Self::start_as(&mut command(), data, args)
+    }
+
+    /// Starts the service from a command that has been given an environment.
+    pub(crate) fn start_as(command: &mut Command, data: &Path, args: &[&str]) -> Self {
         let mut running =
-            Running::start(command().args(["serve", "--bind", "127.0.0.1:0", "--data"]).arg(data).args(args));
+            Running::start(command.args(["serve", "--bind", "127.0.0.1:0", "--data"]).arg(data).args(args));
         let (url, client) = wait_within(READY_WITHIN, "the service", || {
             assert!(running.status().is_none(), "the service ended: {}", running.err());
             let out = running.out();

@@ -1,0 +1,111 @@
+//! The service with its recordings in a bucket that is away at times.
+
+use std::path::Path;
+use std::process::Command;
+
+use queryscope_bucket_server::{BUCKET, BucketServer};
+use queryscope_store::{named_by, recording_path};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::common::events::Stream;
+use crate::common::{Running, Service, below, command, wait_for};
+
+/// `queryscope`, which may use the bucket.
+fn allowed(server: &BucketServer) -> Command {
+    let mut command = command();
+    command.envs(server.variables());
+    command
+}
+
+fn place() -> String {
+    format!("s3://{BUCKET}/of/a/service")
+}
+
+fn start(server: &BucketServer, data: &Path) -> Service {
+    Service::start_as(&mut allowed(server), data, &["--recordings", &place()])
+}
+
+/// How many queries have a recording in the bucket.
+fn sealed(server: &BucketServer) -> usize {
+    let names = server.names();
+    let mut ids: Vec<String> = names.iter().filter_map(|name| Some(named_by(name)?.0.to_string())).collect();
+    ids.dedup();
+    ids.len()
+}
+
+fn metric(service: &Service, name: &str) -> u64 {
+    let text = String::from_utf8(service.get("/metrics").body).expect("UTF-8");
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).expect(name);
+    line.parse().expect("a number")
+}
+
+#[test]
+fn it_lives_through_the_absence_of_its_bucket() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let mut server = BucketServer::start();
+    let [early, late] = [Uuid::now_v7(), Uuid::now_v7()];
+    let mut stream = Stream::new();
+    let service = start(&server, &data);
+    let finished = stream.finished(early, "early");
+    assert_eq!(service.post(&stream.batch(std::slice::from_ref(&finished))).counts(), (1, 0));
+    wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
+    let unsealed = "queryscope_recordings_unsealed";
+    wait_for("the store to know", || (metric(&service, unsealed) == 0).then_some(()));
+    assert_eq!(service.recording(early).expect("ended"), [stream.process(), finished.clone()]);
+    assert_eq!(service.get("/v1/health").json()["state"], json!("ready"));
+
+    server.stop();
+    let kept = stream.finished(late, "late");
+    assert_eq!(service.post(&stream.batch(std::slice::from_ref(&kept))).counts(), (1, 0), "ingest goes on");
+    let health = wait_for("the absence to be known", || {
+        let health = service.get("/v1/health");
+        assert_eq!(health.status, 200, "it lives");
+        (health.json()["state"] == json!("degraded")).then(|| health.json())
+    });
+    let reason = health["reasons"][0].as_str().expect("a sentence");
+    assert!(reason.starts_with("the recordings can not be reached"), "{reason}");
+    let answer = service.get(&format!("/api/queries/{early}/recording"));
+    assert_eq!(answer.status, 503);
+    let reason = answer.json()["error"].clone();
+    assert!(reason.as_str().expect("a sentence").contains("can not be reached at the moment"), "{reason}");
+    assert_eq!(service.recording(late).expect("ended"), [stream.process(), kept.clone()], "from its chunks");
+    let away = "queryscope_recordings_away_seconds";
+    wait_for("the time to be counted", || (metric(&service, away) > 0).then_some(()));
+    assert_eq!(metric(&service, unsealed), 1);
+    service.kill();
+
+    let service = start(&server, &data);
+    let resent = stream.batch(&[finished, kept.clone()]);
+    assert_eq!(service.post(&resent).counts(), (0, 2), "it starts without its bucket");
+    server.start_again();
+    wait_for("the other recording", || (sealed(&server) == 2).then_some(()));
+    wait_for("all to be well", || {
+        (service.get("/v1/health").json()["state"] == json!("ready")).then_some(())
+    });
+    assert_eq!(service.recording(late).expect("ended"), [stream.process(), kept]);
+    service.stop();
+    let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait().success();
+    assert!(checked.contains("2 queries") && checked.ends_with(": sound\n"), "{checked}");
+}
+
+#[test]
+fn its_recordings_are_not_left_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let service = Service::start(&data);
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let finished = stream.finished(query, "x");
+    service.post(&stream.batch(&[finished]));
+    wait_for("a recording", || (below(&data.join("recordings")).0 == 1).then_some(()));
+    let started = service.queries("")[0]["started_unix_ns"].as_i64().expect("a time");
+    let path = recording_path(query.to_string().parse().expect("an id"), started);
+    assert!(data.join("recordings").join(path).is_file(), "in a folder of its own its name is plain");
+    service.stop();
+    let server = BucketServer::start();
+    let mut command = allowed(&server);
+    command.args(["serve", "--bind", "127.0.0.1:0", "--recordings", &place(), "--data"]).arg(&data);
+    let refused = Running::start(&mut command).wait().failure(1);
+    assert!(refused.contains("copy them to s3://"), "{refused}");
+}
