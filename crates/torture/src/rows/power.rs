@@ -155,9 +155,12 @@ fn judge(
     ensure!(!some || image.has(Path::new("data/token")), "the token that was in use is gone ({loss:?})");
     let left = setup.folder.join("left");
     image.write(&left)?;
-    setup
-        .binary
-        .check(&left.join("data"), acknowledged)
-        .with_context(|| format!("{loss:?} of it is lost"))?;
+    let data = left.join("data");
+    if !some {
+        // The database may be half way to its format, which only a service completes.
+        let launch = Launch::new(&setup.binary, &data, &SERVE).log(setup.folder.join("log"));
+        launch.start()?.stop().with_context(|| format!("started where {loss:?} of it is lost"))?;
+    }
+    setup.binary.check(&data, acknowledged).with_context(|| format!("{loss:?} of it is lost"))?;
     Ok(image)
 }
