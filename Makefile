@@ -87,7 +87,7 @@ lint:
 
 # Writes the documents that tests compare with what the code generates.
 schemas:
-	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test openapi
+	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test it openapi
 
 # What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium.
 test-packages:
