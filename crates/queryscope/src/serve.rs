@@ -32,17 +32,14 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         Some(address) => Some(bind(address, "--ingest-bind").await?),
         None => None,
     };
-    let opened = match &args.database.database {
-        Some(address) => {
-            let place = args.recordings.recordings.clone();
-            store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
+    let opened = if let Some(address) = &args.database.database {
+        let place = args.recordings.recordings.clone();
+        store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
+    } else {
+        if let Some(place) = &args.recordings.recordings {
+            data.keep_recordings_at(place)?;
         }
-        None => {
-            if let Some(place) = &args.recordings.recordings {
-                data.keep_recordings_at(place)?;
-            }
-            store::open(&data)?
-        }
+        store::open(&data)?
     };
     let (token, made) = match (&args.token, &args.database.database) {
         (Some(token), _) => (Some(token.clone()), false),

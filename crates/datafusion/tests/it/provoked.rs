@@ -21,8 +21,8 @@ async fn provoke(sql: &str, rule: &str) {
 
 async fn provoke_in(followed: Followed, sql: &str, rule: &str) {
     let file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
-    let rows: String = (1..=5000).map(|v| format!("{},{v}\n", v % 10)).collect();
-    std::fs::write(file.path(), format!("k,v\n{rows}")).expect("a table");
+    let rows: Vec<String> = (1..=5000).map(|v| format!("{},{v}\n", v % 10)).collect();
+    std::fs::write(file.path(), format!("k,v\n{}", rows.concat())).expect("a table");
     let path = file.path().to_str().expect("UTF-8");
     followed.ctx.register_csv("t", path, CsvReadOptions::new()).await.expect("a table");
     followed.run(sql).await.expect("rows");

@@ -1,5 +1,6 @@
 //! Every way in which a session runs a query is followed, once.
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{col, lit};
 use futures_util::StreamExt;
@@ -117,10 +118,8 @@ async fn a_plan_that_runs_twice_is_two_queries() {
 async fn recursion_counts_every_round() {
     let followed = Followed::new();
     let sql = "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 20) SELECT * FROM n";
-    assert_eq!(
-        followed.run(sql).await.expect("rows").iter().map(|batch| batch.num_rows()).sum::<usize>(),
-        20
-    );
+    let batches = followed.run(sql).await.expect("rows");
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 20);
     let profile = followed.only();
     assert_eq!(rows(&profile), 20);
     let work = of_kind(&profile, "WorkTableExec")[0];

@@ -213,7 +213,7 @@ pub(super) const LABELS: &[Label] = &[
         call_site: ("/srv/reports-api/views/customer.py", 88, "overview"),
         schedule: Schedule::OnDemand(9.0),
         wall_ms: 2_300.0,
-        sigma: 0.5,
+        sigma: 0.35,
         threads: 1.2,
         plan: &plans::CUSTOMER_360,
         failure_rate: 0.03,
