@@ -10,7 +10,7 @@ async fn insights(app: &TestApp, n: u64) -> Value {
 }
 
 /// Members of a profile whose plan calls a function for so many rows.
-fn calls(metrics: Value) -> Value {
+fn calls(metrics: &Value) -> Value {
     let node = json!({
         "id": 4_294_967_299_u64, "kind": "Call", "role": "map", "inputs": [],
         "properties": {"user_code": "score"}, "metrics": metrics
@@ -18,7 +18,7 @@ fn calls(metrics: Value) -> Value {
     json!({"plan": {"physical": [node], "logical": []}})
 }
 
-fn sample(seq: u64, n: u64, elapsed_ms: f64, counters: Value) -> String {
+fn sample(seq: u64, n: u64, elapsed_ms: f64, counters: &Value) -> String {
     let nodes = json!({"4294967299": counters});
     event(seq, "query.progress", json!({"query_id": query(n), "elapsed_ms": elapsed_ms, "nodes": nodes}))
 }
@@ -26,11 +26,11 @@ fn sample(seq: u64, n: u64, elapsed_ms: f64, counters: Value) -> String {
 #[tokio::test]
 async fn a_running_query_is_judged_by_its_latest_samples() {
     let app = TestApp::new().await;
-    app.store(batch(1, [started(2, 1, calls(Value::Null))])).await;
+    app.store(batch(1, [started(2, 1, calls(&Value::Null))])).await;
     assert_eq!(insights(&app, 1).await["findings"], json!([]));
     let samples = [
-        sample(3, 1, 2000.0, json!({"rows_received": 700, "total_time_ns": 5_000_000})),
-        sample(4, 1, 2500.5, json!({"rows_received": 1_200_000, "total_time_ns": 9_000_000})),
+        sample(3, 1, 2000.0, &json!({"rows_received": 700, "total_time_ns": 5_000_000})),
+        sample(4, 1, 2500.5, &json!({"rows_received": 1_200_000, "total_time_ns": 9_000_000})),
     ];
     app.store(batch(1, samples)).await;
     insta::assert_json_snapshot!(insights(&app, 1).await, @r#"
@@ -75,7 +75,7 @@ async fn what_the_sender_found_stands() {
         "rule": "odd", "kind": "problem", "level": "bad", "node_id": null, "title": "An odd thing",
         "evidence": [{"name": "why", "value": "because"}, {"name": "how", "value": null}]
     });
-    let mut members = calls(json!({"rows_received": 5}));
+    let mut members = calls(&json!({"rows_received": 5}));
     members["insights"] = json!({"schema": "i", "findings": [finding]});
     app.store(batch(1, [finished(2, 1, members)])).await;
     insta::assert_json_snapshot!(insights(&app, 1).await, @r#"
@@ -116,9 +116,9 @@ async fn what_the_sender_found_stands() {
 #[tokio::test]
 async fn where_the_sender_found_nothing_the_rules_look_also_after_sealing() {
     let app = TestApp::new().await;
-    let mut members = calls(json!({"rows_received": 5, "total_time_ns": 7}));
+    let mut members = calls(&json!({"rows_received": 5, "total_time_ns": 7}));
     members["insights"] = json!({"schema": "i", "findings": []});
-    app.store(batch(1, [started(2, 1, calls(Value::Null)), progress(3, 1), finished(4, 1, members)])).await;
+    app.store(batch(1, [started(2, 1, calls(&Value::Null)), progress(3, 1), finished(4, 1, members)])).await;
     let found = insights(&app, 1).await;
     assert_eq!((&found["source"], &found["elapsed_ms"]), (&json!("service"), &json!(1500.5)));
     assert_eq!(found["findings"][0]["rule"], "user_code");

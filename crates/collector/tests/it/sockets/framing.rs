@@ -154,7 +154,7 @@ async fn a_request_hidden_in_a_body_is_never_taken_for_one() {
 #[tokio::test]
 async fn a_head_that_is_too_large_is_431() {
     let (_app, server, _client) = start().await;
-    let many: String = (0..200).map(|n| format!("X-{n}: y\r\n")).collect();
+    let many = (0..200).map(|n| format!("X-{n}: y\r\n")).collect::<Vec<_>>().concat();
     for lines in ["X: ".to_owned() + &"y".repeat(1 << 20), many] {
         let mut client = server.connect().await;
         // It may be refused before all of it was written.
@@ -182,7 +182,7 @@ async fn broken_chunks_are_400_and_store_nothing() {
         let mut client = server.connect().await;
         client.try_write(post_head(&["Transfer-Encoding: chunked"]) + body).await;
         let reply = client.reply().await;
-        assert_eq!(reply.status, 400, "{:.40}: {reply:?}", body);
+        assert_eq!(reply.status, 400, "{body:.40}: {reply:?}");
     }
     assert!(app.ids("").await.is_empty());
 }
