@@ -35,7 +35,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ApiError;
-use crate::threads::Threads;
+use crate::threads::{StandBack, Threads};
 
 pub(crate) use apart::{Apart, move_apart};
 pub(crate) use hub::run;
@@ -88,7 +88,7 @@ impl Live {
             inbox: Mutex::new(Some(inbox)),
             left: Notify::new(),
             stopped: CancellationToken::new(),
-            threads: Threads::start("live", THREADS, BLOCKING_MAX),
+            threads: Threads::start("live", THREADS, BLOCKING_MAX, StandBack::Nice),
         }
     }
 

@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::live::move_apart;
-    use crate::threads::Threads;
+    use crate::threads::{StandBack, Threads};
 
     async fn thread() -> String {
         // The connection is moved when its task is polled again.
@@ -179,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn streams_are_served_by_the_live_threads_and_the_rest_is_not() {
-        let threads = Threads::start("live", 1, 1);
+        let threads = Threads::start("live", 1, 1, StandBack::Nice);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("bound");
         let router = Router::new()

@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::threads::Threads;
+use crate::threads::{StandBack, Threads};
 
 /// Puts answers into words.
 const THREADS: usize = 1;
@@ -20,7 +20,7 @@ const BLOCKING_MAX: usize = 1;
 
 /// Starts the threads.
 pub(crate) fn threads() -> Threads {
-    Threads::start("analysis", THREADS, BLOCKING_MAX)
+    Threads::start("analysis", THREADS, BLOCKING_MAX, StandBack::Idle)
 }
 
 /// Answers on these threads, body and all.
