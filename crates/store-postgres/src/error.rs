@@ -26,6 +26,19 @@ pub enum OpenError {
         /// The latest format version this version reads.
         known: i32,
     },
+    /// No collector has used the database, and it is to stay as it is.
+    #[error("the database holds nothing of queryscope: is it the right one, and the right schema?")]
+    Empty,
+    /// The database was written by an earlier version and is to stay as it is.
+    #[error(
+        "the database has format {found}, this version has {known}: start a collector once, which brings it up to date"
+    )]
+    Earlier {
+        /// The database's format version.
+        found: i32,
+        /// The format version of this version.
+        known: i32,
+    },
     /// The database could not be reached or brought up to date.
     #[error("the database can not be used")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -18,6 +18,8 @@ pub struct PostgresOptions {
     pub readers: usize,
     /// Groups of batches that are committed at the same time, each on a connection of its own.
     pub writers: usize,
+    /// Whether a database without tables or of an earlier version is brought up to date, or refused.
+    pub upgrade: bool,
     /// How long the database may work on one statement, and the store wait for one answer.
     pub statement_timeout: Duration,
     /// How often to look for commits of other collectors when nobody tells of any.
@@ -31,6 +33,7 @@ impl Default for PostgresOptions {
         Self {
             readers: 8,
             writers: 1,
+            upgrade: true,
             statement_timeout: Duration::from_secs(30),
             poll_every: Duration::from_secs(1),
             on_commit: Box::new(|_| {}),
@@ -43,6 +46,7 @@ impl fmt::Debug for PostgresOptions {
         f.debug_struct("PostgresOptions")
             .field("readers", &self.readers)
             .field("writers", &self.writers)
+            .field("upgrade", &self.upgrade)
             .field("statement_timeout", &self.statement_timeout)
             .field("poll_every", &self.poll_every)
             .finish_non_exhaustive()

@@ -35,8 +35,9 @@ const ENGINES: &str = "
     SELECT text FROM term JOIN engine ON engine.term = term.id ORDER BY text";
 const STREAMS: &str = "
     SELECT s.stream_id, s.project, ARRAY(SELECT first FROM seen WHERE seen.stream = s.id ORDER BY first),
-        ARRAY(SELECT last FROM seen WHERE seen.stream = s.id ORDER BY first)
+        ARRAY(SELECT last FROM seen WHERE seen.stream = s.id ORDER BY first), s.process_line
     FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
+const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY id LIMIT $2";
 const ACCOUNT: &str = "
     SELECT query.events + coalesce(running.events, 0) FROM query
     LEFT JOIN running ON running.query = query.id WHERE query_id = $1";
@@ -65,7 +66,8 @@ impl PostgresStore {
     /// up to date. Connections live in the runtime this is called in.
     ///
     /// # Errors
-    /// When the address is none, or the database can not be reached, is too old, or of a later version.
+    /// When the address is none, or the database can not be reached, is too old, or of a later version (or, unless it
+    /// may be brought up to date, of an earlier one).
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, OpenError> {
         let server = Server::of(address, &options)?;
         // One writer needs a second connection for new texts, and other work that writes one.
@@ -74,7 +76,7 @@ impl PostgresStore {
         let read = server.pool(options.readers, custom)?;
         let follow = server.pool(FOLLOWERS, "")?;
         let mut client = write.get().await.map_err(DbError::from)?;
-        migrate::migrate(&mut client).await?;
+        migrate::migrate(&mut client, options.upgrade).await?;
         drop(client);
         let node = Uuid::new_v4();
         let terms = Arc::<TermTexts>::default();
@@ -211,6 +213,13 @@ impl Store for PostgresStore {
         Ok(listed(&client, &self.terms, &rows).await?)
     }
 
+    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 2] =
+            [&after.unwrap_or(i64::MIN), &bound(limit)];
+        let rows = rows(&self.reader().await?, QUERY_IDS, &values).await?;
+        Ok(rows.iter().map(|row| (row.get(0), QueryId::new(row.get(1)))).collect())
+    }
+
     async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
         let rows = rows(&self.reader().await?, ACCOUNT, &[&id.uuid()]).await?;
         let account =
@@ -234,9 +243,12 @@ impl Store for PostgresStore {
             let run =
                 |(first, last): (i64, i64)| Run { first: first.cast_unsigned(), last: last.cast_unsigned() };
             let project = projects.get(&row.get(1)).map(ToString::to_string);
+            let process_line = String::from_utf8(row.get(4));
             Ok(StreamSeen {
                 stream_id: StreamId::new(row.get(0)),
                 project: project.ok_or(DbError::Damaged("the number of a text that is not there"))?,
+                process_line: process_line
+                    .map_err(|_| DbError::Damaged("a process event that is not UTF-8"))?,
                 seen: first.into_iter().zip(last).map(run).collect(),
             })
         };

@@ -1,66 +1,102 @@
 //! Judging the database's own structure.
 
 use deadpool_postgres::GenericClient;
+use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::error::DbError;
 
-/// What must not be, each as a sentence and the rows that break it.
+/// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id. Each is
+/// asked in one statement, so that what collectors write meanwhile breaks none.
 const RULES: [(&str, &str); 10] = [
     (
-        "chunks belong to no query",
-        "SELECT count(*) FROM chunk WHERE NOT EXISTS (SELECT 1 FROM query WHERE query.id = chunk.query)",
+        "its project has no name",
+        "SELECT 'stream', stream_id::text FROM stream
+         WHERE NOT EXISTS (SELECT 1 FROM term WHERE term.id = stream.project)",
     ),
     (
-        "queries belong to no stream",
-        "SELECT count(*) FROM query WHERE NOT EXISTS (SELECT 1 FROM stream WHERE stream.id = query.stream)",
+        "it belongs to no query",
+        "SELECT 'chunk', id::text FROM chunk WHERE NOT EXISTS (SELECT 1 FROM query WHERE query.id = chunk.query)",
     ),
     (
-        "queries are marked as running and are not",
-        "SELECT count(*) FROM running
-         WHERE NOT EXISTS (SELECT 1 FROM query WHERE query.id = running.query AND query.status = 0)",
+        "it belongs to no stream",
+        "SELECT 'query', query_id::text FROM query
+         WHERE NOT EXISTS (SELECT 1 FROM stream WHERE stream.id = query.stream)",
     ),
     (
-        "queries run and are not marked as running",
-        "SELECT count(*) FROM query WHERE status = 0 AND status <> 1
+        "it is marked as running and is not",
+        "SELECT CASE WHEN query.id IS NULL THEN 'row of query' ELSE 'query' END,
+             coalesce(query.query_id::text, running.query::text)
+         FROM running LEFT JOIN query ON query.id = running.query WHERE query.status IS DISTINCT FROM 0",
+    ),
+    (
+        "it runs and is not marked as running",
+        "SELECT 'query', query_id::text FROM query WHERE status = 0 AND status <> 1
          AND NOT EXISTS (SELECT 1 FROM running WHERE running.query = query.id)",
     ),
     (
-        "queries are of another project than their stream",
-        "SELECT count(*) FROM query JOIN stream ON stream.id = query.stream WHERE query.project <> stream.project",
+        "it is of another project than its stream",
+        "SELECT 'query', query_id::text FROM query JOIN stream ON stream.id = query.stream
+         WHERE query.project <> stream.project",
     ),
     (
-        "seen ranges belong to no stream",
-        "SELECT count(*) FROM seen WHERE NOT EXISTS (SELECT 1 FROM stream WHERE stream.id = seen.stream)",
+        "it has seen ranges and is not there",
+        "SELECT DISTINCT 'row of stream', stream::text FROM seen
+         WHERE NOT EXISTS (SELECT 1 FROM stream WHERE stream.id = seen.stream)",
     ),
-    ("seen ranges end before they begin", "SELECT count(*) FROM seen WHERE last < first OR first < 1"),
+    (
+        "a seen range ends before it begins",
+        "SELECT 'stream', stream_id::text FROM seen JOIN stream ON stream.id = seen.stream
+         WHERE last < first OR first < 1",
+    ),
     (
         "seen ranges touch",
-        "SELECT count(*) FROM (
-             SELECT first, lag(last) OVER (PARTITION BY stream ORDER BY first) AS before FROM seen
-         ) AS pair WHERE before >= first - 1",
+        "SELECT DISTINCT 'stream', stream_id::text FROM (
+             SELECT stream, first, lag(last) OVER (PARTITION BY stream ORDER BY first) AS before FROM seen
+         ) AS pair JOIN stream ON stream.id = pair.stream WHERE before >= first - 1",
     ),
     (
-        "ended queries have neither chunks nor a recording",
-        "SELECT count(*) FROM query
+        "it has neither chunks nor a recording",
+        "SELECT 'query', query_id::text FROM query
          WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
     ),
-    (
-        "streams have been seen to send another number of events than they account for",
-        "SELECT count(*) FROM stream WHERE
-             (SELECT coalesce(sum(last - first + 1), 0) FROM seen WHERE seen.stream = stream.id) <> unkept
-             + (SELECT coalesce(sum(query.events + coalesce(running.events, 0)), 0) FROM query
-                LEFT JOIN running ON running.query = query.id WHERE query.stream = stream.id)",
-    ),
 ];
+/// Rows of a rule that are named; further ones are counted.
+const NAMED_MAX: usize = 1000;
 
-/// A sentence for each rule that is broken.
+/// Streams whose accounts do not balance: how many events have been seen, its queries were given, are no query's.
+const UNBALANCED: &str = "
+    WITH counted AS (SELECT stream, sum(last - first + 1)::bigint AS events FROM seen GROUP BY stream),
+         given AS (
+             SELECT stream, sum(query.events + coalesce(running.events, 0))::bigint AS events
+             FROM query LEFT JOIN running ON running.query = query.id GROUP BY stream
+         )
+    SELECT stream_id, coalesce(counted.events, 0), coalesce(given.events, 0), unkept FROM stream
+    LEFT JOIN counted ON counted.stream = stream.id LEFT JOIN given ON given.stream = stream.id
+    WHERE coalesce(counted.events, 0) <> coalesce(given.events, 0) + unkept";
+
+/// A sentence for each row that breaks a rule.
 pub(crate) async fn problems(client: &impl GenericClient) -> Result<Vec<String>, DbError> {
     let mut problems = Vec::new();
-    for (sentence, sql) in RULES {
-        let broken: i64 = client.query_one(sql, &[]).await?.get(0);
-        if broken > 0 {
-            problems.push(format!("{broken} {sentence}"));
+    for (sentence, rule) in RULES {
+        let sql = format!(
+            "SELECT kind, id, count(*) OVER () FROM ({rule}) AS broken (kind, id) ORDER BY id LIMIT {NAMED_MAX}"
+        );
+        let rows = client.query(&sql, &[]).await?;
+        let named = |row: &Row| format!("{} {}: {sentence}", row.get::<_, &str>(0), row.get::<_, &str>(1));
+        problems.extend(rows.iter().map(named));
+        let count: i64 = rows.first().map_or(0, |row| row.get(2));
+        if count > rows.len() as i64 {
+            problems.push(format!("{} more: {sentence}", count - rows.len() as i64));
         }
     }
+    let unbalanced = client.query(UNBALANCED, &[]).await?;
+    problems.extend(unbalanced.iter().map(|row| {
+        let [seen, given, unkept]: [i64; 3] = [row.get(1), row.get(2), row.get(3)];
+        format!(
+            "stream {}: {seen} events are seen, its queries were given {given} and {unkept} are no query's",
+            row.get::<_, Uuid>(0)
+        )
+    }));
     Ok(problems)
 }

@@ -226,12 +226,14 @@ impl Store for SqliteStore {
             .read(move |db, terms| {
                 let after = after.map_or(Vec::new(), |id| id.uuid().as_bytes().to_vec());
                 let mut statement = db.prepare_cached(
-                    "SELECT id, stream_id, project FROM stream WHERE stream_id > ?1 ORDER BY stream_id LIMIT ?2",
+                    "SELECT id, stream_id, project, process_line FROM stream WHERE stream_id > ?1
+                     ORDER BY stream_id LIMIT ?2",
                 )?;
                 let streams = statement.query_map((after, limit), |row| {
                     Ok(StreamSeen {
                         stream_id: StreamId::new(Uuid::from_bytes(row.get(1)?)),
                         project: terms.text(db, row.get(2)?)?.to_string(),
+                        process_line: row.get(3)?,
                         seen: seen::all(db, row.get(0)?)?,
                     })
                 })?;

@@ -48,6 +48,8 @@ pub struct StreamSeen {
     pub stream_id: StreamId,
     /// The project it belongs to.
     pub project: String,
+    /// Its process event as it was first sent, without its line feed.
+    pub process_line: String,
     /// Its seqs, ascending, disjoint.
     pub seen: Vec<Run>,
 }

@@ -183,6 +183,7 @@ impl Store for MemoryStore {
             .map(|(id, stream)| StreamSeen {
                 stream_id: *id,
                 project: stream.project.clone(),
+                process_line: stream.process_line.clone(),
                 seen: runs_of(stream.seen.iter().copied()),
             })
             .collect())

@@ -58,6 +58,7 @@ pub(super) fn streams_are_given_once_with_all_they_sent(subjects: &Subjects) {
         for stream in 1..=7 {
             let found = given.iter().find(|seen| seen.stream_id == stream_id(stream)).expect("each once");
             assert_eq!(found.project, format!("p{}", stream % 2));
+            assert_eq!(found.process_line, batch(stream).build().process.line);
             let own = stream + 10;
             assert_eq!(found.seen, [Run { first: 2, last: 4 }, Run { first: own, last: own }]);
         }
