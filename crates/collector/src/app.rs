@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::away::Needed;
 use crate::clock::Clock;
-use crate::ingest::{Budget, Decoders};
+use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
@@ -24,7 +24,9 @@ pub(crate) struct App {
     pub(crate) tokens: Tokens,
     pub(crate) metrics: Metrics,
     pub(crate) budget: Budget,
+    pub(crate) admission: Admission,
     pub(crate) decoders: Arc<Decoders>,
+    pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
     pub(crate) store_needed: Needed,
     pub(crate) recordings_needed: Needed,

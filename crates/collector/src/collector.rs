@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::away::Needed;
 use crate::clock::Clock;
 use crate::error::ApiError;
-use crate::ingest::{Budget, Coding, Decoders, accept, spent};
+use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
 use crate::settings::Settings;
@@ -61,7 +61,9 @@ impl Collector {
             tokens,
             metrics: Metrics::new(commits),
             budget: Budget::new(settings.body_budget_bytes),
+            admission: Admission::new(settings.requests_max),
             decoders: Arc::new(Decoders::new(parallel)),
+            conflicts: Conflicts::new(),
             live: Live::new(),
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),

@@ -16,6 +16,7 @@ pub struct ApiError {
     status: StatusCode,
     reason: String,
     line: Option<usize>,
+    overload: bool,
 }
 
 /// The body of every error.
@@ -31,7 +32,7 @@ pub(crate) struct ErrorBody {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, reason: impl Into<String>) -> Self {
-        Self { status, reason: reason.into(), line: None }
+        Self { status, reason: reason.into(), line: None, overload: false }
     }
 
     /// 400.
@@ -59,6 +60,11 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, reason)
     }
 
+    /// 503, because others are being worked on.
+    pub(crate) fn overloaded(reason: &str) -> Self {
+        Self { overload: true, ..Self::unavailable(reason) }
+    }
+
     /// Blames a line.
     pub(crate) fn at_line(self, line: Option<usize>) -> Self {
         Self { line, ..self }
@@ -67,6 +73,11 @@ impl ApiError {
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// Whether there is nothing wrong but that others are being worked on.
+    pub(crate) fn is_overload(&self) -> bool {
+        self.overload
     }
 
     /// What is wrong, and what is allowed.

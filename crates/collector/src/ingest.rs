@@ -1,17 +1,21 @@
 //! `POST /v1/events`: from a request to a committed batch.
 //!
-//! In the order of the steps: the token, the headers, the body within its budget and deadline, the inflated
-//! text, the checked events, the packed batch, the commit.
+//! In the order of the steps: the token, the headers, the body within its budget and deadline, the admission,
+//! the inflated text, the checked events, the packed batch, the commit.
 
+mod admission;
 mod body;
 mod budget;
+mod conflicts;
 mod decode;
 mod events;
 mod health;
 mod pack;
 
+pub(crate) use admission::Admission;
 pub(crate) use body::spent;
 pub(crate) use budget::Budget;
+pub(crate) use conflicts::Conflicts;
 pub(crate) use decode::{Coding, Decoders};
 pub(crate) use events::{__path_events, accept, events};
 pub(crate) use health::{__path_health, health};

@@ -13,6 +13,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use queryscope_store::StoreStats;
 
+use crate::error::ApiError;
+
 /// Content type of the figures.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -38,6 +40,7 @@ pub(crate) struct Moment {
     /// `None` while the store can not be asked; its figures are those of before.
     pub(crate) stats: Option<StoreStats>,
     pub(crate) body_bytes: usize,
+    pub(crate) requests: usize,
     pub(crate) store_away: Duration,
     pub(crate) recordings_away: Duration,
 }
@@ -72,9 +75,14 @@ pub(crate) struct Metrics {
     answers: Family<Answer, Counter>,
     accepted: Counter,
     duplicate: Counter,
+    /// Events that came again with other bytes.
+    pub(crate) conflicting: Counter,
+    /// Batches with duplicates that were not compared whole.
+    pub(crate) not_compared: Counter,
     refused: Family<Reason, Counter>,
     queued: Gauge,
     body_bytes: Gauge,
+    requests: Gauge,
     running: Gauge,
     store_bytes: Gauge,
     log_bytes: Gauge,
@@ -104,6 +112,16 @@ impl Metrics {
             "Events that had been stored before",
             metrics.duplicate.clone(),
         );
+        registry.register(
+            "conflicting_events",
+            "Events that came again with other bytes: the first ones stay",
+            metrics.conflicting.clone(),
+        );
+        registry.register(
+            "batches_not_compared",
+            "Batches with duplicates whose bytes were not all compared with the stored ones",
+            metrics.not_compared.clone(),
+        );
         registry.register("batches_refused", "Batches refused, by reason", metrics.refused.clone());
         registry.register("commit_seconds", "Time of a group commit", commits.seconds);
         registry.register("commit_requests", "Requests in a group commit", commits.requests);
@@ -112,6 +130,11 @@ impl Metrics {
             "body_bytes_in_flight",
             "Budget taken by request bodies",
             metrics.body_bytes.clone(),
+        );
+        registry.register(
+            "requests_in_flight",
+            "Batches that are decoded and committed at the moment",
+            metrics.requests.clone(),
         );
         registry.register(
             "live_subscribers",
@@ -174,8 +197,9 @@ impl Metrics {
         self.duplicate.inc_by(duplicates);
     }
 
-    pub(crate) fn refused(&self, status: StatusCode) {
-        let reason = match status.as_u16() {
+    pub(crate) fn refused(&self, error: &ApiError) {
+        let reason = match error.status().as_u16() {
+            _ if error.is_overload() => "overload",
             400 => "not_events",
             401 => "token",
             403 => "foreign_stream",
@@ -204,6 +228,7 @@ impl Metrics {
             set(&self.log_bytes, stats.log_bytes);
         }
         set(&self.body_bytes, moment.body_bytes as u64);
+        set(&self.requests, moment.requests as u64);
         set(&self.store_away_s, moment.store_away.as_secs());
         set(&self.recordings_away_s, moment.recordings_away.as_secs());
         let mut text = String::new();

@@ -9,6 +9,9 @@ use flate2::bufread::MultiGzDecoder;
 use libdeflater::{CompressionLvl, Compressor};
 use thiserror::Error;
 
+/// A packer keeps its buffer from chunk to chunk up to this size.
+const BUFFER_BYTES_KEPT: usize = 4 << 20;
+
 /// A chunk that does not hold what it should.
 #[derive(Debug, Error)]
 #[error("damaged chunk")]
@@ -28,8 +31,11 @@ impl Packer {
     }
 
     /// Packs lines, each ended by a line feed, into one gzip member.
-    pub fn pack<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    pub fn pack<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>) -> Vec<u8> {
+        let lines = lines.into_iter();
         self.lines.clear();
+        // Growing would copy what is there, and hold it twice meanwhile.
+        self.lines.reserve(lines.clone().map(|line| line.len() + 1).sum());
         for line in lines {
             self.lines.extend_from_slice(line);
             self.lines.push(b'\n');
@@ -38,6 +44,9 @@ impl Packer {
         let packed = self.compressor.gzip_compress(&self.lines, &mut member);
         member.truncate(packed.expect("the buffer is as large as the bound"));
         member.shrink_to_fit();
+        if self.lines.capacity() > BUFFER_BYTES_KEPT {
+            self.lines = Vec::new();
+        }
         member
     }
 }
@@ -65,7 +74,7 @@ pub fn unpack(members: &[u8]) -> Result<Vec<u8>, ChunkError> {
 }
 
 /// The lines of an unpacked chunk, without their line feeds.
-pub fn lines_of(unpacked: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn lines_of(unpacked: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     unpacked.split_inclusive(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\n").unwrap_or(line))
 }
 

@@ -619,9 +619,9 @@ export interface components {
         Health: {
             /** @description Names of the batch format: the neutral one first, then those of engines configured or seen. */
             protocol: string[];
-            /** @description Why it is degraded: a sentence for each thing that can not be reached, with what that means. */
+            /** @description Why it is degraded: a sentence for each thing that can not be reached or is too much, with what that means. */
             reasons: string[];
-            /** @description Whether all that it needs can be reached. */
+            /** @description Whether all that it needs can be reached, and all that comes can be taken. */
             state: components["schemas"]["Readiness"];
             /** @description Always `ok`: the process lives. */
             status: string;
@@ -2166,7 +2166,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Storing failed: send again after Retry-After */
+            /** @description Storing failed, or too much is in flight: send again after Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -116,7 +116,7 @@ async fn read(
 
 /// 503: the budget has no room.
 pub(crate) fn spent() -> ApiError {
-    ApiError::unavailable("too many bytes are in flight, try again")
+    ApiError::overloaded("too many bytes are in flight, try again")
 }
 
 fn too_large() -> ApiError {
@@ -154,7 +154,7 @@ impl HttpBody for Refusal {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if let Some(rest) = self.rest.take() {
+        if let Some(rest) = self.rest.take().filter(|rest| !rest.is_end_stream()) {
             tokio::spawn(tokio::time::timeout(self.drain_time, drain(rest)));
         }
         Pin::new(&mut self.answer).poll_frame(cx)

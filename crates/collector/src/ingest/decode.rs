@@ -16,8 +16,10 @@ use crate::error::ApiError;
 /// [`INLINE_BATCH_BYTES`]: that takes less time than handing them over.
 const INLINE_BODY_BYTES: usize = 16 << 10;
 const INLINE_BATCH_BYTES: usize = 256 << 10;
-/// A bench keeps its buffer from batch to batch up to this size.
-const BUFFER_BYTES_KEPT: usize = 4 << 20;
+/// Batches up to this size are decoded as many at a time as there are cores; a bench keeps its buffer up to it.
+const COMMON_BATCH_BYTES: usize = 4 << 20;
+/// Larger batches that are decoded at a time, on any machine.
+const LARGE_BATCHES_MAX: usize = 2;
 
 /// How a body is coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +28,12 @@ pub(crate) enum Coding {
     Gzip,
 }
 
-/// Decodes bodies, few at a time: the memory of inflated batches is bounded by their number.
+/// Decodes bodies, few at a time, which bounds the memory of inflated batches: [`COMMON_BATCH_BYTES`] for each core
+/// and [`MAX_BATCH_BYTES`] for each of [`LARGE_BATCHES_MAX`].
 #[derive(Debug)]
 pub(crate) struct Decoders {
-    permits: Semaphore,
+    common: Arc<Semaphore>,
+    large: Arc<Semaphore>,
     benches: Mutex<Vec<Bench>>,
 }
 
@@ -48,7 +52,11 @@ enum Inflated {
 
 impl Decoders {
     pub(crate) fn new(parallel: usize) -> Self {
-        Self { permits: Semaphore::new(parallel), benches: Mutex::default() }
+        Self {
+            common: Arc::new(Semaphore::new(parallel)),
+            large: Arc::new(Semaphore::new(LARGE_BATCHES_MAX)),
+            benches: Mutex::default(),
+        }
     }
 
     /// Decodes, checks and packs a body.
@@ -66,17 +74,22 @@ impl Decoders {
         {
             return result;
         }
-        let _permit =
-            self.permits.acquire().await.map_err(|_| ApiError::unavailable("the service is stopping"))?;
-        let decoders = Arc::clone(self);
-        let decoded = tokio::task::spawn_blocking(move || {
-            decoders.decode_within(&body, coding, MAX_BATCH_BYTES, received_unix_ns).unwrap_or_else(|| {
-                let reason =
-                    format!("the batch is over {} MiB decompressed, split it", MAX_BATCH_BYTES >> 20);
-                Err(ApiError::too_large(reason))
-            })
-        });
-        decoded.await.map_err(|_| ApiError::unavailable("decoding was interrupted, try again"))?
+        for (turns, limit) in [(&self.common, COMMON_BATCH_BYTES), (&self.large, MAX_BATCH_BYTES)] {
+            let turn = Arc::clone(turns).acquire_owned().await;
+            let turn = turn.map_err(|_| ApiError::unavailable("the service is stopping"))?;
+            let (decoders, body) = (Arc::clone(self), body.clone());
+            let decoded = tokio::task::spawn_blocking(move || {
+                // Its turn lasts as long as it takes, also when its sender has gone.
+                let _turn = turn;
+                decoders.decode_within(&body, coding, limit, received_unix_ns)
+            });
+            let interrupted = |_| ApiError::unavailable("decoding was interrupted, try again");
+            if let Some(result) = decoded.await.map_err(interrupted)? {
+                return result;
+            }
+        }
+        let reason = format!("the batch is over {} MiB decompressed, split it", MAX_BATCH_BYTES >> 20);
+        Err(ApiError::too_large(reason))
     }
 
     /// Decodes a body unless it inflates to more than `limit`.
@@ -97,7 +110,7 @@ impl Decoders {
                 Err(error) => Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")))),
             },
         };
-        if bench.inflated.capacity() > BUFFER_BYTES_KEPT {
+        if bench.inflated.capacity() > COMMON_BATCH_BYTES + 1 {
             bench.inflated = Vec::new();
         }
         self.benches.lock().unwrap_or_else(PoisonError::into_inner).push(bench);
@@ -109,6 +122,8 @@ impl Decoders {
 fn inflate(body: &[u8], limit: usize, inflated: &mut Vec<u8>) -> std::io::Result<Inflated> {
     inflated.clear();
     let mut members = MultiGzDecoder::new(body).take(limit as u64 + 1);
+    // Where much may come, its room is taken at once: growing would copy it, and hold it twice meanwhile.
+    inflated.reserve_exact(limit + 1);
     members.read_to_end(inflated)?;
     Ok(if inflated.len() > limit { Inflated::OverLimit } else { Inflated::Whole })
 }

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::body::{Received, coding, receive, refuse, spent};
 use super::budget::Share;
+use super::conflicts::compare;
 use super::decode::Coding;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -51,7 +52,7 @@ pub(crate) struct EventsAnswer {
         (status = 408, description = "The body did not arrive in time", body = ErrorBody),
         (status = 413, description = "Too large: split the batch", body = ErrorBody),
         (status = 415, description = "A Content-Encoding other than gzip or identity", body = ErrorBody),
-        (status = 503, description = "Storing failed: send again after Retry-After", body = ErrorBody),
+        (status = 503, description = "Storing failed, or too much is in flight: send again after Retry-After", body = ErrorBody),
     )
 )]
 pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -61,7 +62,10 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
             (StatusCode::ACCEPTED, Json(EventsAnswer { accepted, duplicates })).into_response()
         }
         Err(error) => {
-            app.metrics.refused(error.status());
+            app.metrics.refused(&error);
+            if error.is_overload() {
+                app.admission.turned_away(app.clock.unix_ms());
+            }
             refuse(error, &head.headers, body)
         }
     }
@@ -75,7 +79,7 @@ async fn answer(app: &Arc<App>, headers: &HeaderMap, body: &mut Body) -> Result<
 }
 
 /// Decodes, checks and commits one batch, which has a share of the budget until it is committed: for its bytes
-/// as they came or as they are packed, whichever are more.
+/// as they came and as they are packed.
 pub(crate) async fn accept(
     app: &Arc<App>,
     project: String,
@@ -83,11 +87,13 @@ pub(crate) async fn accept(
     coding: Coding,
     mut share: Share,
 ) -> Result<Committed, ApiError> {
+    let slot = app.admission.admit().await?;
     let now_unix_ns = app.clock.unix_ns();
-    let packed = app.decoders.decode(body, coding, now_unix_ns).await?;
-    if !share.grow(&app.budget, packed.bytes()) {
+    let packed = app.decoders.decode(body.clone(), coding, now_unix_ns).await?;
+    if !share.grow(&app.budget, body.len() + packed.bytes()) {
         return Err(spent());
     }
+    let repeated = packed.repeated;
     let committed = if packed.parts.is_empty() && packed.loose.is_empty() {
         Committed::default()
     } else {
@@ -98,10 +104,30 @@ pub(crate) async fn accept(
             parts: packed.parts,
             loose: packed.loose,
         };
-        app.store.commit(batch).await.inspect_err(|error| app.watch(error))?
+        commit(app, batch, (share, slot)).await?
     };
     app.committed.notify_one();
-    let duplicates = committed.duplicates + packed.repeated;
+    let duplicates = committed.duplicates + repeated;
     app.metrics.stored(committed.accepted, duplicates);
+    if duplicates > 0 {
+        compare(app, body, coding);
+    }
     Ok(Committed { duplicates, ..committed })
+}
+
+/// Commits a batch. What it takes is held until it is stored, also when its sender has gone meanwhile.
+async fn commit<H: Send + 'static>(
+    app: &Arc<App>,
+    batch: StreamBatch,
+    held: H,
+) -> Result<Committed, ApiError> {
+    let owned = Arc::clone(app);
+    let committing = tokio::spawn(async move {
+        let committed = owned.store.commit(batch).await.inspect_err(|error| owned.watch(error));
+        drop(held);
+        committed
+    });
+    let committed =
+        committing.await.map_err(|_| ApiError::unavailable("storing was interrupted, try again"))?;
+    Ok(committed?)
 }

@@ -24,9 +24,9 @@ pub(crate) struct Health {
     status: &'static str,
     /// Names of the batch format: the neutral one first, then those of engines configured or seen.
     protocol: Vec<String>,
-    /// Whether all that it needs can be reached.
+    /// Whether all that it needs can be reached, and all that comes can be taken.
     state: Readiness,
-    /// Why it is degraded: a sentence for each thing that can not be reached, with what that means.
+    /// Why it is degraded: a sentence for each thing that can not be reached or is too much, with what that means.
     reasons: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
     Json(Health { status: "ok", protocol, state, reasons })
 }
 
-/// What can not be reached and what that means; nothing of why, which is in the log.
+/// What can not be reached or is too much, and what that means; nothing of why, which is in the log.
 fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     let now = app.clock.unix_ms();
     let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
@@ -69,6 +69,9 @@ fn reasons(app: &App, store_answers: bool) -> Vec<String> {
             away.as_secs()
         )
     });
+    let overload = app.admission.is_overloaded(now).then(|| {
+        "more events arrive than can be stored: some batches are answered 503 and sent again".to_owned()
+    });
     let recordings = app.recordings_needed.away(now).map(|away| {
         format!(
             "the recordings can not be reached for {} s: events are kept in the store meanwhile, recordings that lie \
@@ -76,5 +79,5 @@ fn reasons(app: &App, store_answers: bool) -> Vec<String> {
             away.as_secs()
         )
     });
-    store.into_iter().chain(recordings).collect()
+    store.into_iter().chain(overload).chain(recordings).collect()
 }

@@ -19,6 +19,8 @@ pub(crate) struct Packed {
     pub(crate) loose: Vec<Seq>,
     /// Events whose seq stood in the batch before.
     pub(crate) repeated: u64,
+    /// Of these, the seqs of those of a query that had other bytes the first time.
+    pub(crate) conflicting: Vec<Seq>,
 }
 
 impl Packed {
@@ -59,11 +61,11 @@ pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> R
     let mut group_of: HashMap<QueryId, usize> = HashMap::new();
     let mut seen = HashSet::new();
     let mut loose = Vec::new();
-    let mut repeated = 0;
+    let mut repeats = Vec::new();
     for event in batch.events {
         let event = event.map_err(refused)?;
         if !seen.insert(event.seq) {
-            repeated += 1;
+            repeats.push((event.seq, event.line));
             continue;
         }
         let Some(query_id) = event.kind.query_id() else {
@@ -81,8 +83,19 @@ pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> R
         groups[group].add(event, received_unix_ns);
     }
     loose.sort_unstable();
+    let conflicting = conflicting(&groups, &repeats);
     let parts = groups.into_iter().map(|group| group.pack(packer)).collect();
-    Ok(Packed { process, parts, loose, repeated })
+    Ok(Packed { process, parts, loose, repeated: repeats.len() as u64, conflicting })
+}
+
+/// The seqs of repeats whose first event has other bytes.
+fn conflicting(groups: &[Group<'_>], repeats: &[(Seq, &str)]) -> Vec<Seq> {
+    if repeats.is_empty() {
+        return Vec::new();
+    }
+    let first: HashMap<Seq, &str> = groups.iter().flat_map(|group| &group.events).copied().collect();
+    let conflicts = repeats.iter().filter(|(seq, line)| first.get(seq).is_some_and(|first| first != line));
+    conflicts.map(|(seq, _)| *seq).collect()
 }
 
 impl<'a> Group<'a> {
@@ -165,8 +178,10 @@ mod tests {
 
     #[test]
     fn of_one_seq_the_first_event_is_taken() {
-        let packed = packed(&[progress(3, QUERY, 1.0), progress(3, QUERY, 2.0)]);
-        assert_eq!((packed.repeated, packed.parts[0].seqs.len()), (1, 1));
+        let lines = [1.0, 2.0, 1.0].map(|elapsed_ms| progress(3, QUERY, elapsed_ms));
+        let packed = packed(&lines);
+        assert_eq!((packed.repeated, packed.parts[0].seqs.len()), (2, 1));
+        assert_eq!(packed.conflicting, packed.parts[0].seqs, "the second has other bytes, the third has not");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use queryscope_store::testsuite::Front;
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -57,6 +58,7 @@ impl Clock for TestClock {
 pub(crate) struct Setup {
     settings: Settings,
     faults: Faults,
+    turns: Option<Arc<Semaphore>>,
     folder: TempDir,
     now_unix_ns: i64,
 }
@@ -69,6 +71,7 @@ impl Default for Setup {
         Self {
             settings: Settings { tokens, ..Settings::default() },
             faults: Faults::default(),
+            turns: None,
             folder: tempfile::tempdir().expect("a folder"),
             now_unix_ns: NOW_NS,
         }
@@ -82,6 +85,11 @@ impl Setup {
         setup
     }
 
+    /// With a store that commits when it gets a turn.
+    pub(crate) fn turns(self, turns: &Arc<Semaphore>) -> Self {
+        Self { turns: Some(Arc::clone(turns)), ..self }
+    }
+
     pub(crate) async fn start(self) -> TestApp {
         let commits = CommitMetrics::default();
         let observed = commits.clone();
@@ -93,7 +101,7 @@ impl Setup {
         let store = SqliteStore::open(&self.folder.path().join("store.db"), options).expect("a store");
         let faults = self.faults.clone();
         let check = Box::new(move || faults.check());
-        let store: Arc<dyn Store> = Arc::new(Front { store, check, feed: None });
+        let store: Arc<dyn Store> = Arc::new(Front { store, check, turns: self.turns.clone(), feed: None });
         let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
         let clock = Arc::new(TestClock(AtomicI64::new(self.now_unix_ns)));
         let shared: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);
@@ -135,7 +143,7 @@ impl TestApp {
         self.collector.close().await.expect("closed");
         let settings = self.collector.settings().clone();
         let now_unix_ns = self.clock.unix_ns();
-        Setup { settings, folder: self.folder, now_unix_ns, faults: self.faults }.start().await
+        Setup { settings, folder: self.folder, now_unix_ns, faults: self.faults, turns: None }.start().await
     }
 
     pub(crate) fn start_jobs(&self) -> Jobs {

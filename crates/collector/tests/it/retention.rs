@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::{Setup, TestApp, eventually};
-use crate::events::{DAY_NS, NOW_NS, batch, done, finished, process, progress, query, started};
+use crate::events::{DAY_NS, NOW_NS, batch, done, event, finished, process, progress, query, started};
 
 const KEEP: Duration = Duration::from_hours(7 * 24);
 
@@ -69,6 +69,23 @@ async fn old_queries_go_before_they_are_sealed_too() {
     until_gone(&app, 1).await;
     assert_eq!(app.recorded(2).await, [process(1), done(3, 2)]);
     assert_eq!(app.store.scan(None, 10).await.expect("a store").len(), 1);
+}
+
+#[tokio::test]
+async fn after_thirty_days_and_a_restart_what_comes_again_is_known() {
+    let app = TestApp::new().await;
+    let events = [started(2, 1, json!({})), done(3, 1), progress(4, 2), event(5, "x", json!({}))];
+    app.store(batch(1, &events)).await;
+    app.seal().await;
+    app.clock.advance(Duration::from_hours(30 * 24));
+    let app = app.restarted().await;
+    let _jobs = app.start_jobs();
+    app.clock.advance(Duration::from_mins(2));
+    app.until_status(2, "unfinished").await;
+    let again = app.post(batch(1, &events)).await;
+    assert_eq!(again.json(), json!({"accepted": 0, "duplicates": 4}));
+    assert_eq!(app.recorded(1).await, [process(1), events[0].clone(), events[1].clone()]);
+    assert_eq!(app.recorded(2).await, [process(1), events[2].clone()]);
 }
 
 #[tokio::test]

@@ -2,5 +2,6 @@
 
 mod deadlines;
 mod framing;
+mod overload;
 mod sending;
 mod stop;

@@ -51,7 +51,7 @@ impl Server {
         let folder = tempfile::tempdir().expect("a folder");
         let store = open(&folder);
         let feed = Some(feed(store.commits()));
-        let front = Front { store, check: Box::new(|| Ok(())), feed };
+        let front = Front { store, check: Box::new(|| Ok(())), turns: None, feed };
         Self::of(Arc::new(front), folder, settings()).await
     }
 

@@ -1,8 +1,11 @@
 //! A store in front of another.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
+use tokio::sync::Semaphore;
 
 use crate::{
     CommitFeed, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
@@ -16,6 +19,8 @@ pub struct Front<S> {
     pub store: S,
     /// Asked before every call; its error is the answer.
     pub check: Box<dyn Fn() -> Result<(), StoreError> + Send + Sync>,
+    /// Turns that commits wait for, and do not give back; without it none waits.
+    pub turns: Option<Arc<Semaphore>>,
     /// What followers hear instead of the commits of the store behind.
     pub feed: Option<CommitFeed>,
 }
@@ -29,6 +34,14 @@ macro_rules! delegate {
                 self.store.$name($($arg),*).await
             })*
 
+            async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+                (self.check)()?;
+                if let Some(turns) = &self.turns {
+                    turns.acquire().await.map_err(StoreError::unavailable)?.forget();
+                }
+                self.store.commit(batch).await
+            }
+
             fn commits(&self) -> Commits {
                 self.feed.as_ref().map_or_else(|| self.store.commits(), CommitFeed::follow)
             }
@@ -41,7 +54,6 @@ macro_rules! delegate {
 }
 
 delegate! {
-    commit(batch: StreamBatch) -> Committed;
     end_silent(heard_before_unix_ms: i64) -> u64;
     refresh_running(now_unix_ms: i64) -> ();
     query(id: QueryId) -> Option<Query>;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{Answer, Setup, TOKEN, TestApp, post, with_header};
+use crate::app::{Answer, Setup, TOKEN, TestApp, eventually, post, with_header};
 use crate::events::{batch, done, event, finished, gzip, process, progress, query, started, stream};
 
 fn check(answer: &Answer, accepted: u64, duplicates: u64) {
@@ -39,6 +39,35 @@ async fn of_a_seq_sent_again_with_other_bytes_the_first_stays() {
     check(&app.post(batch(1, [&second, &progress(3, 1)])).await, 1, 1);
     assert_eq!(app.recorded(1).await, [process(1), first, progress(3, 1)]);
     assert_eq!(app.summary(1).await["status"], "finished");
+}
+
+#[tokio::test]
+async fn events_that_come_again_with_other_bytes_are_counted() {
+    let app = TestApp::new().await;
+    let conflicts = async |expected: u64| {
+        let name = "queryscope_conflicting_events_total";
+        eventually("conflicts to be counted", async || (app.metric(name).await >= expected).then_some(()))
+            .await;
+        assert_eq!(app.metric(name).await, expected);
+    };
+    let first = batch(1, [progress(2, 1), done(3, 1), progress(4, 2)]);
+    check(&app.post(first.clone()).await, 3, 0);
+    // Batches are compared one after the other: what is counted of a later one comes after the earlier ones.
+    check(&app.post(first.clone()).await, 0, 3);
+    let other =
+        [progress(2, 1) + " ", finished(3, 1, json!({"label": "other"})), progress(4, 2), progress(5, 2)];
+    check(&app.post(batch(1, &other)).await, 1, 3);
+    conflicts(2).await;
+    app.seal().await;
+    check(&app.post_gzip(gzip(batch(1, &other))).await, 0, 4);
+    conflicts(4).await;
+    let twice = batch(2, [progress(2, 3), progress(2, 3) + " ", progress(2, 3)]);
+    check(&app.post(twice).await, 1, 2);
+    conflicts(5).await;
+    check(&app.post(first).await, 0, 3);
+    check(&app.post(batch(1, [progress(4, 2) + " "])).await, 0, 1);
+    conflicts(6).await;
+    assert_eq!(app.metric("queryscope_batches_not_compared_total").await, 0);
 }
 
 #[tokio::test]

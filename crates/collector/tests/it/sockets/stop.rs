@@ -8,6 +8,9 @@ use crate::app::{Setup, TestApp, eventually};
 use crate::events::{batch, done, process};
 use crate::socket::{Client, Server, post, post_head};
 
+/// How often a test looks whether what should not happen does.
+const LOOKS: usize = 500;
+
 /// A request whose head has been read and whose body has not been sent.
 async fn in_flight(server: &Server, text: &str) -> Client {
     let mut client = server.connect().await;
@@ -26,6 +29,11 @@ async fn a_request_in_flight_is_answered_and_stored_before_the_service_ends() {
     server.stop.cancel();
     eventually("new connections to be refused", async || TcpStream::connect(server.address).await.err())
         .await;
+    // As long as it has not been answered, nothing it needs may end. Were the service not to wait for it, the store
+    // would soon be closed.
+    for _ in 0..LOOKS {
+        app.store.engines().await.expect("the store is open");
+    }
     client.write(text).await;
     let reply = client.reply().await;
     assert_eq!((reply.status, reply.body.as_str()), (202, r#"{"accepted":1,"duplicates":0}"#));
