@@ -2,6 +2,7 @@
 //!
 //! Rounds without and with them take turns, so that a machine that is slow for a while is slow for both.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,6 +17,8 @@ use crate::http::Target;
 use crate::ingest;
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
+use crate::report::median;
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 
 /// What each reader asks for, again and again.
@@ -64,15 +67,6 @@ impl Measured {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        count => f64::midpoint(values[(count - 1) / 2], values[count / 2]),
-    }
-}
-
 /// Runs the rounds.
 ///
 /// # Errors
@@ -88,9 +82,9 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
             pace,
             pool_rate: Workload::W3.pool_rate(),
             seed: seeds.next().context("there is always another seed")?,
-            pid: None,
+            watched: Watched::default(),
         };
-        let measured = ingest::run(shapes, target, &plan)?;
+        let measured = ingest::run(shapes, from_ref(target), &plan)?;
         faults.extend(measured.account.faults());
         Ok(measured)
     };

@@ -1,5 +1,6 @@
 //! Bodies made ready before the clock runs: compressed, with their head, one list a connection.
 
+use std::net::SocketAddr;
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -24,6 +25,15 @@ pub(crate) struct Request {
     pub(crate) events: u64,
     /// Queries whose first event it holds.
     pub(crate) queries: u64,
+}
+
+/// What one connection has to send, and where.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// Where the service listens.
+    pub(crate) address: SocketAddr,
+    /// One after the other.
+    pub(crate) requests: Vec<Request>,
 }
 
 /// Compresses as a sender does, reusing what compression needs.
@@ -82,17 +92,18 @@ pub(crate) struct PoolPlan {
     pub(crate) now_unix_ns: i64,
 }
 
-/// Makes the requests of a run, one list for each connection, on all cores.
+/// Makes the requests of a run, one list for each connection, on all cores. Connections go round the targets.
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn pool(shapes: &Shapes, target: &Target, plan: PoolPlan) -> Result<Vec<Vec<Request>>> {
+pub(crate) fn pool(shapes: &Shapes, targets: &[Target], plan: PoolPlan) -> Result<Vec<Ready>> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(plan.lanes);
     let share_bytes = POOL_BYTES_MAX / plan.lanes.max(1);
-    let lane = |lane: usize| -> Vec<Request> {
+    let lane = |lane: usize| -> Ready {
+        let target = &targets[lane % targets.len()];
         let mut packer = Packer::default();
         let mut bytes = 0;
-        shapes
+        let requests = shapes
             .bodies(plan.workload, lane as u64, plan.seed, plan.now_unix_ns)
             .take(plan.per_lane)
             .map(|body| packer.request(target, &body))
@@ -100,7 +111,8 @@ pub(crate) fn pool(shapes: &Shapes, target: &Target, plan: PoolPlan) -> Result<V
                 bytes += request.bytes.len();
                 bytes <= share_bytes
             })
-            .collect()
+            .collect();
+        Ready { address: target.address, requests }
     };
     thread::scope(|scope| {
         let lane = &lane;
@@ -124,11 +136,16 @@ mod tests {
     #[test]
     fn a_pool_holds_ready_requests_for_every_connection() {
         let shapes = Shapes::of(captures::of_repository()).expect("all shapes");
-        let target = Target::parse("http://127.0.0.1:1", "t").expect("a loopback address");
+        let target =
+            |port| Target::parse(&format!("http://127.0.0.1:{port}"), "t").expect("a loopback address");
+        let targets = [target(1), target(2)];
         let plan = PoolPlan { workload: Workload::W3, lanes: 3, per_lane: 4, seed: 1, now_unix_ns: 9 };
-        let pool = pool(&shapes, &target, plan).expect("a pool");
-        assert_eq!(pool.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4]);
-        for request in pool.iter().flatten() {
+        let pool = pool(&shapes, &targets, plan).expect("a pool");
+        assert_eq!(pool.iter().map(|ready| ready.requests.len()).collect::<Vec<_>>(), [4, 4, 4]);
+        let mut ports: Vec<u16> = pool.iter().map(|ready| ready.address.port()).collect();
+        ports.sort_unstable();
+        assert_eq!(ports, [1, 1, 2]);
+        for request in pool.iter().flat_map(|ready| &ready.requests) {
             let text = String::from_utf8_lossy(&request.bytes);
             assert!(text.starts_with("POST /v1/events HTTP/1.1\r\n"), "{text}");
             assert_eq!(request.events, 1);

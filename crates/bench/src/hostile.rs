@@ -9,6 +9,7 @@ mod crowd;
 mod overload;
 
 use std::path::PathBuf;
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::load::{Pace, single_threaded};
 use crate::process::memory_peak_mb;
 use crate::report::{Goal, Row};
 use crate::server::Server;
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 use attack::Attack;
 
@@ -80,9 +82,9 @@ fn against(shapes: &Shapes, plan: &Plan, attack: &Attack) -> Result<Vec<Row>> {
             pace: Pace::Open(plan.rate),
             pool_rate: 0.0,
             seed,
-            pid: None,
+            watched: Watched::default(),
         };
-        ingest::run(shapes, &server.target, &plan).map(|measured| measured.account)
+        ingest::run(shapes, from_ref(&server.target), &plan).map(|measured| measured.account)
     };
     let alone = w3(plan.seed)?;
     let stop = AtomicBool::new(false);

@@ -10,7 +10,8 @@ use crate::body::{PoolPlan, pool};
 use crate::clock;
 use crate::http::Target;
 use crate::load::{Account, Fleet, Pace, single_threaded};
-use crate::process::{cpu_seconds, memory_peak_mb};
+use crate::process::cpu_seconds;
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 
 /// Requests made ready on top of what a rate needs.
@@ -18,7 +19,7 @@ const POOL_SPARE: usize = 4;
 
 /// How to run a workload.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Plan<'w> {
     /// What the requests hold.
     pub(crate) workload: Workload,
     /// How long to send.
@@ -31,8 +32,8 @@ pub(crate) struct Plan {
     pub(crate) pool_rate: f64,
     /// Source of ids: another one for each run, or everything is a duplicate.
     pub(crate) seed: u64,
-    /// Process of the collector, when its use of CPU and memory is wanted.
-    pub(crate) pid: Option<u32>,
+    /// Processes whose use of CPU and memory is wanted.
+    pub(crate) watched: Watched<'w>,
 }
 
 /// What a run showed.
@@ -52,24 +53,26 @@ pub(crate) struct Measured {
     pub(crate) requests_per_s: f64,
     /// Decoded MB (10^6 bytes) a second.
     pub(crate) mb_per_s: f64,
-    /// CPU seconds the collector used meanwhile.
+    /// CPU seconds the collectors used meanwhile, all of them together.
     pub(crate) collector_cpu_s: Option<f64>,
-    /// Decoded MB per CPU second of the collector.
+    /// CPU seconds their database used meanwhile.
+    pub(crate) database_cpu_s: Option<f64>,
+    /// Decoded MB per CPU second of the collectors.
     pub(crate) mb_per_cpu_s: Option<f64>,
-    /// CPU microseconds of the collector for each request.
+    /// CPU microseconds of the collectors for each request.
     pub(crate) cpu_us_per_request: Option<f64>,
-    /// The most memory the collector ever held, in MB.
+    /// The most memory any of them ever held, in MB.
     pub(crate) memory_peak_mb: Option<f64>,
     /// Cores the generator itself took.
     pub(crate) generator_cores: f64,
 }
 
-/// Makes the requests ready, sends them, and reads what it cost.
+/// Makes the requests ready, sends them to collectors by turns, and reads what it cost.
 ///
 /// # Errors
 /// When the service takes no events, or the process to watch is gone.
-pub(crate) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measured> {
-    run_telling(shapes, target, plan, &AtomicBool::new(false))
+pub(crate) fn run(shapes: &Shapes, targets: &[Target], plan: &Plan<'_>) -> Result<Measured> {
+    run_telling(shapes, targets, plan, &AtomicBool::new(false))
 }
 
 /// The same; `sending` is set from the first request to the last answer.
@@ -78,8 +81,8 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measu
 /// Those of [`run`].
 pub(crate) fn run_telling(
     shapes: &Shapes,
-    target: &Target,
-    plan: &Plan,
+    targets: &[Target],
+    plan: &Plan<'_>,
     sending: &AtomicBool,
 ) -> Result<Measured> {
     let (rate, spare) = match plan.pace {
@@ -95,25 +98,22 @@ pub(crate) fn run_telling(
         seed: plan.seed,
         now_unix_ns: clock::unix_ns(),
     };
-    let requests = pool(shapes, target, ready)?;
-    let collector_cpu = || plan.pid.map(cpu_seconds).transpose();
+    let requests = pool(shapes, targets, ready)?;
     let own_pid = std::process::id();
-    let (account, warm_up_queries, collector_cpu_s, generator_cpu_s) =
-        single_threaded()?.block_on(async {
-            let fleet = Fleet::open(target, requests).await?;
-            let warm_up_queries = fleet.warm_up_queries();
-            let (collector, own) = (collector_cpu()?, cpu_seconds(own_pid)?);
-            sending.store(true, Ordering::Relaxed);
-            let account = fleet.run(plan.duration, plan.pace).await;
-            sending.store(false, Ordering::Relaxed);
-            let used = collector_cpu().context("the collector ended during the run")?;
-            let collector_cpu_s = used.zip(collector).map(|(after, before)| after - before);
-            anyhow::Ok((account, warm_up_queries, collector_cpu_s, cpu_seconds(own_pid)? - own))
-        })?;
+    let (account, warm_up_queries, used, generator_cpu_s) = single_threaded()?.block_on(async {
+        let fleet = Fleet::open(requests).await?;
+        let warm_up_queries = fleet.warm_up_queries();
+        let (before, own) = (plan.watched.used()?, cpu_seconds(own_pid)?);
+        sending.store(true, Ordering::Relaxed);
+        let account = fleet.run(plan.duration, plan.pace).await;
+        sending.store(false, Ordering::Relaxed);
+        let used = plan.watched.used().context("a collector ended during the run")?.since(before);
+        anyhow::Ok((account, warm_up_queries, used, cpu_seconds(own_pid)? - own))
+    })?;
     if account.used_up {
         eprintln!("the prepared requests were used up after {:.2} s", account.seconds);
     }
-    let mb = account.decoded_bytes as f64 / 1e6;
+    let (mb, collector_cpu_s) = (account.decoded_bytes as f64 / 1e6, used.collectors_s);
     Ok(Measured {
         workload: plan.workload,
         connections,
@@ -124,7 +124,8 @@ pub(crate) fn run_telling(
         mb_per_cpu_s: collector_cpu_s.filter(|cpu_s| *cpu_s > 0.0).map(|cpu_s| mb / cpu_s),
         cpu_us_per_request: collector_cpu_s.map(|cpu_s| cpu_s * 1e6 / account.requests.max(1) as f64),
         collector_cpu_s,
-        memory_peak_mb: plan.pid.map(memory_peak_mb).transpose()?,
+        database_cpu_s: used.database_s,
+        memory_peak_mb: plan.watched.memory_peak_mb()?,
         generator_cores: generator_cpu_s / account.seconds,
         account,
     })

@@ -1,5 +1,6 @@
 //! Many readers of `/api/live`, beside the load of W3: how soon they are told, and what that costs ingest.
 
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use crate::ingest::{self, Plan as IngestPlan};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
 use crate::process::memory_peak_mb;
+use crate::watched::Watched;
 use crate::workload::{Body, Shapes, Workload};
 
 /// Connections that are opened at the same time.
@@ -96,11 +98,27 @@ impl Measured {
     }
 }
 
+/// Who is posted to, and who is read from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends<'t> {
+    /// Takes the samples, and W3.
+    pub(crate) sent: &'t Target,
+    /// Tells of them.
+    pub(crate) read: &'t Target,
+}
+
+impl<'t> Ends<'t> {
+    /// One collector is both.
+    pub(crate) fn of(target: &'t Target) -> Self {
+        Self { sent: target, read: target }
+    }
+}
+
 /// Measures W3 without readers, then with them while one query is followed.
 ///
 /// # Errors
 /// When a reader can not be opened, or the collector does not answer.
-pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measured> {
+pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measured> {
     let load = |seed: u64| {
         let load = plan.rate.map(|rate| IngestPlan {
             workload: Workload::W3,
@@ -109,15 +127,15 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
             pace: Pace::Open(rate),
             pool_rate: 0.0,
             seed,
-            pid: plan.pid,
+            watched: Watched { collectors: plan.pid.as_slice(), database: None },
         });
-        load.map(|load| ingest::run(shapes, target, &load)).transpose()
+        load.map(|load| ingest::run(shapes, from_ref(ends.sent), &load)).transpose()
     };
     let alone = load(plan.seed)?;
     let (opened, open) = std::sync::mpsc::channel();
-    let readers_target = target.clone();
+    let (sent, read) = (ends.sent.clone(), ends.read.clone());
     let readers = thread::Builder::new().spawn(move || {
-        single_threaded()?.block_on(follow(&readers_target, plan, || {
+        single_threaded()?.block_on(follow(Ends { sent: &sent, read: &read }, plan, || {
             // Who waits for it may have given up.
             let _ = opened.send(());
         }))
@@ -132,13 +150,13 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
 /// When a sample was posted, and when it was answered.
 type Times = Arc<Mutex<Vec<(Instant, Instant)>>>;
 
-async fn follow(target: &Target, plan: Plan, opened: impl FnOnce()) -> Result<Measured> {
-    let mut query = Query::new(target, plan.seed);
+async fn follow(ends: Ends<'_>, plan: Plan, opened: impl FnOnce()) -> Result<Measured> {
+    let mut query = Query::new(ends.sent, plan.seed);
     query.start().await?;
     let slots = Arc::new(Semaphore::new(OPENING_MAX));
     let mut opening = JoinSet::new();
     for _ in 0..plan.subscribers {
-        let (target, slots) = (target.clone(), Arc::clone(&slots));
+        let (target, slots) = (ends.read.clone(), Arc::clone(&slots));
         opening.spawn(async move {
             let _slot = slots.acquire().await?;
             Reader::open(&target).await

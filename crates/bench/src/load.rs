@@ -10,9 +10,9 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use crate::body::Request;
+use crate::body::{Ready, Request};
 use crate::client::Connection;
-use crate::http::{Response, Target};
+use crate::http::Response;
 use crate::latency::{Latencies, Percentiles};
 
 /// Requests a connection sends before the clock runs.
@@ -172,10 +172,10 @@ impl Fleet {
     ///
     /// # Errors
     /// When one of them is not answered with 202.
-    pub(crate) async fn open(target: &Target, pool: Vec<Vec<Request>>) -> Result<Self> {
+    pub(crate) async fn open(pool: Vec<Ready>) -> Result<Self> {
         let mut opening = JoinSet::new();
-        for requests in pool {
-            let connection = Connection::to(target.address);
+        for Ready { address, requests } in pool {
+            let connection = Connection::to(address);
             let mut lane = Lane {
                 connection,
                 requests,

@@ -1,6 +1,6 @@
 //! `queryscope-bench`: loads a collector on this machine and reports what it took.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use http::Target;
 use load::Pace;
 use report::{Row, table};
+use watched::Watched;
 use workload::{Shapes, Workload};
 
 mod beside;
@@ -18,6 +19,7 @@ mod body;
 mod captures;
 mod client;
 mod clock;
+mod collectors;
 mod fill;
 mod floor;
 mod hostile;
@@ -41,6 +43,7 @@ mod server;
 mod stub;
 mod suite;
 mod template;
+mod watched;
 mod workload;
 
 /// Longest run of a workload, in seconds.
@@ -192,6 +195,8 @@ enum Command {
         #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=15_000))]
         crowd: u64,
     },
+    /// Measure W1, W3 and the live stream with several collectors on one PostgreSQL of its own, beside the embedded store.
+    Collectors(collectors::Plan),
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
         /// The collector, built for release.
@@ -262,9 +267,9 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
                 pace: rate.map_or(Pace::Closed, Pace::Open),
                 pool_rate: pool_rate.unwrap_or(workload.pool_rate()),
                 seed,
-                pid: service.pid,
+                watched: Watched { collectors: service.pid.as_slice(), database: None },
             };
-            let measured = ingest::run(&shapes()?, &service.target()?, &plan)?;
+            let measured = ingest::run(&shapes()?, &[service.target()?], &plan)?;
             print(&rows::of_workload(workload.name(), &measured, None));
             println!("statuses: {:?}", measured.account.statuses);
             Ok(measured.account.faults())
@@ -328,7 +333,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             let mut measured = Vec::new();
             for round in 0..*rounds {
                 let plan = live::Plan { seed: seed.wrapping_add(round << 32), ..plan };
-                measured.push(live::run(&shapes, &target, plan)?);
+                measured.push(live::run(&shapes, live::Ends::of(&target), plan)?);
                 print(&measured.last().map(rows::of_live).unwrap_or_default());
             }
             print(&rows::of_live_rounds(&measured));
@@ -352,6 +357,13 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             print(&hostile::run(&shapes()?, &plan)?);
             Ok(Vec::new())
         }
+        Command::Collectors(plan) => {
+            let figures = collectors::run(&shapes()?, plan, seed)?;
+            print(&figures.rows());
+            suite::write(&figures, &plan.results)?;
+            tell_of(plan.quick, &plan.results);
+            Ok(figures.faults)
+        }
         Command::Suite { binary, folder, results: file, reads, quick } => {
             let plan = suite::Plan {
                 binary: binary.clone(),
@@ -363,13 +375,17 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             let results = suite::run(&shapes()?, &plan)?;
             print(&results.rows);
             suite::write(&results, file)?;
-            if *quick {
-                println!("a quick run: these figures prove that the bench works and measure nothing");
-            }
-            println!("all of it: {}", file.display());
+            tell_of(*quick, file);
             Ok(results.faults)
         }
     }
+}
+
+fn tell_of(quick: bool, results: &Path) {
+    if quick {
+        println!("a quick run: these figures prove that the bench works and measure nothing");
+    }
+    println!("all of it: {}", results.display());
 }
 
 fn print(rows: &[Row]) {

@@ -27,11 +27,35 @@ pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
     Ok(ticks as f64 / clock_ticks_per_second() as f64)
 }
 
-/// The sum of utime and stime: fields 14 and 15, counted behind the name, which may hold anything.
+/// The sum of utime and stime: fields 14 and 15.
 fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    ticks(stat, 14)
+}
+
+/// The sum of cutime and cstime, of children that were waited for: fields 16 and 17.
+fn ticks_of_ended(stat: &str) -> Option<u64> {
+    ticks(stat, 16)
+}
+
+/// The sum of a field and the next, counted behind the name, which may hold anything: field 3 is the first there.
+fn ticks(stat: &str, field: usize) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(field - 3);
     let mut field = || fields.next()?.parse::<u64>().ok();
     Some(field()? + field()?)
+}
+
+/// CPU seconds of a process, of the children it has waited for, and of those that live: what a PostgreSQL server uses.
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn tree_cpu_seconds(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    let children = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    // One that ends meanwhile is counted with those that were waited for, next time.
+    let living = children.split_ascii_whitespace().filter_map(|child| cpu_seconds(child.parse().ok()?).ok());
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let ended = ticks_of_ended(&stat).with_context(|| format!("/proc/{pid}/stat has another form"))?;
+    Ok(cpu_seconds(pid)? + ended as f64 / clock_ticks_per_second() as f64 + living.sum::<f64>())
 }
 
 /// CPU seconds of the calling thread, in steps of nanoseconds.
@@ -118,7 +142,7 @@ mod tests {
     #[test]
     fn ticks_stand_behind_any_name() {
         let stat = "17 (a) b (c)) S 1 17 17 0 -1 4194560 1 2 3 4 250 50 7 8 20 0 1 0 1";
-        assert_eq!(cpu_ticks(stat), Some(300));
+        assert_eq!((cpu_ticks(stat), ticks_of_ended(stat)), (Some(300), Some(15)));
         assert_eq!(cpu_ticks("17 (a) S 1"), None);
     }
 

@@ -1,5 +1,6 @@
 //! How fast a filled service answers its readers.
 
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use crate::ingest;
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
 use crate::requests::{self, Request};
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 
 /// Requests of each kind before those that count.
@@ -103,9 +105,9 @@ pub(crate) fn run_beside(
                     pace: Pace::Open(rate),
                     pool_rate: 0.0,
                     seed: seed.wrapping_add(1 + rounds.len() as u64),
-                    pid: None,
+                    watched: Watched::default(),
                 };
-                let round = ingest::run_telling(shapes, target, &plan, &loaded);
+                let round = ingest::run_telling(shapes, from_ref(target), &plan, &loaded);
                 if round.is_err() {
                     // Who reads must not wait for it.
                     loaded.store(true, Ordering::Relaxed);

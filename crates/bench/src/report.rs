@@ -57,6 +57,16 @@ impl Row {
     }
 }
 
+/// The middle one, or the mean of both; 0 when there is none.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        count => f64::midpoint(values[(count - 1) / 2], values[count / 2]),
+    }
+}
+
 /// The rows as a table, one a line, with aligned columns.
 pub(crate) fn table(rows: &[Row]) -> String {
     let head = ["", "measured", "", "floor", "of floor", "goal", ""].map(str::to_owned);

@@ -1,5 +1,6 @@
 //! A collector of the bench's own: started on a fresh folder and a free port, stopped by its process id.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,14 @@ impl Server {
     /// # Errors
     /// When it does not start, or not in time; its last log lines are part of the message.
     pub(crate) fn start(binary: &Path, folder: &Path, seed: u64) -> Result<Self> {
+        Self::start_with(binary, folder, seed, &[])
+    }
+
+    /// The same, with more arguments of `serve`. The same seed makes the same token.
+    ///
+    /// # Errors
+    /// Those of [`Server::start`].
+    pub(crate) fn start_with(binary: &Path, folder: &Path, seed: u64, more: &[OsString]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("run-").tempdir_in(folder)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
@@ -52,6 +61,7 @@ impl Server {
         let child = Command::new(binary)
             .args(["serve", "--bind", &address, "--token", &token, "--data"])
             .arg(folder.path().join("data"))
+            .args(more)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

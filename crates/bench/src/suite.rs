@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use crate::process::{Aftermath, disk_bytes, wait_until_idle};
 use crate::report::{Goal, Row};
 use crate::rows;
 use crate::server::Server;
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 use crate::{beside, clock, live, reads};
 
@@ -137,7 +139,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn write(results: &Results, file: &Path) -> Result<()> {
+pub(crate) fn write(results: &impl Serialize, file: &Path) -> Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -182,9 +184,10 @@ impl Suite<'_> {
             pace,
             pool_rate: workload.pool_rate() / if self.plan.quick { 4.0 } else { 1.0 },
             seed: self.seed(),
-            pid: Some(server.pid()),
+            watched: Watched { collectors: &[server.pid()], database: None },
         };
-        let measured = ingest::run(self.shapes, &server.target, &plan).with_context(|| name.clone())?;
+        let measured =
+            ingest::run(self.shapes, from_ref(&server.target), &plan).with_context(|| name.clone())?;
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
         self.fault(&name, measured.account.faults());
         let rows = &mut self.results.rows;
@@ -230,7 +233,8 @@ impl Suite<'_> {
             deaf: false,
             pid: Some(server.pid()),
         };
-        let measured = live::run(self.shapes, &server.target, plan).with_context(|| name.clone())?;
+        let measured =
+            live::run(self.shapes, live::Ends::of(&server.target), plan).with_context(|| name.clone())?;
         self.fault(&name, measured.faults());
         self.results.rows.extend(rows::of_live(&measured));
         self.results.live.push(measured);

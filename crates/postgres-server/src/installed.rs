@@ -25,10 +25,10 @@ pub(crate) fn program(name: &str) -> Command {
     }
 }
 
-/// Gives a folder to the user it runs as.
-pub(crate) fn give(folder: &Path) {
+/// Gives a folder or a file to the user it runs as.
+pub(crate) fn give(path: &Path) {
     if let Some(user) = user() {
-        chown(folder, Some(user.uid), Some(user.gid)).expect("a folder of its own");
+        chown(path, Some(user.uid), Some(user.gid)).expect("its own");
     }
 }
 

@@ -36,15 +36,56 @@ impl Server {
     /// # Panics
     /// When PostgreSQL is not installed or does not start.
     pub fn start(settings: &[&str]) -> Self {
-        let home = tempfile::tempdir().expect("a folder");
+        Self::start_in(&std::env::temp_dir(), settings)
+    }
+
+    /// The same, in a folder that its user may enter.
+    ///
+    /// # Panics
+    /// Those of [`Server::start`].
+    pub fn start_in(folder: &Path, settings: &[&str]) -> Self {
+        let mut server = Self::made_in(folder, settings);
+        server.resume();
+        server
+    }
+
+    /// Starts a server that takes connections over TLS alone, with a certificate and its key (PEM).
+    ///
+    /// # Panics
+    /// Those of [`Server::start`].
+    pub fn start_with_tls(certificate: &str, key: &str) -> Self {
+        let mut server = Self::made_in(&std::env::temp_dir(), &["ssl=on"]);
+        let files = [
+            ("server.crt", certificate),
+            ("server.key", key),
+            ("pg_hba.conf", "hostssl all all 127.0.0.1/32 trust\n"),
+        ];
+        for (name, text) in files {
+            let path = server.folder.join(name);
+            fs::write(&path, text).expect("a file");
+            fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("ours");
+            give(&path);
+        }
+        server.resume();
+        server
+    }
+
+    fn made_in(folder: &Path, settings: &[&str]) -> Self {
+        let home = tempfile::tempdir_in(folder).expect("a folder");
         // Who runs it may be another user.
         fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("ours");
         let folder = home.path().join("postgres");
         initdb(&folder);
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
-        let mut server = Self { _home: home, folder, port: free_port(), settings, process: None };
-        server.resume();
-        server
+        Self { _home: home, folder, port: free_port(), settings, process: None }
+    }
+
+    /// The id of its first process, the parent of all others.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().expect("it runs").id()
     }
 
     /// The address of a schema in it.
@@ -160,7 +201,9 @@ pub(crate) fn run(port: u16, sql: &str) -> String {
         "-p",
         &port.to_string(),
     ]);
-    let done = psql.args(["-c", sql, "postgres"]).current_dir("/").output().expect("psql runs");
+    // Certificates of whoever runs this are none of its.
+    let psql = psql.args(["-c", sql, "postgres"]).current_dir("/").env("HOME", "/");
+    let done = psql.output().expect("psql runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }

@@ -1,5 +1,6 @@
 //! Three times what the collector takes.
 
+use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -7,13 +8,14 @@ use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use super::Plan;
-use crate::body::{PoolPlan, Request, pool};
+use crate::body::{PoolPlan, Ready, Request, pool};
 use crate::client::Connection;
 use crate::clock;
 use crate::http::Target;
 use crate::ingest::{self, Plan as IngestPlan};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
+use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
 
 /// How much more is offered than is taken.
@@ -47,9 +49,9 @@ pub(super) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measu
         pace: Pace::Closed,
         pool_rate: Workload::W3.pool_rate(),
         seed: plan.seed,
-        pid: None,
+        watched: Watched::default(),
     };
-    let full_per_s = ingest::run(shapes, target, &full)?.requests_per_s;
+    let full_per_s = ingest::run(shapes, from_ref(target), &full)?.requests_per_s;
     let every = Duration::from_secs_f64(CONNECTIONS as f64 / (full_per_s * TIMES));
     let ready = PoolPlan {
         workload: Workload::W3,
@@ -58,12 +60,12 @@ pub(super) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measu
         seed: plan.seed.wrapping_add(1),
         now_unix_ns: clock::unix_ns(),
     };
-    let requests = pool(shapes, target, ready)?;
+    let ready = pool(shapes, from_ref(target), ready)?;
     let begin = Instant::now();
     let end = begin + plan.duration;
     let lanes = single_threaded()?.block_on(async {
         let mut running = JoinSet::new();
-        for (number, requests) in requests.into_iter().enumerate() {
+        for (number, Ready { requests, .. }) in ready.into_iter().enumerate() {
             let first = begin + every.mul_f64(number as f64 / CONNECTIONS as f64);
             running.spawn(Lane::new(target).run(requests, first, every, end));
         }

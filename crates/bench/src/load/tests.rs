@@ -9,10 +9,10 @@ fn run(script: Script, pool: usize, duration: Duration, pace: Pace) -> Result<(A
     let stub = Stub::start(script);
     let request =
         || Request { bytes: stub.target.post_events(b"body"), decoded_bytes: 100, events: 3, queries: 1 };
-    let pool = (0..4).map(|_| (0..pool).map(|_| request()).collect()).collect();
-    let account = single_threaded()?.block_on(async {
-        Ok::<_, anyhow::Error>(Fleet::open(&stub.target, pool).await?.run(duration, pace).await)
-    })?;
+    let requests = || (0..pool).map(|_| request()).collect();
+    let pool = (0..4).map(|_| Ready { address: stub.target.address, requests: requests() }).collect();
+    let account = single_threaded()?
+        .block_on(async { Ok::<_, anyhow::Error>(Fleet::open(pool).await?.run(duration, pace).await) })?;
     Ok((account, stub.requests()))
 }
 
