@@ -1,5 +1,7 @@
 //! What can go wrong with a database that others run.
 
+use std::io;
+
 use deadpool_postgres::PoolError;
 use queryscope_store::StoreError;
 use thiserror::Error;
@@ -39,6 +41,9 @@ pub enum OpenError {
         /// The format version of this version.
         known: i32,
     },
+    /// The server is not proved to be the one that was asked for: waiting does not help.
+    #[error("the certificate of the database's server is not trusted")]
+    Untrusted(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database could not be reached or brought up to date.
     #[error("the database can not be used")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -81,6 +86,13 @@ impl From<DbError> for StoreError {
 
 impl From<DbError> for OpenError {
     fn from(error: DbError) -> Self {
-        Self::Database(error.into())
+        if is_untrusted(&error) { Self::Untrusted(error.into()) } else { Self::Database(error.into()) }
     }
+}
+
+/// Whether a server's certificate was refused.
+fn is_untrusted(error: &(dyn std::error::Error + 'static)) -> bool {
+    let handshake = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let refused = handshake.and_then(|error| error.downcast_ref::<rustls::Error>());
+    matches!(refused, Some(rustls::Error::InvalidCertificate(_))) || error.source().is_some_and(is_untrusted)
 }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -15,6 +16,10 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 use tokio_postgres::config::SslMode;
 
 use crate::error::OpenError;
+
+/// How an address begins. The other form that libpq knows (`host=… sslmode=…`) is refused: its options would not be seen
+/// here.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// What is asked of the server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +42,19 @@ pub(crate) struct TlsOptions {
 impl TlsOptions {
     /// Takes its options out of an address; gives back the rest of it.
     pub(crate) fn take(address: &str) -> Result<(String, Self), OpenError> {
+        if !SCHEMES.iter().any(|scheme| address.starts_with(scheme)) {
+            return Err(OpenError::Address(format!("it begins with neither {}", SCHEMES.join(" nor "))));
+        }
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let (mut mode, mut roots, mut rest) = ("prefer", None, Vec::new());
         for option in query.split('&').filter(|option| !option.is_empty()) {
             match option.split_once('=') {
                 Some(("sslmode", value)) => mode = value,
                 Some(("sslrootcert", "system")) => {}
-                Some(("sslrootcert", path)) => roots = Some(PathBuf::from(path.replace("%2F", "/"))),
+                Some(("sslrootcert", path)) => {
+                    let path = percent_decode_str(path).decode_utf8_lossy();
+                    roots = Some(PathBuf::from(&*path));
+                }
                 _ => rest.push(option),
             }
         }
@@ -176,7 +187,13 @@ mod tests {
             of("?connect_timeout=3&sslmode=verify-full"),
             ("postgres://h/d?connect_timeout=3".to_owned(), SslMode::Require, Trust::IssuerAndName)
         );
-        let error = TlsOptions::take("postgres://h/d?sslmode=maybe").expect_err("no mode");
-        assert!(error.to_string().contains("verify-full"), "{error}");
+        let (_, options) = TlsOptions::take("postgres://h/d?sslrootcert=%2Fmy%20ca.pem").expect("an address");
+        assert_eq!(options.roots.as_deref(), Some("/my ca.pem".as_ref()));
+        for (address, why) in
+            [("postgres://h/d?sslmode=maybe", "verify-full"), ("host=h sslmode=require", "postgres://")]
+        {
+            let error = TlsOptions::take(address).expect_err("no address");
+            assert!(error.to_string().contains(why), "{error}");
+        }
     }
 }
