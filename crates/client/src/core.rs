@@ -54,9 +54,10 @@ pub(crate) struct Core {
     outboxes: Vec<Arc<Outbox>>,
     ending: Arc<Ending>,
     sampler: Thread,
-    sender: Thread,
-    /// Disconnected once the sender has ended.
-    sender_ended: Mutex<Receiver<()>>,
+    /// One for each exporter, so that none waits for another.
+    senders: Vec<Thread>,
+    /// Disconnected once all senders have ended.
+    senders_ended: Mutex<Receiver<()>>,
     child: OnceLock<Option<Box<Core>>>,
 }
 
@@ -88,8 +89,6 @@ impl Core {
             outboxes.push(outbox);
         }
 
-        let (ended, sender_ended) = channel();
-        let sender = spawn_sender(lanes, ended, Arc::clone(&ending), Arc::clone(&host))?;
         let sampler = Sampler {
             host: Arc::clone(&host),
             registry: Arc::clone(&registry),
@@ -102,12 +101,16 @@ impl Core {
             problems,
             followers: Vec::new(),
         };
-        let sampler = spawn_sampler(sampler, Arc::clone(&ending), sender.clone());
-        if sampler.is_err() {
-            // The sender ends by itself.
+        let (ended, senders_ended) = channel();
+        let threads = spawn_senders(lanes, &ended, &ending, &host).and_then(|senders| {
+            let sampler = spawn_sampler(sampler, Arc::clone(&ending), senders.clone())?;
+            Ok((sampler, senders))
+        });
+        if threads.is_err() {
+            // Those that have started end by themselves.
             ending.begin(host.now());
-            sender.unpark();
         }
+        let (sampler, senders) = threads?;
         Ok(Self {
             pid: stream.pid,
             settings,
@@ -116,9 +119,9 @@ impl Core {
             registry,
             outboxes,
             ending,
-            sampler: sampler?,
-            sender,
-            sender_ended: Mutex::new(sender_ended),
+            sampler,
+            senders,
+            senders_ended: Mutex::new(senders_ended),
             child: OnceLock::new(),
         })
     }
@@ -183,12 +186,12 @@ impl Core {
         let now = self.host.now();
         if self.ending.begin(now + SENDER_FLUSH) {
             self.sampler.unpark();
-            self.sender.unpark();
+            self.senders.iter().for_each(Thread::unpark);
         }
         // Whoever ends it once more waits for what is left of the two seconds.
         let left =
             self.ending.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(now));
-        wait_until_disconnected(&self.sender_ended, left);
+        wait_until_disconnected(&self.senders_ended, left);
         for outbox in &self.outboxes {
             outbox.close(DropReason::Exit);
         }
@@ -213,21 +216,25 @@ fn process<'s>(settings: &'s Settings, stream: &Stream, host: &dyn Host) -> Proc
     }
 }
 
-fn spawn_sender(
+fn spawn_senders(
     lanes: Vec<Lane>,
-    ended: Sender<()>,
-    ending: Arc<Ending>,
-    host: Arc<dyn Host>,
-) -> Result<Thread, StartError> {
-    let run = move || {
-        sender::run(lanes, &ending, &host);
-        drop(ended);
+    ended: &Sender<()>,
+    ending: &Arc<Ending>,
+    host: &Arc<dyn Host>,
+) -> Result<Vec<Thread>, StartError> {
+    let spawn = |lane: Lane| {
+        let (ended, ending, host) = (ended.clone(), Arc::clone(ending), Arc::clone(host));
+        let run = move || {
+            sender::run(lane, &ending, &*host);
+            drop(ended);
+        };
+        spawn("queryscope-send", run).map(|handle| handle.thread().clone())
     };
-    spawn("queryscope-send", run).map(|handle| handle.thread().clone())
+    lanes.into_iter().map(spawn).collect()
 }
 
-fn spawn_sampler(sampler: Sampler, ending: Arc<Ending>, sender: Thread) -> Result<Thread, StartError> {
-    spawn("queryscope-poll", move || sampler.run(&ending, &sender)).map(|handle| handle.thread().clone())
+fn spawn_sampler(sampler: Sampler, ending: Arc<Ending>, senders: Vec<Thread>) -> Result<Thread, StartError> {
+    spawn("queryscope-poll", move || sampler.run(&ending, &senders)).map(|handle| handle.thread().clone())
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StartError> {

@@ -24,7 +24,7 @@ pub trait Exporter: Send + Sync + 'static {
     }
 }
 
-/// Delivers batches, one at a time, on the background thread that may block.
+/// Delivers batches, one at a time, on a background thread of its own, which may block.
 pub trait Delivery: Send {
     /// Delivers a batch, before the deadline when there is one: the process ends.
     ///

@@ -1,8 +1,8 @@
 //! Follows an engine's queries at no cost to them, and sends what they do to a queryscope collector or to files.
 //!
 //! An engine's adapter registers each query with a [`QuerySource`]: how to render its plan and read its
-//! counters. That is all that happens on the query's thread, and it takes about a microsecond. Two background
-//! threads do the rest: one samples, one sends.
+//! counters. That is all that happens on the query's thread, and it takes about a microsecond. Background threads
+//! do the rest: one samples, and one sends for each exporter.
 //!
 //! | moment | what is sent |
 //! |---|---|

@@ -31,17 +31,17 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// Follows until the telemetry ends, and reports what ended before that.
-    pub(crate) fn run(mut self, ending: &Ending, sender: &Thread) {
+    pub(crate) fn run(mut self, ending: &Ending, senders: &[Thread]) {
         let mut last_busy = self.host.now();
         loop {
             let ends = ending.deadline().is_some();
             if self.step() {
                 last_busy = self.host.now();
-                sender.unpark();
+                senders.iter().for_each(Thread::unpark);
             }
             if ends {
                 ending.note_made_all();
-                sender.unpark();
+                senders.iter().for_each(Thread::unpark);
                 return;
             }
             std::thread::park_timeout(self.pause(last_busy));

@@ -1,6 +1,6 @@
-//! The thread that sends, and may block.
+//! The thread that sends to one exporter, and may block.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::host::Host;
@@ -38,17 +38,15 @@ impl Ending {
     }
 }
 
-/// Serves the lanes until the telemetry has ended.
-pub(crate) fn run(mut lanes: Vec<Lane>, ending: &Ending, host: &Arc<dyn Host>) {
+/// Serves a lane until the telemetry has ended.
+pub(crate) fn run(mut lane: Lane, ending: &Ending, host: &dyn Host) {
     let mut hurried = false;
     loop {
         if ending.deadline().is_some() && !hurried {
             hurried = true;
-            for lane in &mut lanes {
-                lane.hurry();
-            }
+            lane.hurry();
         }
-        match step(&mut lanes, ending, &**host) {
+        match step(&mut lane, ending, host) {
             Step::Ended => return,
             Step::Sleep(duration) => std::thread::park_timeout(duration),
         }
@@ -62,20 +60,15 @@ enum Step {
 }
 
 /// Delivers what is due, and says what comes next.
-fn step(lanes: &mut [Lane], ending: &Ending, host: &dyn Host) -> Step {
+fn step(lane: &mut Lane, ending: &Ending, host: &dyn Host) -> Step {
     let deadline = ending.deadline();
-    // Read before the lanes are: what is made after that is not missed.
+    // Read before the lane is: what is made after that is not missed.
     let made_all = ending.made_all();
-    let mut next: Option<Instant> = None;
-    for lane in lanes {
-        if lane.due(host.now()).is_some_and(|due| due <= host.now()) {
-            lane.deliver(host, deadline);
-        }
-        if let Some(due) = lane.due(host.now()) {
-            next = Some(next.map_or(due, |next| next.min(due)));
-        }
+    if lane.due(host.now()).is_some_and(|due| due <= host.now()) {
+        lane.deliver(host, deadline);
     }
     let now = host.now();
+    let next = lane.due(now);
     let ended = match deadline {
         Some(deadline) => deadline <= now || (made_all && next.is_none()),
         None => false,
@@ -89,6 +82,8 @@ fn step(lanes: &mut [Lane], ending: &Ending, host: &dyn Host) -> Step {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use queryscope_protocol::Seq;
 
     use super::*;
@@ -122,45 +117,38 @@ mod tests {
     }
 
     #[test]
-    fn sleeps_until_the_first_lane_is_due() {
+    fn sleeps_until_the_lane_is_due() {
         let (host, ending) = (Fake::new(), Ending::default());
-        let ((good, good_box), (bad, bad_box)) = (lane(Answer::Delivered), lane(later()));
-        let mut lanes = [good, bad];
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(SLEEP_MAX));
-        push(&good_box, &host);
-        push(&bad_box, &host);
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(7)));
-        assert_eq!(
-            (good_box.stats().sent, bad_box.stats().queued),
-            (1, 1),
-            "one lane does not hold up another"
-        );
+        let (mut lane, outbox) = lane(later());
+        assert_eq!(step(&mut lane, &ending, &host), Step::Sleep(SLEEP_MAX));
+        push(&outbox, &host);
+        assert_eq!(step(&mut lane, &ending, &host), Step::Sleep(Duration::from_secs(7)));
+        assert_eq!(step(&mut lane, &ending, &host), Step::Sleep(Duration::from_secs(7)), "woken early");
+        assert_eq!((outbox.stats().queued, outbox.stats().errors), (1, 1));
     }
 
     #[test]
     fn ends_when_all_is_made_and_sent() {
         let (host, ending) = (Fake::new(), Ending::default());
-        let (lane, outbox) = lane(Answer::Delivered);
-        let mut lanes = [lane];
+        let (mut lane, outbox) = lane(Answer::Delivered);
         assert!(ending.begin(host.now() + Duration::from_secs(2)));
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(2)), "more may be made");
+        assert_eq!(step(&mut lane, &ending, &host), Step::Sleep(Duration::from_secs(2)), "more may be made");
         push(&outbox, &host);
         ending.note_made_all();
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Ended);
+        assert_eq!(step(&mut lane, &ending, &host), Step::Ended);
         assert_eq!(outbox.stats().sent, 1);
     }
 
     #[test]
     fn ends_at_the_deadline_whatever_waits() {
         let (host, ending) = (Fake::new(), Ending::default());
-        let (lane, outbox) = lane(later());
-        let mut lanes = [lane];
+        let (mut lane, outbox) = lane(later());
         push(&outbox, &host);
         ending.begin(host.now() + Duration::from_secs(2));
         ending.note_made_all();
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Sleep(Duration::from_secs(2)));
+        assert_eq!(step(&mut lane, &ending, &host), Step::Sleep(Duration::from_secs(2)));
         host.advance(Duration::from_secs(2));
-        assert_eq!(step(&mut lanes, &ending, &host), Step::Ended);
+        assert_eq!(step(&mut lane, &ending, &host), Step::Ended);
         assert_eq!(outbox.stats().queued, 1);
     }
 }

@@ -128,13 +128,13 @@ impl TelemetryBuilder {
         self
     }
 
-    /// Adds a place that events go to. One thread serves all: while it waits for a server, a file waits too.
+    /// Adds a place that events go to. Each has its own queue and thread: none waits for another.
     pub fn exporter(mut self, exporter: impl Exporter) -> Self {
         self.settings.exporters.push(Box::new(exporter));
         self
     }
 
-    /// Starts two background threads.
+    /// Starts the background threads: one that samples, and one that sends for each exporter.
     ///
     /// # Errors
     /// When there is no exporter, or one can not start.

@@ -24,6 +24,16 @@ fn an_exporter_that_hangs_does_not_hold_up_the_end_and_all_is_counted() {
 }
 
 #[test]
+fn an_exporter_that_hangs_costs_no_other_its_events() {
+    let ((stuck, hold), memory) = (Stuck::new(), Memory::default());
+    let telemetry = Telemetry::builder().exporter(stuck).exporter(memory.clone()).start().expect("threads");
+    telemetry.begin(Query::new(), Arc::new(Scan(1))).finish();
+    telemetry.shutdown();
+    assert_eq!(memory.finished().len(), 1, "{:?}", telemetry.stats());
+    drop(hold);
+}
+
+#[test]
 fn the_last_handle_to_go_sends_what_waits() {
     let memory = Memory::default();
     let telemetry = Telemetry::builder().exporter(memory.clone()).start().expect("threads");
