@@ -11,6 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use queryscope_protocol::limits::SENDER_TIMEOUT;
 use ureq::Agent;
+use ureq::http::uri::Authority;
 use ureq::http::{HeaderValue, Response, StatusCode, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
@@ -24,6 +25,8 @@ const TOKEN_VARIABLE: &str = "TELEMETRY_TOKEN";
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 /// What is logged of a refusal.
 const REFUSAL_CHARS_MAX: usize = 200;
+/// The longest that a server is waited for, whatever the option says.
+const TIMEOUT_MAX: Duration = Duration::from_hours(1);
 
 /// Posts events to a collector.
 ///
@@ -49,19 +52,22 @@ impl HttpExporter {
         self
     }
 
-    /// Sets how long to wait for the server on each request; 10 s when left out.
+    /// Sets how long to wait for the server on each request, up to an hour; 10 s when left out.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.timeout = timeout.min(TIMEOUT_MAX);
         self
     }
 
     fn address(&self) -> Result<Uri, StartError> {
-        let invalid = || StartError::Url { url: self.url.clone() };
+        let invalid = || StartError::Url { url: without_secrets(&self.url) };
         let address: Uri =
             format!("{}/v1/events", self.url.trim_end_matches('/')).parse().map_err(|_| invalid())?;
         let is_http = matches!(address.scheme_str(), Some("http" | "https"));
-        let is_plain = address.query().is_none() && address.host().is_some_and(|host| !host.is_empty());
+        // A user name and password would be one more place for secrets, and there is but one header for either.
+        let is_host =
+            |authority: &Authority| !authority.host().is_empty() && !authority.as_str().contains('@');
+        let is_plain = !self.url.contains(['?', '#']) && address.authority().is_some_and(is_host);
         if is_http && is_plain { Ok(address) } else { Err(invalid()) }
     }
 
@@ -80,7 +86,7 @@ impl HttpExporter {
 impl fmt::Debug for HttpExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpExporter")
-            .field("url", &self.url)
+            .field("url", &without_secrets(&self.url))
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
@@ -96,6 +102,15 @@ impl Exporter for HttpExporter {
             packed: Vec::new(),
         }))
     }
+}
+
+/// An address less what may be a secret in it: a user name and password, and all behind the path.
+fn without_secrets(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let shown = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let separator = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{separator}{shown}")
 }
 
 fn agent() -> Agent {

@@ -99,20 +99,27 @@ impl Rotating {
     /// `events.jsonl` becomes `events.1.jsonl`, that becomes `events.2.jsonl`, and the oldest goes.
     fn rotate(&mut self) -> io::Result<()> {
         let path = &self.settings.path;
+        // Somebody may have moved it, or an earlier attempt ended in the middle.
+        if path.try_exists()? {
+            self.put_aside()?;
+        }
+        (self.file, self.bytes) = open(path)?;
+        Ok(())
+    }
+
+    fn put_aside(&self) -> io::Result<()> {
+        let Settings { path, kept, .. } = &self.settings;
         let aside = |number: u32| beside(path, &format!("{number}."));
-        for number in (1..self.settings.kept).rev() {
+        if *kept == 0 {
+            return std::fs::remove_file(path);
+        }
+        for number in (1..*kept).rev() {
             match std::fs::rename(aside(number), aside(number + 1)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        if self.settings.kept == 0 {
-            std::fs::remove_file(path)?;
-        } else {
-            std::fs::rename(path, aside(1))?;
-        }
-        (self.file, self.bytes) = open(path)?;
-        Ok(())
+        std::fs::rename(path, aside(1))
     }
 }
 

@@ -117,6 +117,22 @@ fn a_full_file_is_put_aside_and_the_oldest_goes() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 4);
 }
 
+/// As a program that rotates logs does, or somebody who clears a folder.
+#[test]
+fn a_file_that_was_moved_away_is_begun_anew_when_it_is_full() {
+    for kept in [0, 2] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profiles.jsonl");
+        let mut delivery = open(&ProfilesFile::new(&path).rotate(40, kept));
+        deliver(&mut *delivery, &[&finished("a")]);
+        std::fs::rename(&path, folder.path().join("elsewhere")).expect("moved");
+        for name in ["b", "c", "d"] {
+            deliver(&mut *delivery, &[&finished(name)]);
+        }
+        assert_eq!(text(&path), "{\"label\": \"c\" }\n{\"label\": \"d\" }\n", "{kept} kept");
+    }
+}
+
 #[test]
 fn a_forked_child_writes_beside_its_parent() {
     let folder = tempfile::tempdir().expect("a folder");

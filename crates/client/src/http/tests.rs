@@ -317,7 +317,16 @@ fn the_timeout_is_the_exporters_or_what_is_left_before_the_end() {
 fn an_address_and_a_token_are_needed() {
     let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
     let open = |exporter: HttpExporter| exporter.open(&stream).err().map(|error| error.to_string());
-    for url in ["", "localhost:7766", "ftp://h", "http://", "http://h/?a=b", "not a url"] {
+    for url in [
+        "",
+        "localhost:7766",
+        "ftp://h",
+        "http://",
+        "http://h/?a=b",
+        "http://h/#a",
+        "http://u:p@h",
+        "not a url",
+    ] {
         let error = open(HttpExporter::new(url).token("t")).unwrap_or_default();
         assert!(error.contains("is not the address of a server"), "{url:?}: {error}");
     }
@@ -336,4 +345,35 @@ fn an_address_and_a_token_are_needed() {
     let address = HttpExporter::new("http://h/base/").address().expect("an address");
     assert_eq!(address.to_string(), "http://h/base/v1/events");
     assert!(!format!("{:?}", HttpExporter::new("http://h").token("s3cret")).contains("s3cret"));
+}
+
+#[test]
+fn no_secret_of_an_address_is_shown() {
+    let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
+    for (url, shown) in [
+        ("http://user:s3cret@h:7766/base", "http://h:7766/base"),
+        ("http://h/base?token=s3cret", "http://h/base"),
+        ("http://h/#s3cret", "http://h/"),
+        ("user:s3cret@h", "h"),
+        ("https://s3cret", "https://s3cret"),
+        ("https://u:p@s3cret@h /", "https://h /"),
+    ] {
+        let exporter = HttpExporter::new(url).token("t");
+        assert_eq!(without_secrets(url), shown);
+        let debug = format!("{exporter:?}");
+        assert!(debug.contains(&format!("{shown:?}")), "{debug}");
+        if let Err(error) = exporter.open(&stream) {
+            assert!(error.to_string().starts_with(&format!("{shown:?}")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn to_wait_for_ever_is_to_wait_for_long() {
+    let server = Server::start([]);
+    let exporter = HttpExporter::new(&server.url).token("secret").timeout(Duration::MAX);
+    let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
+    let mut delivery = exporter.open(&stream).expect("an address and a token");
+    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"{}"] };
+    assert_eq!(delivery.deliver(&batch, None), Answer::Delivered);
 }
