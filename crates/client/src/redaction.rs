@@ -35,8 +35,8 @@ impl Redaction {
         Self { literals: true, paths: true, errors: true, call_sites: true, labels: true, properties: true }
     }
 
-    /// Masks quoted texts and numbers within texts: of properties, findings, and of a failed query's error, in
-    /// which URLs go first.
+    /// Masks quoted texts and numbers within texts: of properties, findings, names of kinds and counters, and of a
+    /// failed query's error, in which URLs go first.
     #[must_use]
     pub const fn literals(mut self) -> Self {
         self.literals = true;

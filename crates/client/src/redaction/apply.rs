@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use queryscope_protocol::{
-    CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, Node, Object, Profile, Sample, Text,
+    CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, Metrics, Node, Object, Profile, Sample,
+    Text,
 };
 use serde_json::{Map, Value};
 
 use super::Redaction;
-use super::text::{PATH, begins_as_path, mask_literals, mask_paths, mask_urls};
+use super::text::{PATH, begins_as_path, is_word, mask_literals, mask_paths, mask_urls};
 
 /// What stands for a text that is masked as a whole.
 const WHOLE: &str = "redacted";
@@ -30,6 +31,9 @@ impl Redaction {
         masked.call_site = masked.call_site.and_then(|site| masker.call_site(site));
         masked.failed = masked.failed.map(|error| masker.error(error));
         masked.diagnostics = masked.diagnostics.and_then(|diagnostics| masker.object(&diagnostics));
+        if let Some(metrics) = &mut masked.query_metrics {
+            masker.metrics(metrics);
+        }
         for node in masked.plan.physical.iter_mut().chain(&mut masked.plan.logical) {
             masker.node(node);
         }
@@ -45,8 +49,9 @@ impl Redaction {
 
     /// The sample as it may leave.
     pub(crate) fn sample<'s, 'a>(self, sample: &'s Sample<'a>) -> Cow<'s, Sample<'a>> {
-        let has_custom = || sample.nodes.iter().any(|(_, counters)| !counters.custom.is_empty());
-        if self == Self::none() || !has_custom() {
+        let is_plain =
+            |counters: &Counters<'_>| counters.custom.is_empty() && has_words_alone(&counters.metrics);
+        if self == Self::none() || sample.nodes.iter().all(|(_, counters)| is_plain(counters)) {
             return Cow::Borrowed(sample);
         }
         let masker = Masker::new(self);
@@ -111,6 +116,7 @@ impl Masker {
     }
 
     fn node(&self, node: &mut Node<'_>) {
+        node.kind = self.text(node.kind.clone());
         node.properties = node.properties.take().and_then(|properties| self.object(&properties));
         if let Some(counters) = &mut node.metrics {
             self.counters(counters);
@@ -118,6 +124,7 @@ impl Masker {
     }
 
     fn counters(&self, counters: &mut Counters<'_>) {
+        self.metrics(&mut counters.metrics);
         if self.what.properties && !counters.custom.is_empty() {
             self.properties.set(true);
             counters.custom.clear();
@@ -128,7 +135,20 @@ impl Masker {
         }
     }
 
+    fn metrics(&self, metrics: &mut Metrics<'_>) {
+        if has_words_alone(metrics) {
+            return;
+        }
+        let mut masked = Metrics::default();
+        for (name, value) in metrics.iter() {
+            let name = self.text(name.to_owned().into()).into_inner().into_owned();
+            masked.push(unlike(name, |name| masked.get(name).is_some()), value);
+        }
+        *metrics = masked;
+    }
+
     fn finding(&self, finding: &mut Finding<'_>) {
+        finding.node_kind = finding.node_kind.take().map(|kind| self.text(kind));
         if self.what.properties {
             self.properties.set(true);
             finding.title = finding.rule.replace('_', " ").into();
@@ -169,10 +189,8 @@ impl Masker {
                 let mut masked = Map::new();
                 for (name, value) in members {
                     let is_path = is_path || names_path(&name);
-                    let mut name = self.text(name.into()).into_inner().into_owned();
-                    while masked.contains_key(&name) {
-                        name.push('\'');
-                    }
+                    let name = self.text(name.into()).into_inner().into_owned();
+                    let name = unlike(name, |name| masked.contains_key(name));
                     masked.insert(name, self.value(value, is_path));
                 }
                 Value::Object(masked)
@@ -182,6 +200,9 @@ impl Masker {
     }
 
     fn text<'a>(&self, text: Text<'a>) -> Text<'a> {
+        if is_word(&text) {
+            return text;
+        }
         let mut masked = Cow::Borrowed(&*text);
         let whole_path = self.what.paths && begins_as_path(&masked);
         if (self.what.literals || self.what.paths) && !whole_path {
@@ -208,6 +229,18 @@ fn replace(text: &mut Cow<'_, str>, mask: fn(&str) -> Cow<'_, str>, hit: &Cell<b
         *text = Cow::Owned(masked);
         hit.set(true);
     }
+}
+
+fn has_words_alone(metrics: &Metrics<'_>) -> bool {
+    metrics.iter().all(|(name, _)| is_word(name))
+}
+
+/// The name, with marks behind it when names that were masked are alike.
+fn unlike(mut name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    while is_taken(&name) {
+        name.push('\'');
+    }
+    name
 }
 
 fn names_path(name: &str) -> bool {

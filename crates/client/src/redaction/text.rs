@@ -15,6 +15,12 @@ const FILE_ENDINGS: [&str; 18] = [
     ".ndjson", ".orc", ".parquet", ".tsv", ".txt", ".vortex", ".zst",
 ];
 
+/// Whether a text is a name as engines give them, in which there is nothing to mask.
+pub(super) fn is_word(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.bytes().all(is_part) && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Masks every URL, its query string included.
 pub(super) fn mask_urls(text: &str) -> Cow<'_, str> {
     let mut masked = String::new();

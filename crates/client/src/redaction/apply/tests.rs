@@ -17,11 +17,28 @@ enum Place {
     Title,
     Fix,
     Evidence,
+    Kind,
+    Counter,
+    QueryCounter,
     Label,
     CallSite,
 }
 
-const PLACES: [Place; 9] = [
+/// Where engines and findings tell of a query.
+const TOLD: [Place; 10] = [
+    Place::Kind,
+    Place::Counter,
+    Place::QueryCounter,
+    Place::Property,
+    Place::Diagnostics,
+    Place::Custom,
+    Place::Error,
+    Place::Title,
+    Place::Fix,
+    Place::Evidence,
+];
+/// What goes as a whole: all but the names of kinds and counters, and what is the program's own.
+const WHOLE: [Place; 9] = [
     Place::Property,
     Place::Diagnostics,
     Place::Custom,
@@ -44,10 +61,12 @@ fn profile(place: Place, text: &str, depth: usize) -> Profile<'static> {
         Object::of(&json!({ "outer": value })).expect("an object")
     };
     let custom = Custom { key: at(Place::Custom).into(), unit: at(Place::Custom).into(), value: None };
-    let counters = Counters { done: None, custom: vec![custom], metrics: Metrics::default() };
+    let named =
+        |here: Place| -> Metrics<'static> { [(at(here), 1), ("rows".to_owned(), 2)].into_iter().collect() };
+    let counters = Counters { done: None, custom: vec![custom], metrics: named(Place::Counter) };
     let node = Node {
         id: 1,
-        kind: "Scan".into(),
+        kind: at(Place::Kind).into(),
         role: queryscope_protocol::Role::Scan,
         inputs: vec![],
         properties: Some(nested(Place::Property)),
@@ -58,7 +77,7 @@ fn profile(place: Place, text: &str, depth: usize) -> Profile<'static> {
         kind: "problem".into(),
         level: "warn".into(),
         node_id: None,
-        node_kind: None,
+        node_kind: Some(at(Place::Kind).into()),
         cpu_share: None,
         blocked_share: None,
         title: at(Place::Title).into(),
@@ -74,6 +93,7 @@ fn profile(place: Place, text: &str, depth: usize) -> Profile<'static> {
     profile.label = Some(at(Place::Label).into());
     profile.failed = Some(at(Place::Error).into());
     profile.diagnostics = Some(nested(Place::Diagnostics));
+    profile.query_metrics = Some(named(Place::QueryCounter));
     profile.call_site = (place == Place::CallSite).then(|| CallSite {
         filepath: at(Place::CallSite).into(),
         lineno: 1,
@@ -127,19 +147,18 @@ fn around() -> impl Strategy<Value = String> {
     "[a-z@(),.=<>/ 0-9]{0,12}"
 }
 
-fn place() -> impl Strategy<Value = Place> {
-    proptest::sample::select(&PLACES)
+fn whole() -> impl Strategy<Value = Place> {
+    proptest::sample::select(&WHOLE)
 }
 
-/// Where engines and findings tell of a query; labels and call sites are the program's own.
 fn told() -> impl Strategy<Value = Place> {
-    proptest::sample::select(&PLACES[..7])
+    proptest::sample::select(&TOLD)
 }
 
 proptest! {
     #[test]
     fn with_everything_masked_no_secret_leaves_whatever_it_looks_like(
-        place in place(),
+        place in whole(),
         before in "\\PC{0,8}",
         after in "\\PC{0,8}",
         depth in 0_usize..5,
@@ -238,4 +257,14 @@ fn samples_are_masked_as_well() {
     assert_eq!(&*masked.nodes[0].1.custom[0].key, "'?'");
     let masked = Redaction::all().sample(&sample);
     assert!(masked.nodes[0].1.custom.is_empty() && masked.nodes[0].1.done == Some(true));
+}
+
+#[test]
+fn counters_that_are_alike_once_they_are_masked_stay_two() {
+    let metrics: Metrics<'_> = [("rows", 1), ("rows of 'a'", 2), ("rows of 'b'", 3)].into_iter().collect();
+    let counters = Counters { done: None, custom: vec![], metrics };
+    let sample = Sample { elapsed_ms: 1.0, nodes: vec![(1, counters)] };
+    let masked = Redaction::none().literals().sample(&sample);
+    let metrics: Vec<(&str, u64)> = masked.nodes[0].1.metrics.iter().collect();
+    assert_eq!(metrics, [("rows", 1), ("rows of '?'", 2), ("rows of '?''", 3)]);
 }
