@@ -10,6 +10,7 @@ use tokio_postgres::{IsolationLevel, Row};
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::format::{FOUND, Format};
 use crate::names::TermTexts;
 use crate::row::{COLUMNS, STATE_COLUMNS, listed, state, status_of};
 
@@ -46,6 +47,7 @@ pub(crate) async fn now(client: &Client) -> Result<String, DbError> {
 /// Looks at what was committed since a snapshot. Without `told`, changes are left out.
 pub(crate) async fn look(
     client: &mut Client,
+    format: Format,
     terms: &TermTexts,
     since: &str,
     told: bool,
@@ -68,13 +70,16 @@ pub(crate) async fn look(
     } else {
         format!("SELECT WHERE EXISTS (SELECT FROM change WHERE status IS NOT NULL AND {SINCE})")
     };
+    let found = transaction.prepare_cached(FOUND).await?;
     let now = transaction.prepare_cached(NOW).await?;
     let states = transaction.prepare_cached(&states).await?;
     let changes = transaction.prepare_cached(&changes).await?;
-    let (now, states, changes) = tokio::try_join!(
-        transaction.query_one(&now, &[]),
-        async { transaction.query(&states, &[&since]).await },
-        async { transaction.query(&changes, &[&since]).await },
+    let ((), now, states, changes) = tokio::try_join!(
+        biased;
+        async { format.judge(&transaction.query_one(&found, &[]).await?) },
+        async { Ok(transaction.query_one(&now, &[]).await?) },
+        async { Ok(transaction.query(&states, &[&since]).await?) },
+        async { Ok(transaction.query(&changes, &[&since]).await?) },
     )?;
     let changes = if told {
         Some(told_of(&transaction, terms, &changes).await?)

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::format::{FOUND, Format};
 use crate::group::{Group, QueryChange, Stored, StoredQuery, StoredStream, group, texts_of};
 use crate::row::{known_of, status_of};
 use crate::terms::{Numbers, TermIds};
@@ -107,6 +108,7 @@ pub(crate) type Results = Vec<Result<Committed, StoreError>>;
 /// out.
 pub(crate) async fn commit(
     pool: &Pool,
+    format: Format,
     terms: &TermIds,
     batches: &[&StreamBatch],
 ) -> Result<Option<Results>, DbError> {
@@ -114,7 +116,7 @@ pub(crate) async fn commit(
     let projects: BTreeSet<&str> = batches.iter().map(|batch| batch.project.as_str()).collect();
     let projects = terms.numbers(&client, projects).await?;
     let transaction = client.transaction().await?;
-    let stored = lock(&transaction, batches, &projects).await?;
+    let stored = lock(&transaction, format, batches, &projects).await?;
     let group = group(batches.iter().copied(), |project| projects.get(project).copied(), stored)?;
     if group.is_to_split && batches.len() > 1 {
         return Ok(None);
@@ -130,6 +132,7 @@ pub(crate) async fn commit(
 /// Locks the streams and queries of batches, and reads what is stored of them.
 async fn lock(
     transaction: &Transaction<'_>,
+    format: Format,
     batches: &[&StreamBatch],
     projects: &Numbers,
 ) -> Result<Stored, DbError> {
@@ -144,17 +147,19 @@ async fn lock(
     let queries: BTreeSet<Uuid> = parts.map(|part| part.query_id.uuid()).collect();
     let queries: Vec<Uuid> = queries.into_iter().collect();
     let runs = Runs::of(batches);
+    let found = transaction.prepare_cached(FOUND).await?;
     let new_streams = transaction.prepare_cached(NEW_STREAMS).await?;
     let lock_streams = transaction.prepare_cached(STREAMS).await?;
     let lock_queries = transaction.prepare_cached(QUERIES).await?;
     let seen = transaction.prepare_cached(SEEN).await?;
     // Sent together and done in this order, each with all that was committed before it began.
-    let (new_streams, streams, queries, seen) = tokio::try_join!(
+    let ((), new_streams, streams, queries, seen) = tokio::try_join!(
         biased;
-        async { transaction.query(&new_streams, &[&streams, &owners, &lines]).await },
-        async { transaction.query(&lock_streams, &[&streams]).await },
-        async { transaction.query(&lock_queries, &[&queries]).await },
-        async { transaction.query(&seen, &[&runs.streams, &runs.firsts, &runs.lasts]).await },
+        async { format.judge(&transaction.query_one(&found, &[]).await?) },
+        async { Ok::<_, DbError>(transaction.query(&new_streams, &[&streams, &owners, &lines]).await?) },
+        async { Ok::<_, DbError>(transaction.query(&lock_streams, &[&streams]).await?) },
+        async { Ok::<_, DbError>(transaction.query(&lock_queries, &[&queries]).await?) },
+        async { Ok::<_, DbError>(transaction.query(&seen, &[&runs.streams, &runs.firsts, &runs.lasts]).await?) },
     )?;
     let mut stored = Stored::default();
     let new: BTreeSet<i64> = new_streams.iter().map(|row| row.get(0)).collect();

@@ -20,7 +20,7 @@ pub enum OpenError {
     /// The server is too old.
     #[error("PostgreSQL {0} is too old: 15 or later is needed")]
     TooOld(String),
-    /// The database was written by a later version.
+    /// The database was written by a later version, and what it holds is no longer what this one knows.
     #[error("the database has format {found}, this version knows up to {known}: use a newer queryscope")]
     TooNew {
         /// The database's format version.
@@ -58,6 +58,8 @@ pub(crate) enum DbError {
     Pool(#[from] PoolError),
     #[error("the database did not answer in time")]
     TimedOut,
+    #[error("the database has format {found}, this version knows up to {known}: use a newer queryscope")]
+    TooNew { found: i32, known: i32 },
     #[error("the database holds {0}")]
     Damaged(&'static str),
     #[error("a chunk is damaged")]
@@ -86,7 +88,11 @@ impl From<DbError> for StoreError {
 
 impl From<DbError> for OpenError {
     fn from(error: DbError) -> Self {
-        if is_untrusted(&error) { Self::Untrusted(error.into()) } else { Self::Database(error.into()) }
+        match error {
+            DbError::TooNew { found, known } => Self::TooNew { found, known },
+            error if is_untrusted(&error) => Self::Untrusted(error.into()),
+            error => Self::Database(error.into()),
+        }
     }
 }
 

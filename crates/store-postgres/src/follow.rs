@@ -18,6 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::connect::said;
 use crate::error::DbError;
+use crate::format::Format;
 use crate::names::TermTexts;
 use crate::{change, columns};
 
@@ -49,6 +50,7 @@ pub(crate) struct Follower {
 #[derive(Debug)]
 struct Shared {
     pool: Pool,
+    format: Format,
     terms: Arc<TermTexts>,
     columns: RwLock<Columns>,
     feed: CommitFeed,
@@ -61,9 +63,10 @@ struct Shared {
 
 impl Follower {
     /// Begins to follow and to fill the columns.
-    pub(crate) fn start(pool: Pool, terms: Arc<TermTexts>, look_every: Duration) -> Self {
+    pub(crate) fn start(pool: Pool, format: Format, terms: Arc<TermTexts>, look_every: Duration) -> Self {
         let shared = Arc::new(Shared {
             pool,
+            format,
             terms,
             columns: RwLock::default(),
             feed: CommitFeed::new(),
@@ -165,9 +168,9 @@ async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbErro
 
 async fn look(shared: &Shared, client: &mut Client, since: &str) -> Result<String, DbError> {
     let told = shared.feed.is_followed();
-    let look = change::look(client, &shared.terms, since, told).await?;
+    let mut look = change::look(client, shared.format, &shared.terms, since, told).await?;
     if !look.rows.is_empty() {
-        shared.terms.learn(client, &look.rows).await?;
+        shared.terms.learn(client, &mut look.rows).await?;
         // Who is told finds what was done in every read.
         shared.columns.write().unwrap_or_else(PoisonError::into_inner).apply(look.rows);
     }

@@ -11,6 +11,7 @@ mod commit;
 mod connect;
 mod error;
 mod follow;
+mod format;
 mod group;
 mod hints;
 mod list;

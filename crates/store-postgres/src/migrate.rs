@@ -3,45 +3,53 @@
 use tokio_postgres::Client;
 
 use crate::error::{DbError, OpenError};
-
-/// The formats so far, each as the step from the one before.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0001_initial.sql")];
+use crate::format::{FOUND, Format, Step};
 
 /// PostgreSQL 15.
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// Lets one collector at a time bring the database up to date, by a number nobody else is likely to lock.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7766202611210001)";
-const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS queryscope_format (version integer NOT NULL)";
+const FORMAT_TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS queryscope_format (version integer NOT NULL, usable_from integer NOT NULL)";
 const IS_OURS: &str = "SELECT to_regclass('queryscope_format') IS NOT NULL";
-const VERSION: &str = "SELECT coalesce(max(version), 0) FROM queryscope_format";
+/// Waits for those who write, and has others wait; not for long, since they wait behind this. A step itself may take its
+/// time.
+const STOP_WRITES: &str = "
+    SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = 0;
+    LOCK TABLE queryscope_format IN ACCESS EXCLUSIVE MODE";
 
 /// Takes the steps that are missing, all or none; or refuses when some are, unless it may.
-pub(crate) async fn migrate(client: &mut Client, upgrade: bool) -> Result<(), OpenError> {
+pub(crate) async fn migrate(client: &mut Client, steps: &[Step], upgrade: bool) -> Result<(), OpenError> {
     check_server(client).await?;
-    let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let format = Format::of(steps);
     let failed = |error: tokio_postgres::Error| OpenError::from(DbError::from(error));
     if !upgrade {
         let is_ours: bool = client.query_one(IS_OURS, &[]).await.map_err(failed)?.get(0);
-        let found = if is_ours { client.query_one(VERSION, &[]).await.map_err(failed)?.get(0) } else { 0 };
-        return match found {
-            0 => Err(OpenError::Empty),
-            found if found > known => Err(OpenError::TooNew { found, known }),
-            found if found < known => Err(OpenError::Earlier { found, known }),
-            _ => Ok(()),
-        };
+        if !is_ours {
+            return Err(OpenError::Empty);
+        }
+        let row = client.query_one(FOUND, &[]).await.map_err(failed)?;
+        format.judge(&row)?;
+        let (found, known) = (row.get(0), format.number());
+        return if found < known { Err(OpenError::Earlier { found, known }) } else { Ok(()) };
     }
     let transaction = client.transaction().await.map_err(failed)?;
     transaction.batch_execute(LOCK).await.map_err(failed)?;
-    transaction.batch_execute(VERSION_TABLE).await.map_err(failed)?;
-    let found: i32 = transaction.query_one(VERSION, &[]).await.map_err(failed)?.get(0);
+    transaction.batch_execute(FORMAT_TABLE).await.map_err(failed)?;
+    let row = transaction.query_one(FOUND, &[]).await.map_err(failed)?;
+    format.judge(&row)?;
+    let (found, known): (i32, _) = (row.get(0), format.number());
     if found > known {
-        return Err(OpenError::TooNew { found, known });
+        tracing::info!(found, known, "a later version has brought the database up to date");
     }
-    for (step, version) in MIGRATIONS.iter().zip(1..).skip(usize::try_from(found).unwrap_or(0)) {
-        transaction.batch_execute(step).await.map_err(failed)?;
-        let note = format!("INSERT INTO queryscope_format (version) VALUES ({version})");
-        transaction.batch_execute(&note).await.map_err(failed)?;
+    if found < known {
+        transaction.batch_execute(STOP_WRITES).await.map_err(failed)?;
+    }
+    for (step, version) in steps.iter().zip(1_i32..).skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.batch_execute(step.sql).await.map_err(failed)?;
+        let note = "INSERT INTO queryscope_format (version, usable_from) VALUES ($1, $2)";
+        transaction.execute(note, &[&version, &step.usable_from]).await.map_err(failed)?;
         tracing::info!(version, "the database is brought up to date");
     }
     transaction.commit().await.map_err(failed)

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::format::Format;
 use crate::list::bound;
 use crate::names::TermTexts;
 use crate::row::{COLUMNS, listed};
@@ -134,8 +135,12 @@ pub(crate) async fn waiting(client: &impl GenericClient, limit: usize) -> Result
 }
 
 /// Points queries to their recordings; gives back the paths that are no longer pointed to.
-pub(crate) async fn seal(client: &mut Client, sealed: &[Sealed]) -> Result<Vec<String>, DbError> {
-    let transaction = client.transaction().await?;
+pub(crate) async fn seal(
+    client: &mut Client,
+    format: Format,
+    sealed: &[Sealed],
+) -> Result<Vec<String>, DbError> {
+    let transaction = format.begin(client).await?;
     let ids: Vec<Uuid> = sealed.iter().map(|recording| recording.query_id.uuid()).collect();
     let rows = transaction.query(&transaction.prepare_cached(LOCK).await?, &[&ids]).await?;
     let mut found = HashMap::new();

@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::format::Format;
 use crate::list::bound;
 use crate::recording::sealed_at;
 
@@ -35,10 +36,11 @@ const TELL: &str = "
 /// Deletes up to `limit` queries that started before and do not run.
 pub(crate) async fn delete_before(
     client: &mut Client,
+    format: Format,
     started_unix_ns: i64,
     limit: usize,
 ) -> Result<Vec<Deleted>, DbError> {
-    let transaction = client.transaction().await?;
+    let transaction = format.begin(client).await?;
     let numbers = |rows: &[Row], column| rows.iter().map(|row| row.get(column)).collect::<Vec<i64>>();
     let statement = transaction.prepare_cached(OLD).await?;
     let old = transaction.query(&statement, &[&started_unix_ns, &bound(limit)]).await?;

@@ -4,6 +4,7 @@ use deadpool_postgres::{Client, GenericClient};
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::format::Format;
 
 /// What a commit is adding to is heard of: it is left alone.
 const LOCK: &str = "
@@ -21,8 +22,12 @@ const REFRESH: &str = "
     WHERE query IN (SELECT query FROM running ORDER BY query FOR UPDATE)";
 
 /// Ends those that were heard of before; gives back how many.
-pub(crate) async fn end_silent(client: &mut Client, heard_before_unix_ms: i64) -> Result<u64, DbError> {
-    let transaction = client.transaction().await?;
+pub(crate) async fn end_silent(
+    client: &mut Client,
+    format: Format,
+    heard_before_unix_ms: i64,
+) -> Result<u64, DbError> {
+    let transaction = format.begin(client).await?;
     let statement = transaction.prepare_cached(LOCK).await?;
     let locked = transaction.query(&statement, &[&heard_before_unix_ms]).await?;
     if locked.is_empty() {

@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::connect::Server;
 use crate::error::{DbError, OpenError};
 use crate::follow::Follower;
+use crate::format::{Format, STEPS, Step};
 use crate::hints::Hints;
 use crate::list::{self, bound};
 use crate::names::{ColumnNames, TermTexts};
@@ -51,6 +52,7 @@ const STATS: &str = "
 pub struct PostgresStore {
     /// Tells this store from others on the same database.
     node: Uuid,
+    format: Format,
     read: Pool,
     writer: Writer,
     write: Pool,
@@ -69,6 +71,26 @@ impl PostgresStore {
     /// When the address is none, or the database can not be reached, is too old, or of a later version (or, unless it
     /// may be brought up to date, of an earlier one).
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, OpenError> {
+        Self::open_with(address, options, STEPS).await
+    }
+
+    /// As a later version would open it, whose format has further steps: for each its SQL, and the oldest format whose
+    /// programs may use the database afterwards.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStore::open`].
+    #[cfg(feature = "testsuite")]
+    pub async fn open_as_later(
+        address: &str,
+        options: PostgresOptions,
+        further: &[(&'static str, i32)],
+    ) -> Result<Self, OpenError> {
+        let further = further.iter().map(|&(sql, usable_from)| Step { sql, usable_from });
+        let steps: Vec<Step> = STEPS.iter().copied().chain(further).collect();
+        Self::open_with(address, options, &steps).await
+    }
+
+    async fn open_with(address: &str, options: PostgresOptions, steps: &[Step]) -> Result<Self, OpenError> {
         let server = Server::of(address, &options)?;
         // One writer needs a second connection for new texts, and other work that writes one.
         let write = server.pool(options.writers.max(1) * 2 + 1, "")?;
@@ -76,16 +98,18 @@ impl PostgresStore {
         let read = server.pool(options.readers, custom)?;
         let follow = server.pool(FOLLOWERS, "")?;
         let mut client = write.get().await.map_err(DbError::from)?;
-        migrate::migrate(&mut client, options.upgrade).await?;
+        migrate::migrate(&mut client, steps, options.upgrade).await?;
         drop(client);
-        let node = Uuid::new_v4();
+        let (node, format) = (Uuid::new_v4(), Format::of(steps));
         let terms = Arc::<TermTexts>::default();
-        let follower = Arc::new(Follower::start(follow.clone(), Arc::clone(&terms), options.poll_every));
+        let follower =
+            Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), options.poll_every));
         // Who follows the store once it is open misses nothing.
         follower.catch_up().await.map_err(|error| OpenError::Database(error.into()))?;
         let hints = Hints::start(server.clone(), node, &follower);
         let writing = Writing {
             pool: write.clone(),
+            format,
             terms: TermIds::default(),
             follower: Arc::clone(&follower),
             hints,
@@ -94,7 +118,7 @@ impl PostgresStore {
         };
         let writer = Writer::start(options.writers, writing);
         tracing::info!(%server, "connected");
-        Ok(Self { node, read, writer, write, follower, follow, terms, analyses: Semaphore::new(1) })
+        Ok(Self { node, format, read, writer, write, follower, follow, terms, analyses: Semaphore::new(1) })
     }
 
     async fn reader(&self) -> Result<Client, DbError> {
@@ -128,7 +152,7 @@ impl Store for PostgresStore {
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
         let mut client = self.write.get().await.map_err(DbError::from)?;
-        let ended = silence::end_silent(&mut client, heard_before_unix_ms).await?;
+        let ended = silence::end_silent(&mut client, self.format, heard_before_unix_ms).await?;
         if ended > 0 {
             self.follower.catch_up().await?;
         }
@@ -195,12 +219,12 @@ impl Store for PostgresStore {
 
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {
         let mut client = self.write.get().await.map_err(DbError::from)?;
-        Ok(recording::seal(&mut client, &sealed).await?)
+        Ok(recording::seal(&mut client, self.format, &sealed).await?)
     }
 
     async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
         let mut client = self.write.get().await.map_err(DbError::from)?;
-        Ok(retention::delete_before(&mut client, started_unix_ns, limit).await?)
+        Ok(retention::delete_before(&mut client, self.format, started_unix_ns, limit).await?)
     }
 
     async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {

@@ -14,6 +14,7 @@ use crate::commit::{self, Results};
 use crate::connect::said;
 use crate::error::DbError;
 use crate::follow::Follower;
+use crate::format::Format;
 use crate::hints::Hints;
 use crate::options::CommitGroup;
 use crate::terms::TermIds;
@@ -42,6 +43,7 @@ pub(crate) struct Writer {
 /// What writers share.
 pub(crate) struct Writing {
     pub(crate) pool: Pool,
+    pub(crate) format: Format,
     pub(crate) terms: TermIds,
     pub(crate) follower: Arc<Follower>,
     pub(crate) hints: Hints,
@@ -165,7 +167,7 @@ impl Writing {
     async fn try_commit(&self, batches: &[&StreamBatch]) -> Result<Option<Results>, DbError> {
         let mut tries = 1;
         loop {
-            let commit = commit::commit(&self.pool, &self.terms, batches);
+            let commit = commit::commit(&self.pool, self.format, &self.terms, batches);
             match tokio::time::timeout(self.timeout, commit).await {
                 Err(_) => return Err(DbError::TimedOut),
                 Ok(Err(error)) if error.is_conflict() && tries < TRIES_MAX => tries += 1,
@@ -182,6 +184,6 @@ fn is_of_a_batch(error: &DbError) -> bool {
         DbError::Database(error) => {
             error.code().is_some_and(|state| ["22", "23", "54"].contains(&&state.code()[..2]))
         }
-        DbError::Pool(_) | DbError::TimedOut => false,
+        DbError::Pool(_) | DbError::TimedOut | DbError::TooNew { .. } => false,
     }
 }
