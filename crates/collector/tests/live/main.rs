@@ -6,6 +6,7 @@ mod costs;
 mod ends;
 mod events;
 mod lost;
+mod nodes;
 mod one;
 mod running;
 mod server;

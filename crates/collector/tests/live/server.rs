@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use queryscope_collector::{
 use queryscope_recordings::Recordings;
 use queryscope_store::testsuite::Front;
 use queryscope_store::{CommitFeed, Commits, Store};
+use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -52,15 +54,28 @@ impl Server {
         let store = open(&folder);
         let feed = Some(feed(store.commits()));
         let front = Front { store, check: Box::new(|| Ok(())), turns: None, feed };
-        Self::of(Arc::new(front), folder, settings()).await
+        let recordings = recordings(folder.path());
+        Self::of(Arc::new(front), recordings, folder, settings()).await
+    }
+
+    /// Two on one database, which share their recordings: those of the first.
+    pub(crate) async fn two(database: &str) -> [Self; 2] {
+        let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let shared = folders[0].path().to_owned();
+        let [one, other] = folders;
+        [Self::on(database, &shared, one).await, Self::on(database, &shared, other).await]
+    }
+
+    async fn on(database: &str, shared: &Path, folder: TempDir) -> Self {
+        let store = PostgresStore::open(database, PostgresOptions::default()).await.expect("a store");
+        Self::of(Arc::new(store), recordings(shared).shared(), folder, settings()).await
     }
 
     async fn over(folder: TempDir, settings: Settings) -> Self {
-        Self::of(Arc::new(open(&folder)), folder, settings).await
+        Self::of(Arc::new(open(&folder)), recordings(folder.path()), folder, settings).await
     }
 
-    async fn of(store: Arc<dyn Store>, folder: TempDir, settings: Settings) -> Self {
-        let recordings = Recordings::local(&folder.path().join("recordings")).expect("a folder");
+    async fn of(store: Arc<dyn Store>, recordings: Recordings, folder: TempDir, settings: Settings) -> Self {
         let collector = Collector::start(
             store,
             recordings,
@@ -173,6 +188,10 @@ pub(crate) fn inflate(gzip: &[u8]) -> String {
 fn settings() -> Settings {
     let access = |project: &str| Access { hash: hash_token(project), project: project.into() };
     Settings { tokens: vec![access("default"), access("etl")], ..Settings::default() }
+}
+
+fn recordings(folder: &Path) -> Recordings {
+    Recordings::local(&folder.join("recordings")).expect("a folder")
 }
 
 fn open(folder: &TempDir) -> SqliteStore {
