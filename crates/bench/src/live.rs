@@ -1,4 +1,7 @@
-//! Many readers of `/api/live`, beside the load of W3: how soon they are told, and what that costs ingest.
+//! Many readers of `/api/live`, beside the load of W3: how soon they are told, and what that costs ingest. The floor:
+//! as many readers of a source that does nothing else, beside the same load.
+
+mod bare;
 
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
@@ -13,6 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, timeout_at};
 
+use self::bare::Bare;
 use crate::body::{Packer, Request};
 use crate::client::Connection;
 use crate::http::Target;
@@ -75,13 +79,15 @@ pub(crate) struct Measured {
     pub(crate) alone: Option<ingest::Measured>,
     /// W3 with them.
     pub(crate) beside: Option<ingest::Measured>,
+    /// The same readers, of a source that does nothing else.
+    pub(crate) floor: Option<Box<Measured>>,
 }
 
 impl Measured {
     /// What makes the figures worthless.
     pub(crate) fn faults(&self) -> Vec<String> {
         let expected = self.samples * self.subscribers;
-        let mut faults = Vec::new();
+        let mut faults = self.floor.as_ref().map(|floor| floor.faults()).unwrap_or_default();
         if !self.deaf && (self.received != expected || expected == 0) {
             faults.push(format!("{} pulses of {expected} arrived", self.received));
         }
@@ -114,7 +120,7 @@ impl<'t> Ends<'t> {
     }
 }
 
-/// Measures W3 without readers, then with them while one query is followed.
+/// Measures W3 without readers, then with them while one query is followed, then with readers of the floor.
 ///
 /// # Errors
 /// When a reader can not be opened, or the collector does not answer.
@@ -132,19 +138,29 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
         load.map(|load| ingest::run(shapes, from_ref(ends.sent), &load)).transpose()
     };
     let alone = load(plan.seed)?;
-    let (opened, open) = std::sync::mpsc::channel();
-    let (sent, read) = (ends.sent.clone(), ends.read.clone());
-    let readers = thread::Builder::new().spawn(move || {
-        single_threaded()?.block_on(follow(Ends { sent: &sent, read: &read }, plan, || {
-            // Who waits for it may have given up.
-            let _ = opened.send(());
-        }))
-    })?;
-    // An error of the readers ends the wait, too.
-    let _ = open.recv();
-    let beside = load(plan.seed.wrapping_add(1))?;
-    let followed = readers.join().map_err(|_| anyhow::anyhow!("the readers panicked"))??;
-    Ok(Measured { memory_peak_mb: plan.pid.map(memory_peak_mb).transpose()?, alone, beside, ..followed })
+    let beside = |ends: Ends<'_>, seed: u64| {
+        let (opened, open) = std::sync::mpsc::channel();
+        let (sent, read) = (ends.sent.clone(), ends.read.clone());
+        let readers = thread::Builder::new().spawn(move || {
+            single_threaded()?.block_on(follow(Ends { sent: &sent, read: &read }, plan, || {
+                // Who waits for it may have given up.
+                let _ = opened.send(());
+            }))
+        })?;
+        // An error of the readers ends the wait, too.
+        let _ = open.recv();
+        let load = load(seed)?;
+        let followed = readers.join().map_err(|_| anyhow::anyhow!("the readers panicked"))??;
+        anyhow::Ok(Measured { alone: alone.clone(), beside: load, ..followed })
+    };
+    let mut measured = beside(ends, plan.seed.wrapping_add(1))?;
+    measured.memory_peak_mb = plan.pid.map(memory_peak_mb).transpose()?;
+    if !plan.deaf && measured.samples > 0 {
+        let bare = Bare::start(measured.bytes_per_reader as usize / measured.samples)?;
+        let floor = beside(Ends::of(&bare.target), plan.seed.wrapping_add(2)).context("the floor")?;
+        measured.floor = Some(Box::new(floor));
+    }
+    Ok(measured)
 }
 
 /// When a sample was posted, and when it was answered.
@@ -203,6 +219,7 @@ async fn follow(ends: Ends<'_>, plan: Plan, opened: impl FnOnce()) -> Result<Mea
         memory_peak_mb: None,
         alone: None,
         beside: None,
+        floor: None,
     })
 }
 

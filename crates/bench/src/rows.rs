@@ -30,37 +30,52 @@ pub(crate) fn of_live(measured: &live::Measured) -> Vec<Row> {
     let row = |what: &str, value, unit| {
         Row::new(format!("live, {} {kind}: {what}", measured.subscribers), value, unit)
     };
-    let soon = row("commit to socket, p99", measured.after_commit.p99_ms, "ms");
+    let floor = measured.floor.as_deref();
+    let soon = beside(
+        row("commit to socket, p99", measured.after_commit.p99_ms, "ms"),
+        floor.map(|floor| floor.after_commit.p99_ms),
+    );
     let asked = measured.subscribers <= 1_000;
     let mut rows = Vec::new();
     if !measured.deaf {
         rows.extend([
-            row("commit to socket, p50", measured.after_commit.p50_ms, "ms"),
+            beside(
+                row("commit to socket, p50", measured.after_commit.p50_ms, "ms"),
+                floor.map(|floor| floor.after_commit.p50_ms),
+            ),
             if asked { soon.goal(Goal::AtMost(50.0)) } else { soon },
             row("post to socket, p99", measured.after_post.p99_ms, "ms"),
             row("a reader got", measured.bytes_per_reader as f64 / 1e3, "KB"),
         ]);
     }
     rows.extend(measured.memory_peak_mb.map(|mb| row("memory", mb, "MB").goal(Goal::AtMost(500.0))));
-    if let (Some(alone), Some(beside)) = (&measured.alone, &measured.beside) {
-        let (before, with) = (alone.account.latency, beside.account.latency);
+    if let (Some(alone), Some(loaded)) = (&measured.alone, &measured.beside) {
+        let (before, with) = (alone.account.latency, loaded.account.latency);
         rows.push(row("W3 p50 without them", before.p50_ms, "ms"));
         rows.push(row("W3 p50", with.p50_ms, "ms"));
         rows.push(row("W3 p99 without them", before.p99_ms, "ms"));
         rows.push(row("W3 p99", with.p99_ms, "ms"));
-        let ratio = measured.ratio().unwrap_or_default();
-        rows.push(row("W3 p99 to that without them", ratio, "").goal(Goal::AtMost(1.1)));
+        let ratio = row("W3 p99 to that without them", measured.ratio().unwrap_or_default(), "");
+        rows.push(beside(ratio, floor.and_then(live::Measured::ratio)).goal(Goal::AtMost(1.1)));
     }
     rows
 }
 
-/// The median over several rounds.
+/// Medians over several rounds.
 pub(crate) fn of_live_rounds(rounds: &[live::Measured]) -> Vec<Row> {
-    let mut ratios: Vec<f64> = rounds.iter().filter_map(live::Measured::ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios.get(ratios.len() / 2).filter(|_| rounds.len() > 1);
-    let name = format!("live, median of {} rounds: W3 p99 to that without readers", rounds.len());
-    median.map(|&median| Row::new(name, median, "").goal(Goal::AtMost(1.1))).into_iter().collect()
+    let median = |figure: &dyn Fn(&live::Measured) -> Option<f64>| {
+        let mut figures: Vec<f64> = rounds.iter().filter_map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        figures.get(figures.len() / 2).copied().filter(|_| rounds.len() > 1)
+    };
+    let row = |what: &str, unit, figure: fn(&live::Measured) -> Option<f64>| {
+        let name = format!("live, median of {} rounds: {what}", rounds.len());
+        let floor = median(&|round| round.floor.as_deref().and_then(figure));
+        median(&figure).map(|median| beside(Row::new(name, median, unit), floor))
+    };
+    let ratio = row("W3 p99 to that without readers", "", live::Measured::ratio);
+    let told = row("commit to socket, p99", "ms", |round| (!round.deaf).then_some(round.after_commit.p99_ms));
+    told.into_iter().chain(ratio.map(|row| row.goal(Goal::AtMost(1.1)))).collect()
 }
 
 /// W3 beside readers of the overview.

@@ -1,0 +1,84 @@
+//! The floor of the live stream: a source that stores nothing and tells its readers of each sample at once, with the
+//! HTTP server the collector is built on.
+
+use std::convert::Infallible;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::sse::{Event, Sse};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use futures_util::stream::{self, Stream, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::broadcast;
+
+use crate::http::Target;
+
+/// As many as the collector writes its streams with.
+const THREADS: usize = 2;
+/// Pulses that may wait for a reader.
+const WAITING_MAX: usize = 256;
+
+/// The source; it ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct Bare {
+    /// Where it listens.
+    pub(super) target: Target,
+    _runtime: Runtime,
+}
+
+#[derive(Debug)]
+struct Source {
+    /// Batches that were posted: the first starts the query, each other one is a sample.
+    posted: AtomicUsize,
+    pulses: broadcast::Sender<Arc<str>>,
+    padding: String,
+}
+
+impl Bare {
+    /// Starts a source whose pulses have some `bytes`.
+    ///
+    /// # Errors
+    /// When it can not listen.
+    pub(super) fn start(bytes: usize) -> Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let target = Target::parse(&format!("http://{}", listener.local_addr()?), "")?;
+        let source = Source {
+            posted: AtomicUsize::new(0),
+            pulses: broadcast::Sender::new(WAITING_MAX),
+            padding: "x".repeat(bytes),
+        };
+        let router = Router::new()
+            .route("/v1/events", post(take))
+            .route("/api/live", get(tell))
+            .with_state(Arc::new(source));
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        Ok(Self { target, _runtime: runtime })
+    }
+}
+
+async fn take(State(source): State<Arc<Source>>) -> (StatusCode, Json<Value>) {
+    let number = source.posted.fetch_add(1, Ordering::Relaxed);
+    if number > 0 {
+        let pulse = format!(r#"{{"elapsed_ms":{number}000.0,"padding":"{}"}}"#, source.padding);
+        // Without readers it is told to nobody.
+        let _ = source.pulses.send(pulse.into());
+    }
+    (StatusCode::ACCEPTED, Json(json!({"accepted": 1, "duplicates": 0})))
+}
+
+async fn tell(State(source): State<Arc<Source>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let snapshot = stream::iter([Ok(Event::default().event("snapshot").data("{}"))]);
+    let pulses = stream::unfold(source.pulses.subscribe(), async |mut pulses| {
+        let pulse = pulses.recv().await.ok()?;
+        Some((Ok(Event::default().event("pulse").data(&*pulse)), pulses))
+    });
+    Sse::new(snapshot.chain(pulses))
+}
