@@ -16,7 +16,7 @@ run:
 	$(CARGO) run --release --locked -p queryscope
 
 tpch:
-	$(CARGO) run --release --locked -p queryscope-datafusion --example tpch -- $(ARGS)
+	$(CARGO) run --profile tpch --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
 test: test-packages unit ui-test e2e bench-quick torture-quick
 
