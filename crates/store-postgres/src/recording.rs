@@ -119,12 +119,15 @@ pub(crate) async fn chunks(
 
 /// Takes queries that wait to be sealed.
 pub(crate) async fn unsealed(
-    client: &impl GenericClient,
+    client: &mut Client,
+    format: Format,
     holder: Uuid,
     limit: usize,
 ) -> Result<Vec<QueryId>, DbError> {
-    let statement = client.prepare_cached(UNSEALED).await?;
-    let rows = client.query(&statement, &[&holder, &bound(limit), &TAKEN_FOR.as_secs_f64()]).await?;
+    let transaction = format.begin(client).await?;
+    let statement = transaction.prepare_cached(UNSEALED).await?;
+    let rows = transaction.query(&statement, &[&holder, &bound(limit), &TAKEN_FOR.as_secs_f64()]).await?;
+    transaction.commit().await?;
     Ok(rows.iter().map(|row| QueryId::new(row.get::<_, Uuid>(0))).collect())
 }
 

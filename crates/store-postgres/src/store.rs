@@ -214,7 +214,7 @@ impl Store for PostgresStore {
     }
 
     async fn unsealed(&self, limit: usize) -> Result<Vec<QueryId>, StoreError> {
-        Ok(recording::unsealed(&self.reader().await?, self.node, limit).await?)
+        Ok(recording::unsealed(&mut self.reader().await?, self.format, self.node, limit).await?)
     }
 
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {

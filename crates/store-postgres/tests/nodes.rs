@@ -117,3 +117,87 @@ async fn a_database_that_goes_away_is_found_again() {
     }
     assert_eq!(all().await.expect("an answer")[0].runs, 2);
 }
+
+#[tokio::test]
+async fn what_a_collector_took_and_never_sealed_is_anothers_in_the_end() {
+    let address = shared();
+    let [one, other] = [open(&address).await, open(&address).await];
+    one.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
+    assert_eq!(one.unsealed(9).await.expect("taken"), [query_id(1)]);
+    assert_eq!(other.unsealed(9).await.expect("taken"), []);
+    let sql = connect(&address).await;
+    sql.batch_execute("UPDATE sealing SET until = now() - interval '1 second'").await.expect("written");
+    assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(1)]);
+    assert_eq!(one.unsealed(9).await.expect("taken"), []);
+}
+
+#[tokio::test]
+async fn hints_tell_of_what_can_be_seen() {
+    let address = shared();
+    // Without a hint it does not look.
+    let options = || PostgresOptions { poll_every: Duration::from_hours(1), ..PostgresOptions::default() };
+    let one = PostgresStore::open(&address, options()).await.expect("opens");
+    let other = PostgresStore::open(&address, options()).await.expect("opens");
+    let mut commits = other.commits();
+    // Until both have found each other, hints are lost.
+    let mut seq = 2;
+    loop {
+        one.commit(batch(1).progress(1, [seq]).build()).await.expect("stored");
+        seq += 1;
+        if tokio::time::timeout(LOOK_EVERY, commits.next()).await.is_ok() {
+            break;
+        }
+        assert!(seq < 1000, "no hint arrives");
+    }
+    for seq in seq..seq + 20 {
+        while commits.try_next().is_some() {}
+        one.commit(batch(1).progress(1, [seq]).build()).await.expect("stored");
+        tokio::time::timeout(PATIENCE, commits.next())
+            .await
+            .expect("a hint that came when there was something");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
+    let address = shared();
+    let [one, other] = [open(&address).await, open(&address).await];
+    let (gate, sql) = (connect(&address).await, connect(&address).await);
+    // A commit that adds to the first query waits at a gate, when it has its number.
+    sql.batch_execute(
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN PERFORM pg_advisory_xact_lock(22); RETURN NEW; END $$;
+         CREATE TRIGGER wait BEFORE INSERT ON chunk FOR EACH ROW WHEN (NEW.last_seq = 2) EXECUTE FUNCTION wait()",
+    )
+    .await
+    .expect("made");
+    gate.batch_execute("SELECT pg_advisory_lock(22)").await.expect("closed");
+    let late = Arc::clone(&one);
+    let late = tokio::spawn(async move { late.commit(batch(1).finished(1, 2, facts("late")).build()).await });
+    let waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 22 AND NOT granted";
+    let begun = tokio::time::Instant::now();
+    while sql.query(waiting, &[]).await.expect("read").is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come to the gate");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    let labels = async || -> Vec<String> {
+        let groups = other.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        groups.into_iter().map(|group| group.key).collect()
+    };
+    for number in 2..5 {
+        other.commit(batch(number).finished(number, 3, facts("soon")).build()).await.expect("stored");
+        assert_eq!(labels().await, ["soon"]);
+    }
+    gate.batch_execute("SELECT pg_advisory_unlock(22)").await.expect("open");
+    late.await.expect("no panic").expect("stored");
+    let mut all = labels().await;
+    all.sort_unstable();
+    assert_eq!(all, ["late", "soon"]);
+}
+
+async fn connect(address: &str) -> tokio_postgres::Client {
+    let (client, connection) =
+        tokio_postgres::connect(address, tokio_postgres::NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    client
+}

@@ -68,6 +68,7 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     let path = format!("2026/11/21/{}.jsonl.gz", query_id(1));
     let sealed = Sealed { query_id: query_id(1), path, chunks: Vec::new(), replaces: None };
     refused(earlier.seal(vec![sealed]).await.map(drop));
+    refused(earlier.unsealed(1).await.map(drop));
     refused(earlier.groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
 
     let error = open(&address).await.expect_err("an earlier version");
