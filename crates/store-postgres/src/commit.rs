@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadpool_postgres::{Pool, Transaction};
 use futures_util::future::try_join_all;
-use queryscope_protocol::{QueryId, Seq, StreamId};
+use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{Committed, Status, StoreError, StreamBatch, runs_of};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -197,10 +197,7 @@ impl Runs {
     fn of(batches: &[&StreamBatch]) -> Self {
         let mut runs = Self::default();
         for batch in batches {
-            let mut seqs: Vec<Seq> =
-                batch.parts.iter().flat_map(|part| &part.seqs).chain(&batch.loose).copied().collect();
-            seqs.sort_unstable();
-            for run in runs_of(seqs) {
+            for run in runs_of(batch.seqs()) {
                 let near = run.neighbourhood();
                 runs.streams.push(batch.process.id.uuid());
                 runs.firsts.push(near.first.cast_signed());

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_store::{
-    Committed, Known, Packer, Query, QueryPart, Report, Run, SeenChange, Status, StoreError, StreamBatch,
-    StreamProcess, lines_of, runs_of, unpack,
+    Committed, FreshPart, Known, Packer, Query, Run, SeenChange, Status, StoreError, StreamBatch,
+    StreamProcess, runs_of,
 };
 
 use crate::error::DbError;
@@ -159,31 +159,16 @@ impl<'b> Grouping<'b> {
     fn add(&mut self, batch: &'b StreamBatch) -> Result<Committed, DbError> {
         let stream = &self.stored.streams[&batch.process.id];
         let row = stream.row;
-        // What a process is does not change.
-        let first = (stream.process_line != batch.process.line)
-            .then(|| StreamProcess::read(&stream.process_line))
-            .flatten();
+        let process = batch.process.as_first_sent(&stream.process_line);
         self.used.insert(row);
-        let mut seqs: Vec<Seq> =
-            batch.parts.iter().flat_map(|part| &part.seqs).chain(&batch.loose).copied().collect();
-        seqs.sort_unstable();
+        let seqs = batch.seqs();
         let fresh = self.see(row, &seqs);
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
         let mut unkept = accepted;
         for part in &batch.parts {
-            let kept: Vec<Seq> = part.seqs.iter().copied().filter(|seq| holds(&fresh, *seq)).collect();
-            unkept -= kept.len() as u64;
-            if kept.is_empty() {
-                continue;
-            }
-            let (report, gzip) = if kept.len() == part.seqs.len() {
-                (Cow::Borrowed(&part.report), Cow::Borrowed(part.gzip.as_slice()))
-            } else {
-                let mut report = part.report.clone();
-                report.keep(&kept);
-                (Cow::Owned(report), Cow::Owned(self.repack(part, &kept)?))
-            };
-            self.add_part(row, batch, first.as_ref(), part.query_id, &report, &kept, gzip);
+            let Some(part) = part.fresh(&fresh, &mut self.packer)? else { continue };
+            unkept -= part.events as u64;
+            self.add_part(row, batch, &process, part);
         }
         if unkept > 0 {
             *self.group.unkept.entry(row).or_default() += unkept.cast_signed();
@@ -214,34 +199,14 @@ impl<'b> Grouping<'b> {
         fresh
     }
 
-    /// Packs the lines of a part anew that are not stored yet.
-    fn repack(&mut self, part: &QueryPart, kept: &[Seq]) -> Result<Vec<u8>, DbError> {
-        let lines = unpack(&part.gzip)?;
-        let fresh = lines_of(&lines)
-            .zip(&part.seqs)
-            .filter(|(_, seq)| kept.binary_search(seq).is_ok())
-            .map(|(line, _)| line);
-        Ok(self.packer.pack(fresh))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "what came, of whom, and what of it is fresh")]
-    fn add_part(
-        &mut self,
-        stream: i64,
-        batch: &'b StreamBatch,
-        first: Option<&StreamProcess>,
-        query_id: QueryId,
-        report: &Report,
-        seqs: &[Seq],
-        gzip: Cow<'b, [u8]>,
-    ) {
-        let (Some(first_seq), Some(last_seq)) = (seqs.first(), seqs.last()) else { return };
-        let known_place = self.places.get(&query_id).copied();
+    fn add_part(&mut self, stream: i64, batch: &StreamBatch, process: &StreamProcess, part: FreshPart<'b>) {
+        let report = &*part.report;
+        let known_place = self.places.get(&part.query_id).copied();
         let place = known_place.unwrap_or(self.group.queries.len());
         if known_place.is_none() {
-            let begun = self.begin(stream, batch, first, query_id, report);
+            let begun = self.begin(stream, batch, process, &part);
             self.group.queries.push(begun);
-            self.places.insert(query_id, place);
+            self.places.insert(part.query_id, place);
         }
         let change = &mut self.group.queries[place];
         let new = change.row.is_none() && known_place.is_none();
@@ -256,10 +221,10 @@ impl<'b> Grouping<'b> {
         }
         change.told |= change.query.known != before.1;
         change.moved |= moved;
-        change.events += seqs.len() as i64;
+        change.events += part.events as i64;
         change.heard_unix_ms = batch.received_unix_ms;
         let status = change.query.status;
-        let (first, last) = (*first_seq, *last_seq);
+        let FreshPart { first, last, gzip, .. } = part;
         self.group.chunks.push(NewChunk { query: place, first, last, gzip, status, moved, new });
     }
 
@@ -268,18 +233,11 @@ impl<'b> Grouping<'b> {
         &self,
         stream: i64,
         batch: &StreamBatch,
-        first: Option<&StreamProcess>,
-        query_id: QueryId,
-        report: &Report,
+        process: &StreamProcess,
+        part: &FreshPart<'_>,
     ) -> QueryChange {
-        let mut query = match first {
-            Some(process) => {
-                let batch = StreamBatch { process: process.clone(), parts: Vec::new(), ..head_of(batch) };
-                Query::first(&batch, query_id, report)
-            }
-            None => Query::first(batch, query_id, report),
-        };
-        let stored = self.stored.queries.get(&query_id);
+        let mut query = Query::first(&batch.project, process, part.query_id, &part.report);
+        let stored = self.stored.queries.get(&part.query_id);
         if let Some(stored) = stored {
             // Only what the new events say is at hand; what they do not move is not written.
             (query.status, query.known) = (stored.status, stored.known);
@@ -311,22 +269,6 @@ impl<'b> Grouping<'b> {
         self.group.unused_streams = made.filter(|row| !self.used.contains(row)).collect();
         self.group
     }
-}
-
-/// A batch without its events.
-fn head_of(batch: &StreamBatch) -> StreamBatch {
-    StreamBatch {
-        project: batch.project.clone(),
-        process: batch.process.clone(),
-        received_unix_ms: batch.received_unix_ms,
-        parts: Vec::new(),
-        loose: Vec::new(),
-    }
-}
-
-fn holds(runs: &[Run], seq: Seq) -> bool {
-    let at = runs.partition_point(|run| run.last < seq.get());
-    runs.get(at).is_some_and(|run| run.first <= seq.get())
 }
 
 /// All texts of the queries a group writes that are terms.

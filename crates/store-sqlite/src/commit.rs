@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use queryscope_protocol::Seq;
 use queryscope_store::{
-    Change, ChunkInfo, Committed, Known, Packer, Query, QueryPart, Report, Run, Status, StoreError,
-    StreamBatch, StreamProcess, lines_of, unpack,
+    Change, ChunkInfo, Committed, FreshPart, Known, Packer, Query, QueryPart, Report, Status, StoreError,
+    StreamBatch, StreamProcess,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -90,14 +89,19 @@ impl Committer {
             }
             stored.push(found.map(|(_, stored)| stored));
         }
-        let batch = as_first_sent(batch, stream.as_ref());
-        self.write(db, &batch, project, stream.map(|stream| stream.row), stored).map_err(store_error)
+        let process = match &stream {
+            Some(stream) => batch.process.as_first_sent(&stream.process_line),
+            None => Cow::Borrowed(&batch.process),
+        };
+        let row = stream.as_ref().map(|stream| stream.row);
+        self.write(db, batch, &process, project, row, stored).map_err(store_error)
     }
 
     fn write(
         &mut self,
         db: &Connection,
         batch: &StreamBatch,
+        process: &StreamProcess,
         project: i64,
         stream: Option<i64>,
         stored: Vec<Option<Stored>>,
@@ -106,27 +110,16 @@ impl Committer {
             Some(stream) => stream,
             None => insert_stream(db, batch, project)?,
         };
-        let mut seqs: Vec<Seq> =
-            batch.parts.iter().flat_map(|part| &part.seqs).chain(&batch.loose).copied().collect();
-        seqs.sort_unstable();
+        let seqs = batch.seqs();
         let fresh = seen::mark(db, stream, seqs.iter().copied())?;
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
         let mut unkept = accepted;
         for (part, stored) in batch.parts.iter().zip(stored) {
-            let kept: Vec<Seq> = part.seqs.iter().copied().filter(|seq| holds(&fresh, *seq)).collect();
-            unkept -= kept.len() as u64;
-            match kept.len() {
-                0 => {}
-                all if all == part.seqs.len() => {
-                    self.write_part(db, batch, stream, stored, part, &part.report, &part.seqs, &part.gzip)?;
-                }
-                _ => {
-                    let gzip = self.repack(part, &kept)?;
-                    let mut report = part.report.clone();
-                    report.keep(&kept);
-                    self.write_part(db, batch, stream, stored, part, &report, &kept, &gzip)?;
-                }
-            }
+            let part = part.fresh(&fresh, &mut self.packer);
+            let part = part.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            let Some(part) = part else { continue };
+            unkept -= part.events as u64;
+            self.write_part(db, batch, process, stream, stored, &part)?;
         }
         if unkept > 0 {
             db.prepare_cached(STREAM_UNKEPT)?.execute((stream, unkept))?;
@@ -134,33 +127,20 @@ impl Committer {
         Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
     }
 
-    /// Packs the lines of a part anew that are not stored yet.
-    fn repack(&mut self, part: &QueryPart, kept: &[Seq]) -> rusqlite::Result<Vec<u8>> {
-        let lines =
-            unpack(&part.gzip).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        let fresh = lines_of(&lines)
-            .zip(&part.seqs)
-            .filter(|(_, seq)| kept.binary_search(seq).is_ok())
-            .map(|(line, _)| line);
-        Ok(self.packer.pack(fresh))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "what is stored, what came, and what of it is fresh")]
     fn write_part(
         &mut self,
         db: &Connection,
         batch: &StreamBatch,
+        process: &StreamProcess,
         stream: i64,
         stored: Option<Stored>,
-        part: &QueryPart,
-        report: &Report,
-        seqs: &[Seq],
-        gzip: &[u8],
+        part: &FreshPart<'_>,
     ) -> rusqlite::Result<()> {
-        let mut query = Query::first(batch, part.query_id, report);
+        let report = &*part.report;
+        let mut query = Query::first(&batch.project, process, part.query_id, report);
         let new = stored.is_none();
         let mut moved = new;
-        let events = seqs.len();
+        let events = part.events;
         let row = match stored {
             None => self.insert_query(db, stream, &query, events)?,
             Some(stored) => {
@@ -186,25 +166,24 @@ impl Committer {
         } else {
             db.prepare_cached("DELETE FROM running WHERE query = ?1")?.execute([row])?;
         }
-        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(()) };
         db.prepare_cached(
             "INSERT INTO chunk (id, query, first_seq, last_seq, gzip) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![
             self.next_chunk,
             row,
-            first.get().cast_signed(),
-            last.get().cast_signed(),
-            gzip
+            part.first.get().cast_signed(),
+            part.last.get().cast_signed(),
+            part.gzip
         ])?;
         if self.noting {
-            let bytes = gzip.len() as u64;
+            let bytes = part.gzip.len() as u64;
             self.changes.push(Change {
                 query_id: part.query_id,
                 status: query.status,
                 moved,
                 new: new.then(|| Box::new(query)),
-                chunk: Some(ChunkInfo { id: self.next_chunk, first: *first, last: *last, bytes }),
+                chunk: Some(ChunkInfo { id: self.next_chunk, first: part.first, last: part.last, bytes }),
             });
         }
         self.next_chunk += 1;
@@ -300,11 +279,6 @@ fn rules_id(terms: &mut TermIds, db: &Connection, rules: &[String]) -> rusqlite:
     terms.id(db, &list).map(Some)
 }
 
-fn holds(runs: &[Run], seq: Seq) -> bool {
-    let at = runs.partition_point(|run| run.last < seq.get());
-    runs.get(at).is_some_and(|run| run.first <= seq.get())
-}
-
 /// A stream as it is stored.
 struct Stream {
     row: i64,
@@ -319,15 +293,6 @@ fn find_stream(db: &Connection, batch: &StreamBatch) -> rusqlite::Result<Option<
             Ok(Stream { row: row.get(0)?, project: row.get(1)?, process_line: row.get(2)? })
         })
         .optional()
-}
-
-/// The batch as the stream's first process would have sent it: what a process is does not change.
-fn as_first_sent<'b>(batch: &'b StreamBatch, stream: Option<&Stream>) -> Cow<'b, StreamBatch> {
-    let first = stream.filter(|stream| stream.process_line != batch.process.line);
-    match first.and_then(|stream| StreamProcess::read(&stream.process_line)) {
-        Some(process) => Cow::Owned(StreamBatch { process, ..batch.clone() }),
-        None => Cow::Borrowed(batch),
-    }
 }
 
 fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite::Result<i64> {

@@ -1,5 +1,7 @@
 //! One batch on its way into a store: decoded, checked and packed.
 
+use std::borrow::Cow;
+
 use queryscope_protocol::{Event, EventKind, ProfileSummary, QueryId, Seq, StreamId};
 
 /// What one request adds to one stream.
@@ -125,6 +127,12 @@ impl Facts {
 }
 
 impl StreamProcess {
+    /// The process as its stream's first batch had it, by the line that is stored of it: what a process is does not change.
+    pub fn as_first_sent(&self, stored_line: &str) -> Cow<'_, Self> {
+        let changed = (stored_line != self.line).then(|| Self::read(stored_line)).flatten();
+        changed.map_or(Cow::Borrowed(self), Cow::Owned)
+    }
+
     /// Reads a process event that was accepted before.
     pub fn read(line: &str) -> Option<Self> {
         match Event::read(line).ok()?.kind {

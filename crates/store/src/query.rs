@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use queryscope_protocol::{QueryId, StreamId};
 
-use crate::batch::{Facts, Report, StreamBatch};
+use crate::batch::{Facts, Report, StreamProcess};
 use crate::path::recording_path;
 
 /// State of a query.
@@ -135,14 +135,14 @@ pub struct Query {
 
 impl Query {
     /// The row of a query of which nothing has been heard before.
-    pub fn first(batch: &StreamBatch, query_id: QueryId, report: &Report) -> Self {
+    pub fn first(project: &str, process: &StreamProcess, query_id: QueryId, report: &Report) -> Self {
         let mut query = Self {
             query_id,
-            stream_id: batch.process.id,
-            project: batch.project.clone(),
-            service: batch.process.service.clone(),
-            environment: batch.process.environment.clone(),
-            host: batch.process.host.clone(),
+            stream_id: process.id,
+            project: project.to_owned(),
+            service: process.service.clone(),
+            environment: process.environment.clone(),
+            host: process.host.clone(),
             engine: report.engine.clone(),
             label: None,
             fingerprint: None,
@@ -204,7 +204,6 @@ mod tests {
     use queryscope_protocol::Seq;
 
     use super::*;
-    use crate::batch::StreamProcess;
 
     const ID: &str = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
 
@@ -224,20 +223,14 @@ mod tests {
     }
 
     fn first(report: &Report) -> Query {
-        let batch = StreamBatch {
-            project: "default".into(),
-            process: StreamProcess {
-                id: ID.parse().expect("a UUID"),
-                service: None,
-                environment: None,
-                host: "h".into(),
-                line: String::new(),
-            },
-            received_unix_ms: 0,
-            parts: vec![],
-            loose: vec![],
+        let process = StreamProcess {
+            id: ID.parse().expect("a UUID"),
+            service: None,
+            environment: None,
+            host: "h".into(),
+            line: String::new(),
         };
-        Query::first(&batch, ID.parse().expect("a UUID"), report)
+        Query::first("default", &process, ID.parse().expect("a UUID"), report)
     }
 
     fn sample() -> Report {

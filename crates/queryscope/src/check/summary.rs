@@ -1,7 +1,7 @@
 //! A query's row against what its events make of it.
 
 use queryscope_protocol::{Event, EventKind, QueryId};
-use queryscope_store::{Facts, Known, Query, Report, Status, StreamBatch, StreamProcess};
+use queryscope_store::{Facts, Known, Query, Report, Status, StreamProcess};
 
 /// What an event says of its query.
 pub(crate) fn report(event: &Event<'_>) -> Report {
@@ -26,13 +26,6 @@ pub(crate) fn candidates(
     like: Option<&Query>,
 ) -> Vec<Query> {
     let Some(process) = StreamProcess::read(process_line) else { return Vec::new() };
-    let batch = StreamBatch {
-        project: project.to_owned(),
-        process,
-        received_unix_ms: 0,
-        parts: vec![],
-        loose: vec![],
-    };
     let finished: Vec<&Report> = reports.iter().filter(|report| report.finished.is_some()).collect();
     let started: Vec<&Report> = reports.iter().filter(|report| report.started.is_some()).collect();
     let deciding = if finished.is_empty() { started } else { finished };
@@ -40,7 +33,7 @@ pub(crate) fn candidates(
     deciding
         .into_iter()
         .map(|report| {
-            let mut query = Query::first(&batch, id, report);
+            let mut query = Query::first(project, &process, id, report);
             let Some(like) = like else { return query };
             if reports.iter().any(|report| report.engine == like.engine) {
                 query.engine.clone_from(&like.engine);

@@ -9,7 +9,7 @@ use crate::query::{Known, Query, Status};
 async fn check(s: &mut Subject, sent: BatchBuilder) {
     let batch: StreamBatch = sent.clone().build();
     let [part] = &batch.parts[..] else { panic!("one query a batch") };
-    let expected = Query::first(&batch, part.query_id, &part.report);
+    let expected = Query::first(&batch.project, &batch.process, part.query_id, &part.report);
     s.commit(sent).await;
     for _ in ["as stored", "after a restart"] {
         let found = s.store.query(part.query_id).await.expect("a store");
@@ -123,7 +123,7 @@ pub(super) fn a_profile_replaces_a_guess(subjects: &Subjects) {
             let report = &sent.parts[0].report;
             match &mut expected {
                 Some(query) => query.hear(report),
-                None => expected = Some(Query::first(&sent, query_id(1), report)),
+                None => expected = Some(Query::first(&sent.project, &sent.process, query_id(1), report)),
             }
             s.commit(step).await;
             assert_eq!(s.find(1).await, expected);

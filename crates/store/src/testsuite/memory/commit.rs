@@ -85,7 +85,7 @@ impl Disk {
             Change { query_id, status: row.query.status, moved, new: None, chunk: info }
         } else {
             self.rows_made += 1;
-            let query = Query::first(batch, query_id, &part.report);
+            let query = Query::first(&batch.project, &batch.process, query_id, &part.report);
             let new = Some(Box::new(query.clone()));
             self.rows.push(Row {
                 query,
