@@ -10,8 +10,9 @@ mod files;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use queryscope_protocol::{QueryId, Seq, StreamId};
+use queryscope_recordings::Location;
 use queryscope_store::{Account, Query, Report, StreamProcess, named_by};
 use queryscope_store_sqlite::{Repair, StoredQuery, StoredStream};
 
@@ -28,13 +29,15 @@ pub(crate) fn run(
     left: Vec<PathBuf>,
     findings: &mut Findings,
 ) -> Result<()> {
+    let root = root_of_recordings(data)?;
     let mut mending = Mending {
         db: Repair::begin(&data.database())?,
-        files: Files::new(data),
+        files: Files::new(data, root),
         rows: &stored.rows,
         waiting: stored.damaged.iter().copied().collect(),
         findings,
     };
+    mending.recordings_are_there(data)?;
     mending.structure()?;
     mending.streams(stored)?;
     mending.give_chunks_to_their_queries()?;
@@ -57,6 +60,19 @@ pub(crate) fn run(
     files.finish()
 }
 
+/// Where the recordings are that a repair reads and takes out.
+///
+/// # Errors
+/// When they are in a bucket.
+pub(super) fn root_of_recordings(data: &DataFolder) -> Result<PathBuf> {
+    match data.location()? {
+        Location::Folder(root) => Ok(root),
+        bucket @ Location::Bucket { .. } => bail!(
+            "the recordings lie in {bucket}, where nothing is repaired: repair a copy of the folder that has them in `recordings` and no `recordings.at`"
+        ),
+    }
+}
+
 struct Mending<'m> {
     db: Repair,
     files: Files,
@@ -74,6 +90,22 @@ struct Events {
 }
 
 impl Mending<'_> {
+    /// A disk that is not there is not taken for recordings that are lost.
+    fn recordings_are_there(&self, data: &DataFolder) -> Result<()> {
+        if !self.files.has_none()? {
+            return Ok(());
+        }
+        for id in &self.waiting {
+            if self.db.query(*id)?.is_some_and(|query| query.sealed_path.is_some()) {
+                let root = data.location()?;
+                bail!(
+                    "queries have recordings, and {root} is empty: is its disk there? Are they lost, make a folder in it"
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a file is the recording of a query, now that more can be read.
     fn is_pointed_to(&self, path: &Path) -> Result<bool> {
         let path = self.files.name(path);

@@ -18,8 +18,19 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(data: &DataFolder) -> Self {
-        Self { recordings: data.recordings(), quarantine: data.quarantine(), copied: Vec::new() }
+    pub(super) fn new(data: &DataFolder, recordings: PathBuf) -> Self {
+        Self { recordings, quarantine: data.quarantine(), copied: Vec::new() }
+    }
+
+    /// Whether there is nothing where recordings should be.
+    pub(super) fn has_none(&self) -> Result<bool> {
+        match fs::read_dir(&self.recordings) {
+            Ok(mut entries) => Ok(entries.next().is_none()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+            Err(error) => {
+                Err(error).with_context(|| format!("{} can not be read", self.recordings.display()))
+            }
+        }
     }
 
     /// The name of a recording, relative to the root.
