@@ -188,20 +188,22 @@ impl Core {
             self.sampler.unpark();
             self.senders.iter().for_each(Thread::unpark);
         }
-        // Whoever ends it once more waits for what is left of the two seconds.
-        let left =
-            self.ending.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(now));
-        wait_until_disconnected(&self.senders_ended, left);
+        self.wait_for_senders();
         for outbox in &self.outboxes {
             outbox.close(DropReason::Exit);
         }
     }
-}
 
-fn wait_until_disconnected(ended: &Mutex<Receiver<()>>, within: Duration) {
-    let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-    match ended.recv_timeout(within) {
-        Ok(()) | Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {}
+    /// Waits until the senders have ended, or the deadline: whoever ends the stream once more, or meanwhile, waits
+    /// for what is left.
+    fn wait_for_senders(&self) {
+        let ended = self.senders_ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.host.now();
+        let left =
+            self.ending.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(now));
+        match ended.recv_timeout(left) {
+            Ok(()) | Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {}
+        }
     }
 }
 
