@@ -23,8 +23,12 @@ struct Texts {
 }
 
 impl TermTexts {
-    /// Reads the texts of rows that are about to be put into the columns.
-    pub(crate) async fn learn(&self, client: &impl GenericClient, rows: &[RowState]) -> Result<(), DbError> {
+    /// Reads the texts of rows that are about to be put into the columns. A query that is damaged is none.
+    pub(crate) async fn learn(
+        &self,
+        client: &impl GenericClient,
+        rows: &mut [RowState],
+    ) -> Result<(), DbError> {
         let unknown: Vec<i64> = {
             let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
             let ids: BTreeSet<i64> = rows.iter().flat_map(terms_of).collect();
@@ -32,7 +36,11 @@ impl TermTexts {
         };
         let read = terms::texts(client, &unknown).await?;
         if read.len() < unknown.len() {
-            return Err(DbError::Damaged("the number of a text that is not there"));
+            let lost: BTreeSet<i64> = unknown.into_iter().filter(|id| !read.contains_key(id)).collect();
+            for row in rows.iter_mut().filter(|row| terms_of(row).any(|id| lost.contains(&id))) {
+                tracing::error!(row = row.row, "a query without its texts is left out of answers over many");
+                row.query = None;
+            }
         }
         if !read.is_empty() {
             let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -83,8 +83,17 @@ impl Texts {
     }
 }
 
-/// Reads the columns [`STATE_COLUMNS`] of a row, from one on.
+/// Reads the columns [`STATE_COLUMNS`] of a row, from one on. A query that is damaged is none.
 pub(crate) fn state(row: &Row, from: usize) -> RowState {
+    let id = row.get(from);
+    let status = match status_of(row.get(from + 10)) {
+        Ok(status) => status.number(),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(row = id, error, "a damaged query is left out of answers over many");
+            return RowState { row: id, query: None };
+        }
+    };
     let query = QueryState {
         started_unix_ns: row.get(from + 1),
         wall_ms: row.get(from + 2),
@@ -95,9 +104,9 @@ pub(crate) fn state(row: &Row, from: usize) -> RowState {
             host: row.get(from + 6),
         },
         plan: Plan { label: row.get(from + 7), fingerprint: row.get(from + 8), rules: row.get(from + 9) },
-        status: row.get::<_, i16>(from + 10) as u8,
+        status,
     };
-    RowState { row: row.get(from), query: Some(query) }
+    RowState { row: id, query: Some(query) }
 }
 
 /// The status stored as a number.
