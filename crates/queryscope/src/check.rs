@@ -1,4 +1,4 @@
-//! `queryscope check`: judges a data folder by what is promised of it.
+//! `queryscope check`: judges a data folder, or a database that collectors share, by what is promised of it.
 //!
 //! For every query: its recording decodes to its stream's process event and its own events, each once, in the
 //! order of seqs, as many as it was given, and its row is what these events make of it. For every stream: no seq is
@@ -6,14 +6,15 @@
 //! queries are what a count of the queries says. And the store's own structure is sound. Given files of acknowledged
 //! events, each of these is stored byte for byte.
 //!
-//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when the folder
-//! can not be judged.
+//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it can not be
+//! judged.
 
 mod acknowledged;
 mod columns;
 mod files;
 mod findings;
 mod pieces;
+mod place;
 mod queries;
 mod recording;
 mod repair;
@@ -24,20 +25,19 @@ mod summary;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use queryscope_store_sqlite::OpenError;
 use serde_json::json;
 
 use self::acknowledged::Acknowledged;
 use self::columns::Tally;
 use self::findings::{Findings, Subject};
+use self::place::Place;
 use self::queries::Stored;
 use crate::cli::CheckArgs;
-use crate::data::{DataFolder, Lock};
 use crate::progress::Progress;
-use crate::store;
 
-/// The folder can not be judged.
+/// It can not be judged.
 const UNJUDGED: u8 = 2;
 
 /// What was judged.
@@ -60,33 +60,27 @@ pub(crate) async fn run(args: CheckArgs) -> ExitCode {
 }
 
 async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
-    let data = DataFolder::existing(&args.data.data)?;
-    let _alone = args.repair.then(|| alone(&data)).transpose()?;
+    let place = Place::of(args)?;
+    let _alone = args.repair.then(|| place.alone()).transpose()?;
     let mut findings = Findings { json: args.json, ..Findings::default() };
-    let Some(mut judged) = judge(&data, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
-    if args.repair && (findings.problems > 0 || !judged.left.is_empty()) {
-        repair::run(&data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
+    let Some(mut judged) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
+    if let Place::Folder(data) = &place
+        && args.repair
+        && (findings.problems > 0 || !judged.left.is_empty())
+    {
+        repair::run(data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
         findings.problems = 0;
         findings.notes = 0;
-        let Some(again) = judge(&data, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
+        let Some(again) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
         judged = again;
     }
     tell(&judged, &findings);
     Ok(if findings.problems + findings.lost == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Takes the folder for a repair.
-fn alone(data: &DataFolder) -> Result<(Lock, Lock)> {
-    let Some(lock) = data.lock()? else {
-        bail!("{} is in use by a service: stop it to repair what it keeps", data.path().display());
-    };
-    Ok((lock, data.hold_recordings()?))
-}
-
-/// Judges a folder as it is now; `None` when there is no database to judge.
-async fn judge(data: &DataFolder, args: &CheckArgs, findings: &mut Findings) -> Result<Option<Judged>> {
-    let opened = if args.repair { store::open(data) } else { store::open_as_it_is(data) };
-    let opened = match opened {
+/// Judges what is there now; `None` when there is no database to judge.
+async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Result<Option<Judged>> {
+    let opened = match place.open(args.repair).await {
         Err(error) if error.downcast_ref::<OpenError>().is_some_and(OpenError::is_damage) => {
             findings.problem(&Subject::Store, &format!("{error:#}: only a backup helps"));
             return Ok(None);
@@ -96,17 +90,22 @@ async fn judge(data: &DataFolder, args: &CheckArgs, findings: &mut Findings) -> 
     for problem in opened.store.verify().await? {
         findings.problem(&Subject::Store, &problem);
     }
-    // The columns of this process do not hear of what another commits.
-    let in_use = data.is_in_use();
+    // Answers are judged only where nothing was committed meanwhile.
+    let in_use = place.is_in_use();
+    let mut commits = opened.store.commits();
     let before = Tally::answered(&opened.store).await;
     let mut progress = Progress::new("queries", None);
     let stored = queries::check(&opened, findings, &mut progress).await;
     progress.finish();
-    if stored.unreadable == 0 && !in_use && !data.is_in_use() {
-        columns::check(&before, &Tally::answered(&opened.store).await, &stored.tally, findings);
+    let after = Tally::answered(&opened.store).await;
+    if stored.unreadable == 0 && !in_use && !place.is_in_use() && commits.try_next().is_none() {
+        columns::check(&before, &after, &stored.tally, findings);
     }
     let seen = streams::check(&opened.store, &stored.streams, findings).await;
-    let left = files::check(&data.recordings(), &opened.store, findings).await;
+    let left = match place.files() {
+        Some(root) => files::check(&root, &opened.store, findings).await,
+        None => Vec::new(),
+    };
     let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, findings).await?;
     opened.store.close().await?;
     Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left }))

@@ -27,10 +27,12 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Manage the tokens senders authenticate with
     Token(TokenArgs),
-    /// Judge a data folder: everything stored once, whole, and in agreement
+    /// Judge a data folder or a shared database: everything stored once, whole, and in agreement
     Check(CheckArgs),
     /// Copy a data folder as it is now, while its service goes on
     Backup(BackupArgs),
+    /// Move a data folder into a database that collectors share; may be interrupted and run again
+    Migrate(MigrateArgs),
     /// Fill the running service with two weeks of history and a minute of live queries
     Demo(DemoArgs),
     /// Print completions for a shell
@@ -147,12 +149,16 @@ pub(crate) enum TokenCommand {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) data: DataArg,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArg,
+    #[command(flatten)]
+    pub(crate) recordings: RecordingsArg,
     /// Events files of what was acknowledged: each event must be stored, byte for byte
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
     /// Make anew what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
     /// use the folder
-    #[arg(long)]
+    #[arg(long, conflicts_with = "database")]
     pub(crate) repair: bool,
     /// Print each finding as one JSON object a line, the totals last
     #[arg(long)]
@@ -166,6 +172,19 @@ pub(crate) struct BackupArgs {
     pub(crate) folder: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    /// Data folder to move, which stays as it is; no service may use it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) from: PathBuf,
+    /// PostgreSQL database that collectors share: `postgres://user@host/name`; they may be running
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true)]
+    pub(crate) to: String,
+    /// Where the collectors keep recordings (as their --recordings) [default: the database, until they write them]
+    #[arg(long, value_name = "PLACE", env = "QUERYSCOPE_RECORDINGS")]
+    pub(crate) recordings: Option<Location>,
 }
 
 #[derive(Debug, Args)]

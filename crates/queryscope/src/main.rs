@@ -7,6 +7,7 @@ mod data;
 mod demo;
 mod events_file;
 mod import;
+mod migrate;
 mod open_files;
 mod post;
 mod progress;
@@ -46,6 +47,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         None => runtime.block_on(serve::run(cli.serve))?,
         Some(Command::Serve(args)) => runtime.block_on(serve::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
+        Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::Backup(args)) => backup::run(&args)?,
         Some(Command::Check(args)) => return Ok(runtime.block_on(check::run(args))),

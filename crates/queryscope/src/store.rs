@@ -46,6 +46,12 @@ fn open_with(data: &DataFolder, upgrade: bool) -> Result<Opened> {
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }
 
+/// Opens a database that collectors share, for a command: it must be there.
+pub(crate) async fn open_database(address: &str, options: PostgresOptions) -> Result<Arc<dyn Store>> {
+    let store = PostgresStore::open(address, options).await;
+    Ok(Arc::new(store.context("the database can not be opened")?))
+}
+
 /// Opens a database that collectors share, once it can be reached.
 pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opened> {
     let commits = CommitMetrics::default();
@@ -69,6 +75,7 @@ pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opene
     Ok(Opened { store: Arc::new(store), recordings: recordings(place)?.shared(), commits })
 }
 
-fn recordings(place: &Location) -> Result<Recordings> {
+/// Opens a place of recordings.
+pub(crate) fn recordings(place: &Location) -> Result<Recordings> {
     Recordings::at(place).with_context(|| format!("{place} can not be opened"))
 }

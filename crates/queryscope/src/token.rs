@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Clock, SystemClock, hash_token};
 use queryscope_store::{Store, TokenRecord};
-use queryscope_store_postgres::{PostgresOptions, PostgresStore};
+use queryscope_store_postgres::PostgresOptions;
 
 use crate::cli::{DataArg, DatabaseArg, TokenArgs, TokenCommand};
 use crate::data::{DataFolder, new_token};
@@ -15,7 +15,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
     match args.command {
         TokenCommand::Add { name, project, data, database } => {
             let store = match &database.database {
-                Some(address) => shared(address).await?,
+                Some(address) => store::open_database(address, PostgresOptions::default()).await?,
                 None => store::open(&DataFolder::create(&data.data)?)?.store,
             };
             let token = add(&store, &name, &project).await?;
@@ -43,14 +43,9 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
 
 async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Store>> {
     match &database.database {
-        Some(address) => shared(address).await,
+        Some(address) => store::open_database(address, PostgresOptions::default()).await,
         None => Ok(store::open(&DataFolder::existing(&data.data)?)?.store),
     }
-}
-
-async fn shared(address: &str) -> Result<Arc<dyn Store>> {
-    let store = PostgresStore::open(address, PostgresOptions::default()).await;
-    Ok(Arc::new(store.context("the database can not be opened")?))
 }
 
 /// Makes a token; its text is not kept anywhere.

@@ -1,6 +1,7 @@
 //! `queryscope check`: every kind of damage is found and named.
 
-mod folder;
+mod database;
+pub(crate) mod folder;
 mod repair;
 
 use std::fs;

@@ -44,7 +44,19 @@ fn every_command_says_what_it_does_and_what_it_takes() {
         (&["token", "add"], &["print it, this once", "<NAME>", "--project <PROJECT>"]),
         (&["token", "list"], &["List tokens by name"]),
         (&["token", "revoke"], &["Make a token useless", "<NAME>"]),
-        (&["check"], &["Judge a data folder", "--acknowledged <FILE>", "byte for byte"]),
+        (
+            &["check"],
+            &[
+                "Judge a data folder or a shared database",
+                "--acknowledged <FILE>",
+                "byte for byte",
+                "--database <URL>",
+            ],
+        ),
+        (
+            &["migrate"],
+            &["Move a data folder", "--from <DIR>", "--to <URL>", "--recordings <PLACE>", "run again"],
+        ),
         (&["demo"], &["two weeks of history", "--history-only", "--url <URL>", "needs --token"]),
         (&["completions"], &["bash", "zsh", "fish"]),
         (&["man"], &["Print the manual page"]),
@@ -85,7 +97,7 @@ fn completions_and_the_manual_page_name_every_command() {
     }
     let man = queryscope(["man"]).success();
     assert!(man.contains(".TH queryscope 1"), "{man}");
-    for command in ["serve", "import", "token", "check", "demo", "completions", "man"] {
+    for command in ["serve", "import", "token", "check", "migrate", "demo", "completions", "man"] {
         assert!(bash.contains(&format!("queryscope,{command})")), "{command}");
         assert!(man.contains(&format!("queryscope\\-{command}(1)")), "{command}:\n{man}");
     }

@@ -1,7 +1,7 @@
 //! Several collectors on one PostgreSQL: whichever of them, of its connections, and whether it fails itself, nothing
 //! that was acknowledged is lost and nothing is stored twice.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::scope;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::common::events::Stream;
 use crate::common::{Service, queryscope, wait_within};
 
 const SEED: u64 = 9;
-const TOKEN: &str = "qs_test_of_several_collectors";
+pub(crate) const TOKEN: &str = "qs_test_of_several_collectors";
 const COLLECTORS: usize = 3;
 /// Answers between two failures.
 const ANSWERS: u64 = 60;
@@ -25,7 +25,7 @@ const CUT_CONNECTIONS: &str = "
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'queryscope'";
 
 /// Starts a collector; those of one test share the database and the recordings.
-fn collector(folder: &Path, number: usize, database: &str) -> Service {
+pub(crate) fn collector(folder: &Path, number: usize, database: &str) -> Service {
     let data = folder.join(format!("node-{number}"));
     std::fs::create_dir_all(&data).expect("a folder");
     std::fs::write(data.join("token"), TOKEN).expect("a file");
@@ -35,7 +35,7 @@ fn collector(folder: &Path, number: usize, database: &str) -> Service {
     Service::start_with(&data, &shared)
 }
 
-fn more_answers(traffic: &Traffic) {
+pub(crate) fn more_answers(traffic: &Traffic) {
     let before = traffic.answered();
     wait_within(RECOVERED_WITHIN, "answers", || (traffic.answered() >= before + ANSWERS).then_some(()));
 }
@@ -89,6 +89,17 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
     let counted: u64 =
         found["status"].as_array().expect("facets").iter().filter_map(|value| value["runs"].as_u64()).sum();
     assert_eq!(counted, queries as u64, "{found}");
+
+    let recordings = folder.path().join("recordings");
+    let mut check: Vec<PathBuf> = ["check", "--database", &database, "--recordings"].map(Into::into).into();
+    check.push(recordings);
+    for log in traffic.acknowledged() {
+        check.extend(["--acknowledged".into(), log]);
+    }
+    let checked = queryscope(&check).success();
+    let total = checked.lines().last().expect("a total");
+    let stored = format!("{queries} queries, {events} events, {streams} streams, ");
+    assert!(total.starts_with(&stored) && total.ends_with(": sound"), "{checked}");
 }
 
 #[test]

@@ -14,15 +14,15 @@ use crate::common::{Service, queryscope, wait_for};
 /// `$A` finished and sealed, with a late event beside its recording; `$B` finished and sealed; `$U` unfinished
 /// and sealed; `$C` finished, in two chunks; `$D` finished, in one; `$R` running.
 #[derive(Clone)]
-pub(super) struct Folder {
-    pub(super) data: PathBuf,
-    pub(super) stream: Stream,
-    pub(super) events: Vec<String>,
+pub(crate) struct Folder {
+    pub(crate) data: PathBuf,
+    pub(crate) stream: Stream,
+    pub(crate) events: Vec<String>,
     queries: BTreeMap<&'static str, Uuid>,
 }
 
 impl Folder {
-    pub(super) fn make(root: &Path) -> Self {
+    pub(crate) fn make(root: &Path) -> Self {
         let mut folder = Self {
             data: root.join("sound"),
             stream: Stream::new(),
@@ -67,29 +67,29 @@ impl Folder {
     }
 
     /// The same in another place.
-    pub(super) fn copy(&self, to: &Path) -> Self {
+    pub(crate) fn copy(&self, to: &Path) -> Self {
         copy(&self.data, to);
         Self { data: to.to_owned(), ..self.clone() }
     }
 
-    pub(super) fn id(&self, name: &str) -> Uuid {
+    pub(crate) fn id(&self, name: &str) -> Uuid {
         self.queries[name]
     }
 
     /// Puts something in the place of the queries' names.
-    pub(super) fn fill_in(&self, text: &str, with: impl Fn(Uuid) -> String) -> String {
+    pub(crate) fn fill_in(&self, text: &str, with: impl Fn(Uuid) -> String) -> String {
         self.queries.iter().fold(text.to_owned(), |text, (name, id)| text.replace(name, &with(*id)))
     }
 
     /// Changes the database; a query's name stands for its row.
-    pub(super) fn sql(&self, sql: &str) {
+    pub(crate) fn sql(&self, sql: &str) {
         let (db, sql) = self.open(sql);
         db.execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert!(db.total_changes() > 0, "{sql} changes nothing");
     }
 
     /// Reads one value from the database.
-    pub(super) fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+    pub(crate) fn one<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
         let (db, sql) = self.open(sql);
         db.query_row(&sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
@@ -101,7 +101,7 @@ impl Folder {
     }
 
     /// The file of a sealed query.
-    pub(super) fn recording(&self, name: &str) -> PathBuf {
+    pub(crate) fn recording(&self, name: &str) -> PathBuf {
         let file = format!("{}.jsonl.gz", self.id(name));
         find(&self.data.join("recordings"), &file).expect("it is sealed")
     }

@@ -1,6 +1,7 @@
 //! What all tests use: the binary, HTTP, and events to send.
 
 pub(crate) mod binary;
+pub(crate) mod database;
 pub(crate) mod events;
 pub(crate) mod service;
 
