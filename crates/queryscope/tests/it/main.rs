@@ -13,7 +13,6 @@ mod migrate;
 mod open_files;
 mod restart;
 mod retention;
-mod rolling;
 mod sender;
 mod shared;
 mod tokens;

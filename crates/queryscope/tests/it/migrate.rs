@@ -247,9 +247,10 @@ impl Sender {
     /// Makes the next events: of the long query, and of one that is over.
     fn go_on(&mut self) -> Vec<String> {
         let short = Uuid::now_v7();
-        let event = match self.events.is_empty() {
-            true => self.stream.started(self.long, "long"),
-            false => self.stream.progress(self.long),
+        let event = if self.events.is_empty() {
+            self.stream.started(self.long, "long")
+        } else {
+            self.stream.progress(self.long)
         };
         let new = [(self.long, event), (short, self.stream.finished(short, "short"))];
         self.events.extend(new.clone());
