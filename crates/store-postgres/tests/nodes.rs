@@ -158,43 +158,6 @@ async fn hints_tell_of_what_can_be_seen() {
     }
 }
 
-#[tokio::test]
-async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
-    let address = shared();
-    let [one, other] = [open(&address).await, open(&address).await];
-    let (gate, sql) = (connect(&address).await, connect(&address).await);
-    // A commit that adds to the first query waits at a gate, when it has its number.
-    sql.batch_execute(
-        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-             $$ BEGIN PERFORM pg_advisory_xact_lock(22); RETURN NEW; END $$;
-         CREATE TRIGGER wait BEFORE INSERT ON chunk FOR EACH ROW WHEN (NEW.last_seq = 2) EXECUTE FUNCTION wait()",
-    )
-    .await
-    .expect("made");
-    gate.batch_execute("SELECT pg_advisory_lock(22)").await.expect("closed");
-    let late = Arc::clone(&one);
-    let late = tokio::spawn(async move { late.commit(batch(1).finished(1, 2, facts("late")).build()).await });
-    let waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 22 AND NOT granted";
-    let begun = tokio::time::Instant::now();
-    while sql.query(waiting, &[]).await.expect("read").is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "it does not come to the gate");
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-    let labels = async || -> Vec<String> {
-        let groups = other.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
-        groups.into_iter().map(|group| group.key).collect()
-    };
-    for number in 2..5 {
-        other.commit(batch(number).finished(number, 3, facts("soon")).build()).await.expect("stored");
-        assert_eq!(labels().await, ["soon"]);
-    }
-    gate.batch_execute("SELECT pg_advisory_unlock(22)").await.expect("open");
-    late.await.expect("no panic").expect("stored");
-    let mut all = labels().await;
-    all.sort_unstable();
-    assert_eq!(all, ["late", "soon"]);
-}
-
 async fn connect(address: &str) -> tokio_postgres::Client {
     let (client, connection) =
         tokio_postgres::connect(address, tokio_postgres::NoTls).await.expect("connects");
