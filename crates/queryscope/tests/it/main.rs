@@ -13,6 +13,7 @@ mod migrate;
 mod open_files;
 mod restart;
 mod retention;
+mod rolling;
 mod sender;
 mod shared;
 mod tokens;
