@@ -1,46 +1,52 @@
 //! Commits that are held open, between what they read and what they write, while others go on.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use queryscope_postgres_server::shared;
+use queryscope_postgres_server::{Server, shared};
 use queryscope_store::testsuite::{batch, facts, stream_id};
 use queryscope_store::{GroupBy, QueryFilter, Run, Store, StreamBatch};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
-use tokio_postgres::{Client, NoTls};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_postgres::{AsyncMessage, Client, NoTls};
 
 /// How long anything waited for may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// A commit with a chunk that begins with this seq is held.
+/// A commit with a chunk that begins with this seq is held at [`CHUNKS`].
 const HELD: u64 = 20;
+const CHUNKS: (&str, &str) = ("chunk", "NEW.first_seq = 20");
 
-const CLOSE: &str = "
-    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM pg_advisory_xact_lock(TG_RELID::bigint); RETURN NEW; END $$;
-    CREATE TRIGGER wait BEFORE INSERT ON chunk FOR EACH ROW WHEN (NEW.first_seq = 20) EXECUTE FUNCTION wait();
-    SELECT pg_advisory_lock('chunk'::regclass::bigint)";
-const OPEN: &str = "SELECT pg_advisory_unlock('chunk'::regclass::bigint)";
 const AT_THE_GATE: &str = "
-    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 'chunk'::regclass AND NOT granted";
+    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = $1::text::regclass AND NOT granted";
 const WAITS_FOR: &str = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
 
-/// What holds a commit.
-struct Gate(Client);
+/// What holds a commit that puts a certain row into a table.
+struct Gate {
+    sql: Client,
+    table: &'static str,
+}
 
 impl Gate {
-    async fn closed(address: &str) -> Self {
-        let (client, connection) = tokio_postgres::connect(address, NoTls).await.expect("connects");
+    async fn closed(address: &str, (table, row): (&'static str, &str)) -> Self {
+        let (sql, connection) = tokio_postgres::connect(address, NoTls).await.expect("connects");
         tokio::spawn(connection);
-        client.batch_execute(CLOSE).await.expect("closed");
-        Self(client)
+        let close = format!(
+            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN PERFORM pg_advisory_xact_lock(TG_RELID::bigint); RETURN NEW; END $$;
+             CREATE TRIGGER wait BEFORE INSERT ON {table} FOR EACH ROW WHEN ({row}) EXECUTE FUNCTION wait();
+             SELECT pg_advisory_lock('{table}'::regclass::bigint)"
+        );
+        sql.batch_execute(&close).await.expect("closed");
+        Self { sql, table }
     }
 
     /// Waits for a commit to be held; gives back the process that does it.
     async fn reached(&self) -> i32 {
         let mut held = None;
         wait_for("a commit at the gate", async || {
-            let rows = self.0.query(AT_THE_GATE, &[]).await.expect("read");
+            let rows = self.sql.query(AT_THE_GATE, &[&self.table]).await.expect("read");
             held = rows.first().map(|row| row.get(0));
             held.is_some()
         })
@@ -49,11 +55,12 @@ impl Gate {
     }
 
     async fn is_waited_for(&self, process: i32) -> bool {
-        !self.0.query(WAITS_FOR, &[&process]).await.expect("read").is_empty()
+        !self.sql.query(WAITS_FOR, &[&process]).await.expect("read").is_empty()
     }
 
     async fn open(&self) {
-        self.0.batch_execute(OPEN).await.expect("open");
+        let open = format!("SELECT pg_advisory_unlock('{}'::regclass::bigint)", self.table);
+        self.sql.batch_execute(&open).await.expect("open");
     }
 }
 
@@ -65,9 +72,8 @@ async fn wait_for(what: &str, mut done: impl AsyncFnMut() -> bool) {
     }
 }
 
-async fn two(address: &str) -> [Arc<PostgresStore>; 2] {
-    let open = async || PostgresStore::open(address, PostgresOptions::default()).await.expect("opens");
-    [Arc::new(open().await), Arc::new(open().await)]
+async fn open(address: &str) -> Arc<PostgresStore> {
+    Arc::new(PostgresStore::open(address, PostgresOptions::default()).await.expect("opens"))
 }
 
 async fn accepted(store: Arc<PostgresStore>, sent: StreamBatch) -> u64 {
@@ -116,12 +122,12 @@ async fn who_adds_to_a_stream_waits_for_who_is_adding_to_it() {
 
 async fn waits(Case { name, before, held, meanwhile, seen }: Case) {
     let address = shared();
-    let [one, other] = two(&address).await;
+    let [one, other] = [open(&address).await, open(&address).await];
     let mut total = 0;
     if let Some(sent) = &before {
         total += accepted(Arc::clone(&one), sent.clone()).await;
     }
-    let gate = Gate::closed(&address).await;
+    let gate = Gate::closed(&address, CHUNKS).await;
     let first = tokio::spawn(accepted(Arc::clone(&one), held.clone()));
     let process = gate.reached().await;
     let second = tokio::spawn(accepted(Arc::clone(&other), meanwhile.clone()));
@@ -139,10 +145,42 @@ async fn waits(Case { name, before, held, meanwhile, seen }: Case) {
 }
 
 #[tokio::test]
+async fn what_is_being_added_to_is_not_silent() {
+    let address = shared();
+    let [one, other] = [open(&address).await, open(&address).await];
+    let heard = |seq, unix_ms| batch(1).progress(1, [seq]).received(unix_ms).build();
+    accepted(Arc::clone(&one), heard(2, 1_000)).await;
+    let gate = Gate::closed(&address, ("running", "NEW.heard_unix_ms = 2000")).await;
+    let held = tokio::spawn(accepted(Arc::clone(&one), heard(3, 2_000)));
+    gate.reached().await;
+    assert_eq!(other.end_silent(1_500).await.expect("judged"), 0);
+    gate.open().await;
+    held.await.expect("no panic");
+    assert_eq!(other.end_silent(1_500).await.expect("judged"), 0);
+    assert_eq!(other.end_silent(2_500).await.expect("judged"), 1);
+    assert_eq!(other.verify().await.expect("judged"), [""; 0]);
+}
+
+#[tokio::test]
+async fn retention_passes_over_a_stream_that_is_added_to() {
+    let address = shared();
+    let [one, other] = [open(&address).await, open(&address).await];
+    accepted(Arc::clone(&one), batch(1).finished(1, 2, facts("x")).build()).await;
+    let gate = Gate::closed(&address, CHUNKS).await;
+    let held = tokio::spawn(accepted(Arc::clone(&one), batch(1).progress(2, [HELD]).build()));
+    gate.reached().await;
+    assert_eq!(other.delete_before(i64::MAX, 9).await.expect("looked"), []);
+    gate.open().await;
+    held.await.expect("no panic");
+    assert_eq!(other.delete_before(i64::MAX, 9).await.expect("deleted").len(), 1);
+    assert_eq!(other.verify().await.expect("judged"), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
     let address = shared();
-    let [one, other] = two(&address).await;
-    let gate = Gate::closed(&address).await;
+    let [one, other] = [open(&address).await, open(&address).await];
+    let gate = Gate::closed(&address, CHUNKS).await;
     // It has its number when it is held.
     let late = tokio::spawn(accepted(one, batch(1).finished(1, HELD, facts("late")).build()));
     gate.reached().await;
@@ -159,4 +197,44 @@ async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
     let mut all = labels().await;
     all.sort_unstable();
     assert_eq!(all, ["late", "soon"]);
+}
+
+#[tokio::test]
+async fn a_hint_is_given_after_the_commit() {
+    // Hints reach all who use a database: here nobody else does.
+    let server = Server::start(&[]);
+    server.run("CREATE SCHEMA alone");
+    let address = server.address("alone");
+    let store = open(&address).await;
+    let (sql, mut hints) = listen(&address).await;
+    accepted(Arc::clone(&store), batch(1).progress(1, [2]).build()).await;
+    next(&mut hints).await;
+
+    let gate = Gate::closed(&address, CHUNKS).await;
+    let held = tokio::spawn(accepted(Arc::clone(&store), batch(1).progress(1, [HELD]).build()));
+    gate.reached().await;
+    sql.batch_execute("NOTIFY queryscope_commit, 'held'").await.expect("told");
+    assert_eq!(next(&mut hints).await, "held");
+    gate.open().await;
+    held.await.expect("no panic");
+    assert_ne!(next(&mut hints).await, "held");
+}
+
+/// The hints that are given from now on.
+async fn listen(address: &str) -> (Client, UnboundedReceiver<String>) {
+    let (client, mut connection) = tokio_postgres::connect(address, NoTls).await.expect("connects");
+    let (told, hints) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(hint) = message {
+                let _ = told.send(hint.payload().to_owned());
+            }
+        }
+    });
+    client.batch_execute("LISTEN queryscope_commit").await.expect("listens");
+    (client, hints)
+}
+
+async fn next(hints: &mut UnboundedReceiver<String>) -> String {
+    tokio::time::timeout(PATIENCE, hints.recv()).await.expect("a hint").expect("a connection")
 }
