@@ -1,12 +1,15 @@
 //! The live counters of one run's nodes.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, Metric, MetricsSet};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
+
+use crate::sums::Sums;
 
 /// What one node counts in one run.
 ///
@@ -15,7 +18,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, Metric, Metric
 #[derive(Debug)]
 pub(crate) struct CountedNode {
     partitions: Box<[CountedPartition]>,
-    instances: Mutex<Vec<Instance>>,
+    instances: Mutex<Instances>,
 }
 
 /// What the wrapper counts of one partition.
@@ -29,10 +32,24 @@ pub(crate) struct CountedPartition {
     pub(crate) ended: AtomicU32,
 }
 
-/// One of the nodes that were executed for a node of the plan: recursion executes a fresh one each time.
+/// The nodes that were executed for a node of the plan: recursion executes a fresh one in each of its rounds,
+/// of which there may be very many.
+#[derive(Debug, Default)]
+struct Instances {
+    known: BTreeMap<InstanceKey, Instance>,
+    /// What those have counted that are gone with all their streams.
+    gone: Sums,
+}
+
+/// Address of a node, which no other one has while there is a `Weak` to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct InstanceKey(usize);
+
 #[derive(Debug)]
 struct Instance {
     node: Weak<dyn ExecutionPlan>,
+    /// Streams that may still count.
+    open: usize,
     /// Metrics of runs before this one.
     skipped: usize,
     metrics: MetricsSet,
@@ -86,47 +103,73 @@ impl CountedNode {
         state
     }
 
-    /// Notes that a node is about to be executed. `again`: it may have metrics of an earlier run.
-    pub(crate) fn note_instance(&self, node: &Arc<dyn ExecutionPlan>, again: bool) {
-        let weak = Arc::downgrade(node);
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
-        if instances.iter().any(|instance| Weak::ptr_eq(&instance.node, &weak)) {
-            return;
+    /// Notes that a node is about to be executed; [`CountedNode::leave`] is told when its stream is gone. `again`:
+    /// it may have metrics of an earlier run.
+    pub(crate) fn enter(&self, node: &Arc<dyn ExecutionPlan>, again: bool) -> InstanceKey {
+        let key = InstanceKey::of(node);
+        let mut instances = self.instances();
+        instances.known.entry(key).or_insert_with(|| Instance::of(node, again)).open += 1;
+        key
+    }
+
+    /// Notes that a stream of a node is gone. What has no streams and is no more will not count any more.
+    pub(crate) fn leave(&self, key: InstanceKey) {
+        let mut instances = self.instances();
+        let Instances { known, gone } = &mut *instances;
+        let Some(instance) = known.get_mut(&key) else { return };
+        instance.open = instance.open.saturating_sub(1);
+        if instance.open == 0 && instance.node.strong_count() == 0 {
+            instance.add_to(gone);
+            known.remove(&key);
         }
-        let live = node.downcast_ref::<DataSourceExec>().map(|scan| scan.data_source().metrics());
-        let skipped = if again { node.metrics().map_or(0, |metrics| metrics.iter().count()) } else { 0 };
-        instances.push(Instance { node: weak, skipped, metrics: MetricsSet::new(), live, frozen: false });
     }
 
     /// Takes the handles of metrics that a node has registered since.
     pub(crate) fn take_handles(&self, node: &Arc<dyn ExecutionPlan>) {
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
-        let weak = Arc::downgrade(node);
-        if let Some(instance) = instances.iter_mut().find(|instance| Weak::ptr_eq(&instance.node, &weak)) {
+        if let Some(instance) = self.instances().known.get_mut(&InstanceKey::of(node)) {
             instance.refresh(node);
         }
     }
 
     /// Takes the handles of all metrics for good: those that the nodes register from now on are of another run.
     pub(crate) fn freeze(&self) {
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
-        for instance in &mut *instances {
+        for instance in self.instances().known.values_mut() {
             instance.catch_up();
             instance.frozen = true;
         }
     }
 
-    /// Visits every metric of the run.
-    pub(crate) fn for_each_metric(&self, mut visit: impl FnMut(&Metric)) {
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
-        for instance in &mut *instances {
-            instance.catch_up();
-            instance.metrics.iter().skip(instance.skipped).for_each(|metric| visit(metric));
-        }
+    /// The metrics of the run.
+    pub(crate) fn sums(&self) -> Sums {
+        let mut instances = self.instances();
+        let mut sums = instances.gone.clone();
+        instances.known.values_mut().for_each(|instance| instance.add_to(&mut sums));
+        sums
+    }
+
+    fn instances(&self) -> MutexGuard<'_, Instances> {
+        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl InstanceKey {
+    fn of(node: &Arc<dyn ExecutionPlan>) -> Self {
+        Self(Arc::as_ptr(node).addr())
     }
 }
 
 impl Instance {
+    fn of(node: &Arc<dyn ExecutionPlan>, again: bool) -> Self {
+        let live = node.downcast_ref::<DataSourceExec>().map(|scan| scan.data_source().metrics());
+        let skipped = if again { node.metrics().map_or(0, |metrics| metrics.iter().count()) } else { 0 };
+        Self { node: Arc::downgrade(node), open: 0, skipped, metrics: MetricsSet::new(), live, frozen: false }
+    }
+
+    fn add_to(&mut self, sums: &mut Sums) {
+        self.catch_up();
+        self.metrics.iter().skip(self.skipped).for_each(|metric| sums.add(metric));
+    }
+
     fn catch_up(&mut self) {
         if let Some(live) = self.live.as_ref().filter(|_| !self.frozen) {
             self.metrics = live.clone_inner();
@@ -151,4 +194,48 @@ pub(crate) struct NodeState {
     pub(crate) started: bool,
     pub(crate) open: bool,
     pub(crate) all_ended: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::datatypes::Schema;
+    use datafusion::physical_expr::expressions::lit;
+    use datafusion::physical_plan::empty::EmptyExec;
+    use datafusion::physical_plan::filter::FilterExec;
+
+    use super::*;
+
+    /// A node that counts, as each round of a recursion has one.
+    fn node() -> Arc<dyn ExecutionPlan> {
+        let empty = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
+        Arc::new(FilterExec::try_new(lit(true), empty).expect("a condition"))
+    }
+
+    #[test]
+    fn nodes_that_are_gone_leave_their_sums() {
+        let counted = CountedNode::new(1);
+        for _ in 0..100 {
+            let node = node();
+            let key = counted.enter(&node, false);
+            let stream = node.execute(0, Arc::default()).expect("a stream");
+            counted.take_handles(&node);
+            drop(node);
+            assert_eq!(counted.instances().known.len(), 1, "its stream may count");
+            drop(stream);
+            counted.leave(key);
+        }
+        assert_eq!(counted.instances().known.len(), 0);
+        let names: Vec<_> = counted.sums().iter().map(|sum| sum.name.to_string()).collect();
+        assert!(names.contains(&"selectivity_total".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn a_node_that_is_there_is_asked_until_the_end() {
+        let counted = CountedNode::new(2);
+        let node = node();
+        let keys = [counted.enter(&node, false), counted.enter(&node, false)];
+        assert_eq!(keys[0], keys[1], "two partitions of one node");
+        keys.into_iter().for_each(|key| counted.leave(key));
+        assert_eq!(counted.instances().known.len(), 1);
+    }
 }

@@ -1,15 +1,17 @@
 //! Counters of a node, under the names that findings and readers know.
 
-use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use datafusion::common::format::MetricCategory;
-use datafusion::physical_plan::metrics::{Metric, MetricValue};
 use queryscope_client::NodeReadings;
 use queryscope_client::protocol::Role;
 
 use crate::counted::CountedNode;
 use crate::described::DescribedNode;
+use crate::sums::Sums;
+
+/// What the wrapper's counters, or those of the format, say already.
+const PLAIN: &[&str] =
+    &["bytes_written", "bytes_scanned", "rows_written", "spill_count", "spilled_bytes", "spilled_rows"];
 
 /// Reads a node into a sample. `over`: the query has ended, so that no stream opens any more.
 pub(crate) fn read(
@@ -19,11 +21,9 @@ pub(crate) fn read(
     over: bool,
     into: &mut NodeReadings,
 ) {
-    let mut sums = Sums::default();
-    counted.for_each_metric(|metric| sums.add(metric));
-
+    let sums = counted.sums();
     let rows_out = counted.rows();
-    let busy_ns = partition_counters(node, counted, into) + sums.tasks_ns;
+    let busy_ns = partition_counters(node, counted, into) + sums.tasks_ns();
     into.add("rows_in", rows_in).add("rows_out", rows_out).add("busy_ns", busy_ns);
     scan_counters(node, &sums, rows_out, into);
     if node.role == Role::Sink {
@@ -40,7 +40,7 @@ pub(crate) fn read(
             into.add(counter, value);
         }
     }
-    for sum in sums.all.iter().filter(|sum| sum.value > 0 && !sum.is_plain()) {
+    for sum in sums.iter().filter(|sum| sum.value > 0 && !PLAIN.contains(&&*sum.name)) {
         into.custom(&sum.name, sum.unit, Some(sum.value.into()));
     }
     let state = counted.state();
@@ -80,117 +80,3 @@ fn scan_counters(node: &DescribedNode, sums: &Sums, rows_out: u64, into: &mut No
         into.add("row_groups", pruned + left).add("row_groups_pruned", pruned + later.min(left));
     }
 }
-
-/// Metrics of a node, summed over its partitions and files.
-#[derive(Default)]
-struct Sums {
-    all: Vec<Sum>,
-    /// Where the next metric is expected: those of one partition come in the order of the one before.
-    next: usize,
-    /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
-    tasks_ns: u64,
-}
-
-struct Sum {
-    name: Cow<'static, str>,
-    unit: &'static str,
-    value: u64,
-}
-
-impl Sum {
-    /// Whether the wrapper's counters, or those of the format, say it already.
-    fn is_plain(&self) -> bool {
-        const PLAIN: &[&str] = &[
-            "bytes_written",
-            "bytes_scanned",
-            "rows_written",
-            "spill_count",
-            "spilled_bytes",
-            "spilled_rows",
-        ];
-        PLAIN.contains(&&*self.name)
-    }
-}
-
-impl Sums {
-    fn get(&self, name: &str) -> Option<u64> {
-        self.all.iter().find(|sum| sum.name == name).map(|sum| sum.value)
-    }
-
-    fn add(&mut self, metric: &Metric) {
-        let amount = metric.value().as_usize() as u64;
-        match metric.value() {
-            // Rows and batches the wrapper counts for every node. The bytes of a batch are those of the
-            // buffers it is a slice of.
-            MetricValue::OutputRows(_)
-            | MetricValue::OutputBatches(_)
-            | MetricValue::OutputBytes(_)
-            | MetricValue::StartTimestamp(_)
-            | MetricValue::EndTimestamp(_) => {}
-            MetricValue::ElapsedCompute(_) => self.put("elapsed_compute".into(), "ns", amount),
-            MetricValue::SpillCount(_) => self.put("spill_count".into(), "spills", amount),
-            MetricValue::SpilledBytes(_) => self.put("spilled_bytes".into(), "bytes", amount),
-            MetricValue::SpilledRows(_) => self.put("spilled_rows".into(), "rows", amount),
-            MetricValue::CurrentMemoryUsage(_) => self.put("memory".into(), "bytes", amount),
-            MetricValue::Time { name, .. } => {
-                if name == "repartition_time" {
-                    self.tasks_ns += amount;
-                }
-                self.put(name.clone(), "ns", amount);
-            }
-            MetricValue::PeakMemoryUsage { name, .. } => self.put(name.clone(), "bytes", amount),
-            MetricValue::Count { name, .. } | MetricValue::Gauge { name, .. } => {
-                self.put(name.clone(), unit(name, metric.metric_category()), amount);
-            }
-            MetricValue::PruningMetrics { name, pruning_metrics } => {
-                let unit = unit(name, None);
-                self.put(name.clone(), unit, pruning_metrics.pruned() as u64);
-                let matched = name.replace("pruned", "matched");
-                if matched != **name {
-                    self.put(matched.into(), unit, pruning_metrics.matched() as u64);
-                }
-            }
-            MetricValue::Ratio { name, ratio_metrics } => {
-                self.put(format!("{name}_part").into(), "", ratio_metrics.part() as u64);
-                self.put(format!("{name}_total").into(), "", ratio_metrics.total() as u64);
-            }
-            MetricValue::Custom { name, .. } => self.put(name.clone(), "", amount),
-        }
-    }
-
-    fn put(&mut self, name: Cow<'static, str>, unit: &'static str, amount: u64) {
-        let at = match self.all.get(self.next) {
-            Some(sum) if sum.name == name => self.next,
-            _ => self.all.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
-                self.all.push(Sum { name, unit, value: 0 });
-                self.all.len() - 1
-            }),
-        };
-        self.all[at].value = self.all[at].value.saturating_add(amount);
-        self.next = at + 1;
-    }
-}
-
-/// What a counter counts, by its name where the engine does not say.
-fn unit(name: &str, category: Option<MetricCategory>) -> &'static str {
-    const UNITS: &[(&str, &str)] = &[
-        ("row_group", "row groups"),
-        ("rows", "rows"),
-        ("records", "rows"),
-        ("batches", "batches"),
-        ("files", "files"),
-        ("pages", "pages"),
-        ("bytes", "bytes"),
-        ("mem", "bytes"),
-        ("errors", "errors"),
-    ];
-    let by_name = UNITS.iter().find(|(part, _)| name.contains(part)).map(|(_, unit)| *unit);
-    by_name.unwrap_or(match category {
-        Some(MetricCategory::Bytes) => "bytes",
-        Some(MetricCategory::Timing) => "ns",
-        Some(MetricCategory::Rows | MetricCategory::Uncategorized) | None => "",
-    })
-}
-
-#[cfg(test)]
-mod tests;

@@ -13,9 +13,9 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::split_conjunction;
 use datafusion::physical_plan::PhysicalExpr;
-use datafusion::sql::unparser::expr_to_sql;
 
 use crate::properties::Properties;
+use crate::sql;
 
 /// An expression that can be written later. It holds no dynamic filter, behind which a hash table may be.
 #[derive(Debug)]
@@ -82,10 +82,21 @@ fn physical(expression: &Arc<dyn PhysicalExpr>) -> String {
 
 /// A logical expression.
 pub(crate) fn logical(expression: &Expr) -> String {
-    match expr_to_sql(expression) {
-        Ok(sql) => sql.to_string(),
-        Err(_) => expression.human_display().to_string(),
-    }
+    sql::expression(expression).unwrap_or_else(|| quoted(expression).human_display().to_string())
+}
+
+/// The expression with literals that show as SQL writes them: what can not be written as SQL is shown in other
+/// words, which leave out the quotes.
+fn quoted(expression: &Expr) -> Expr {
+    let quoted = expression.clone().transform_down(|part| {
+        Ok(match part {
+            Expr::Literal(value, metadata) => {
+                Transformed::yes(Expr::Literal(ScalarValue::from(literal_text(&value)), metadata))
+            }
+            part => Transformed::no(part),
+        })
+    });
+    quoted.data().unwrap_or_else(|_| Expr::Literal(ScalarValue::Null, None))
 }
 
 fn literal_text(value: &ScalarValue) -> String {

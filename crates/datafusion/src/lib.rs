@@ -20,7 +20,7 @@
 //!
 //! SQL, data frames, COPY, INSERT, CREATE TABLE AS, prepared statements and EXPLAIN ANALYZE are followed; a plain
 //! EXPLAIN is not. A query that fails while it is planned or runs, is cancelled or panics is reported as failed.
-//! What SQL fails to parse, or to resolve its names, never becomes a query.
+//! What fails before it is planned never becomes a query: in parsing, in resolving names and types, in the optimiser.
 //!
 //! Plans, optimisers and results stay as they are: each node of a plan has a wrapper that DataFusion takes for
 //! the node itself. Nothing here keeps a plan or what its operators hold.
@@ -43,6 +43,7 @@ mod scope;
 mod source;
 mod sql;
 mod stream;
+mod sums;
 mod trace;
 
 pub use install::{install, telemetry, uninstall, with_telemetry};

@@ -177,10 +177,7 @@ impl ExecutionPlan for NodeExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         if self.root.is_some() {
             let run = self.followed.ask(partition);
-            let stream =
-                run.counted.cpu.measure(|| NodeStream::start(&self.inner, self.id, &run, partition, context));
-            let stream = run.note_error(stream)?;
-            return Ok(Box::pin(ResultStream::new(stream, run)));
+            return Ok(Box::pin(ResultStream::start(&self.inner, self.id, run, partition, context)?));
         }
         match self.followed.running() {
             Some(run) => Ok(Box::pin(NodeStream::start(&self.inner, self.id, &run, partition, context)?)),

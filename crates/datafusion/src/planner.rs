@@ -18,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use queryscope_client::{Query, Telemetry};
 
 use crate::follow::follow;
-use crate::run::Planned;
+use crate::run::{CANCELLED, PANICKED, Planned};
 use crate::scope::Scope;
 use crate::trace;
 
@@ -78,28 +78,54 @@ impl QueryPlanner for FollowingPlanner {
         if WITHIN.get() || runs_nothing(logical) {
             return planned.await;
         }
-        let scope = Scope::current();
-        let query = trace::describe(Query::new());
-        match (Within { planning: planned }).await {
-            Ok(plan) => {
-                let planned = Planned { query, scope, planning: since.elapsed() };
-                let threads = session.config().target_partitions();
-                let followed = follow(Arc::clone(&plan), logical.clone(), threads, &self.telemetry, planned);
-                Ok(followed.unwrap_or_else(|error| {
-                    log::warn!("a query is not followed: {error}");
-                    plan
-                }))
-            }
-            Err(error) => {
-                let query = query.started(since);
-                let query = match scope {
-                    Some(scope) => scope.describe(query),
-                    None => query,
-                };
-                self.telemetry.failed(query, error.strip_backtrace());
-                Err(error)
-            }
-        }
+        let mut unplanned = Unplanned {
+            telemetry: &self.telemetry,
+            query: Some(trace::describe(Query::new())),
+            scope: Scope::current(),
+            since,
+        };
+        let plan = (Within { planning: planned })
+            .await
+            .inspect_err(|error| unplanned.failed(&error.strip_backtrace()))?;
+        let threads = session.config().target_partitions();
+        let followed =
+            follow(Arc::clone(&plan), logical.clone(), threads, &self.telemetry, unplanned.planned());
+        Ok(followed.unwrap_or_else(|error| {
+            log::warn!("a query is not followed: {error}");
+            plan
+        }))
+    }
+}
+
+/// A query while it is planned. Dropped before it has a plan, it was cancelled, or its planning panicked.
+struct Unplanned<'t> {
+    telemetry: &'t Telemetry,
+    /// None once it is planned or told of.
+    query: Option<Query>,
+    scope: Option<Arc<Scope>>,
+    since: Instant,
+}
+
+impl Unplanned<'_> {
+    fn planned(mut self) -> Planned {
+        let query = self.query.take().unwrap_or_default();
+        Planned { query, scope: self.scope.take(), planning: self.since.elapsed() }
+    }
+
+    fn failed(&mut self, error: &str) {
+        let Some(query) = self.query.take() else { return };
+        let query = query.started(self.since);
+        let query = match &self.scope {
+            Some(scope) => scope.describe(query),
+            None => query,
+        };
+        self.telemetry.failed(query, error);
+    }
+}
+
+impl Drop for Unplanned<'_> {
+    fn drop(&mut self) {
+        self.failed(if std::thread::panicking() { PANICKED } else { CANCELLED });
     }
 }
 

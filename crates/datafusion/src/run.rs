@@ -4,13 +4,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::DataFusionError;
 use queryscope_client::{ActiveQuery, Query, Telemetry};
 
 use crate::clock::CpuClock;
 use crate::counted::CountedNode;
 use crate::described::DescribedPlan;
 use crate::scope::Scope;
+
+/// The error text of a query that panicked.
+pub(crate) const PANICKED: &str = "panicked";
+/// That of a query that was given up, as the sender library tells it, too.
+pub(crate) const CANCELLED: &str = "cancelled";
 
 /// A plan whose runs are followed. The nodes of the plan share it.
 #[derive(Debug)]
@@ -59,7 +64,8 @@ struct Ending {
     query: Option<ActiveQuery>,
     asked: Box<[bool]>,
     open: usize,
-    plan_dropped: bool,
+    /// Whether partitions that were not asked for will not be.
+    closed: bool,
     cancelled: bool,
 }
 
@@ -68,6 +74,7 @@ struct Ending {
 pub(crate) enum PartitionEnd<'e> {
     Exhausted,
     Failed(&'e DataFusionError),
+    Panicked,
     Dropped,
 }
 
@@ -98,6 +105,7 @@ impl Followed {
         }
         if let Some(before) = &*current {
             before.counted.nodes.iter().for_each(CountedNode::freeze);
+            before.close();
         }
         let run = Arc::new(self.begin());
         run.joins(partition);
@@ -125,7 +133,7 @@ impl Followed {
             None => query,
         };
         let query = self.telemetry.begin(query, Arc::clone(&counted) as _);
-        let ending = Ending { query: Some(query), asked, open: 0, plan_dropped: false, cancelled: false };
+        let ending = Ending { query: Some(query), asked, open: 0, closed: false, cancelled: false };
         Run { counted, again, ending: Mutex::new(ending) }
     }
 
@@ -133,8 +141,7 @@ impl Followed {
     pub(crate) fn plan_dropped(&self) {
         // The run stays: streams may execute nodes below later.
         if let Some(run) = self.running() {
-            run.ending().plan_dropped = true;
-            run.end_if_over();
+            run.close();
         }
     }
 }
@@ -162,7 +169,7 @@ impl Run {
         let error = match how {
             PartitionEnd::Exhausted => None,
             PartitionEnd::Failed(error) => Some(error.strip_backtrace()),
-            PartitionEnd::Dropped if std::thread::panicking() => Some("panicked".to_owned()),
+            PartitionEnd::Panicked => Some(PANICKED.to_owned()),
             PartitionEnd::Dropped => {
                 ending.cancelled = true;
                 None
@@ -180,15 +187,16 @@ impl Run {
         self.end_if_over();
     }
 
-    /// Passes on the result of executing a partition, and notes an error.
-    pub(crate) fn note_error<T>(&self, result: Result<T>) -> Result<T> {
-        result.inspect_err(|error| self.end(&PartitionEnd::Failed(error)))
+    /// Notes that no further partition will be asked for.
+    fn close(&self) {
+        self.ending().closed = true;
+        self.end_if_over();
     }
 
     fn end_if_over(&self) {
         let mut ending = self.ending();
         let all_asked = ending.asked.iter().all(|asked| *asked);
-        if ending.open > 0 || !(all_asked || ending.plan_dropped) {
+        if ending.open > 0 || !(all_asked || ending.closed) {
             return;
         }
         let cancelled = ending.cancelled;

@@ -15,14 +15,14 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use futures_util::Stream;
 
 use crate::clock::poll_node;
-use crate::counted::{CountedNode, CountedPartition};
+use crate::counted::{CountedNode, CountedPartition, InstanceKey};
 use crate::run::{CountedPlan, PartitionEnd, Run};
 
 /// Counts what one partition of a node gives.
 pub(crate) struct NodeStream {
     inner: SendableRecordBatchStream,
-    counted: Arc<CountedPlan>,
-    id: usize,
+    /// Dropped after the stream: some nodes count the last of their time when their streams are dropped.
+    counting: Counting,
     partition: usize,
     /// A node that registers metrics no earlier than in its first poll, held until that is over. It returns
     /// soon, as such a node starts tasks and waits for them.
@@ -39,18 +39,17 @@ impl NodeStream {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<Self> {
-        let counted = Arc::clone(&run.counted);
-        counted.nodes[id].note_instance(node, run.again);
+        let counting = Counting::begin(node, id, run);
         let inner = node.execute(partition, context)?;
-        counted.nodes[id].take_handles(node);
-        counted.nodes[id].partition(partition).started.fetch_add(1, Relaxed);
+        counting.node().take_handles(node);
+        counting.node().partition(partition).started.fetch_add(1, Relaxed);
         let late = node.is::<RepartitionExec>() || node.is::<DataSinkExec>() && node.metrics().is_some();
         let node = late.then(|| Arc::clone(node));
-        Ok(Self { inner, counted, id, partition, node, ended: false })
+        Ok(Self { inner, counting, partition, node, ended: false })
     }
 
     fn node(&self) -> &CountedNode {
-        &self.counted.nodes[self.id]
+        self.counting.node()
     }
 
     fn counters(&self) -> &CountedPartition {
@@ -98,18 +97,60 @@ impl Drop for NodeStream {
     }
 }
 
+/// What a stream counts in, as long as it is there.
+struct Counting {
+    counted: Arc<CountedPlan>,
+    id: usize,
+    instance: InstanceKey,
+}
+
+impl Counting {
+    fn begin(node: &Arc<dyn ExecutionPlan>, id: usize, run: &Run) -> Self {
+        let counted = Arc::clone(&run.counted);
+        let instance = counted.nodes[id].enter(node, run.again);
+        Self { counted, id, instance }
+    }
+
+    fn node(&self) -> &CountedNode {
+        &self.counted.nodes[self.id]
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.node().leave(self.instance);
+    }
+}
+
 /// A partition of the result: knows how the query ends, and measures its CPU time.
 pub(crate) struct ResultStream {
-    /// None after its end: some nodes count the last of their time when their streams are dropped.
+    /// None before its start and after its end: some nodes count the last of their time when their streams are
+    /// dropped.
     inner: Option<NodeStream>,
     schema: SchemaRef,
     run: Arc<Run>,
+    /// Whether the node is at work. When this is dropped meanwhile, the node has panicked.
+    working: bool,
     ended: bool,
 }
 
 impl ResultStream {
-    pub(crate) fn new(inner: NodeStream, run: Arc<Run>) -> Self {
-        Self { schema: inner.schema(), inner: Some(inner), run, ended: false }
+    /// Executes a partition of the root.
+    pub(crate) fn start(
+        node: &Arc<dyn ExecutionPlan>,
+        id: usize,
+        run: Arc<Run>,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<Self> {
+        let mut result = Self { inner: None, schema: node.schema(), run, working: true, ended: false };
+        let run = &result.run;
+        let started = run.counted.cpu.measure(|| NodeStream::start(node, id, run, partition, context));
+        result.working = false;
+        let inner = started.inspect_err(|error| result.note_end(&PartitionEnd::Failed(error)))?;
+        result.schema = inner.schema();
+        result.inner = Some(inner);
+        Ok(result)
     }
 
     fn note_end(&mut self, how: &PartitionEnd<'_>) {
@@ -123,9 +164,11 @@ impl Stream for ResultStream {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { inner, run, .. } = &mut *self;
+        let Self { inner, run, working, .. } = &mut *self;
         let Some(inner) = inner else { return Poll::Ready(None) };
+        *working = true;
         let polled = run.counted.cpu.measure(|| Pin::new(inner).poll_next(context));
+        *working = false;
         match &polled {
             Poll::Ready(None) => {
                 self.inner = None;
@@ -151,6 +194,7 @@ impl RecordBatchStream for ResultStream {
 impl Drop for ResultStream {
     fn drop(&mut self) {
         self.inner = None;
-        self.note_end(&PartitionEnd::Dropped);
+        let panicked = self.working || std::thread::panicking();
+        self.note_end(if panicked { &PartitionEnd::Panicked } else { &PartitionEnd::Dropped });
     }
 }

@@ -55,5 +55,13 @@ fn dynamic_filters_are_counted_and_not_held() {
 
 #[test]
 fn logical_literals_are_written_as_sql_writes_them() {
-    assert_eq!(logical(&col("name").eq(lit("O'Hara"))), r#"("name" = 'O''Hara')"#);
+    assert_eq!(logical(&col("name").eq(lit("O'Hara"))), "(name = 'O''Hara')");
+}
+
+#[test]
+fn what_can_not_be_written_as_sql_has_its_literals_in_quotes_as_well() {
+    let place = lit(ScalarValue::from(vec![("town", ScalarValue::from("Cork"))]));
+    let expression = col("name").eq(lit("O'Hara")).and(col("n").gt(lit(5))).and(col("place").eq(place));
+    assert_eq!(sql::expression(&expression), None);
+    assert_eq!(logical(&expression), "name = 'O''Hara' AND n > 5 AND place = '{town: Cork}'");
 }

@@ -1,14 +1,19 @@
 //! However a query ends, it is told of.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{ColumnarValue, Expr, TableType, Volatility, create_udf};
-use datafusion::physical_plan::ExecutionPlan;
-use futures_util::StreamExt;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{ColumnarValue, Expr, LogicalPlan, TableType, Volatility, create_udf};
+use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
 use crate::memory::{Followed, of_kind};
@@ -61,6 +66,44 @@ async fn a_panic_is_a_failure() {
     assert!(failed(&profile).contains("panic"), "{}", failed(&profile));
 }
 
+/// Not on the way out of a task, where the thread still panics when the stream is dropped.
+#[tokio::test]
+async fn a_panic_that_the_program_catches_is_a_failure() {
+    let config = SessionConfig::new().with_target_partitions(1);
+    let followed = Followed::of(SessionContext::new_with_config(config));
+    with_trap(&followed, true);
+    let frame = followed.ctx.sql("SELECT trap(value) FROM generate_series(1, 10000)").await.expect("a plan");
+    let mut stream = frame.execute_stream().await.expect("a stream");
+    let caught = AssertUnwindSafe(async { while stream.next().await.is_some() {} }).catch_unwind().await;
+    assert!(caught.is_err(), "no panic");
+    drop(stream);
+    assert_eq!(failed(&followed.only()), "panicked");
+}
+
+/// A table whose scan panics as soon as it is executed.
+#[derive(Debug)]
+struct Panics(SchemaRef);
+
+impl PartitionStream for Panics {
+    fn schema(&self) -> &SchemaRef {
+        &self.0
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        panic!("a table that panics: this text in the output of the tests is expected")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_before_the_first_row_is_a_failure() {
+    let followed = Followed::new();
+    let table = StreamingTable::try_new(numbers(), vec![Arc::new(Panics(numbers()))]).expect("a table");
+    followed.ctx.register_table("panics", Arc::new(table)).expect("a table");
+    let caught = AssertUnwindSafe(followed.run("SELECT n FROM panics")).catch_unwind().await;
+    assert!(!matches!(caught, Ok(Ok(_))), "no panic");
+    assert!(failed(&followed.only()).contains("panic"));
+}
+
 #[tokio::test]
 async fn what_is_dropped_was_cancelled() {
     let followed = Followed::new();
@@ -103,14 +146,41 @@ async fn partitions_nobody_asks_for_do_not_keep_a_query_running() {
     assert_eq!(followed.end()[1]["failed"], Value::Null);
 }
 
-/// A table that no scan can be made of.
+#[tokio::test]
+async fn a_partition_that_is_asked_for_again_begins_another_query() {
+    let followed = Followed::new();
+    followed.run("CREATE TABLE t AS SELECT value FROM generate_series(1, 10)").await.expect("a table");
+    let frame = followed.ctx.sql("SELECT value FROM t UNION ALL SELECT value FROM t").await.expect("a plan");
+    let plan = frame.create_physical_plan().await.expect("a plan");
+    assert!(plan.output_partitioning().partition_count() > 1);
+    for _ in 0..2 {
+        let mut stream = plan.execute(0, followed.ctx.task_ctx()).expect("a stream");
+        while stream.next().await.is_some() {}
+    }
+    drop(plan);
+    let finished = followed.end();
+    let outcomes: Vec<_> = finished[1..].iter().map(|profile| &profile["failed"]).collect();
+    assert_eq!(outcomes, [&Value::Null, &Value::Null], "both read what they asked for");
+}
+
+/// What becomes of the planning of a scan.
 #[derive(Debug)]
-struct Broken;
+enum Planning {
+    Fails,
+    Panics,
+    Hangs,
+    /// It plans something else.
+    Plans(LogicalPlan),
+}
+
+fn numbers() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]))
+}
 
 #[async_trait::async_trait]
-impl TableProvider for Broken {
+impl TableProvider for Planning {
     fn schema(&self) -> SchemaRef {
-        Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]))
+        numbers()
     }
 
     fn table_type(&self) -> TableType {
@@ -119,23 +189,60 @@ impl TableProvider for Broken {
 
     async fn scan(
         &self,
-        _session: &dyn Session,
+        session: &dyn Session,
         _projection: Option<&Vec<usize>>,
         _filters: &[Expr],
         _limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Err(DataFusionError::Plan("the table is broken".into()))
+        match self {
+            Self::Fails => Err(DataFusionError::Plan("the table is broken".into())),
+            Self::Panics => panic!("a table that panics: this text in the output of the tests is expected"),
+            Self::Hangs => std::future::pending().await,
+            Self::Plans(plan) => session.create_physical_plan(plan).await,
+        }
     }
 }
 
 #[tokio::test]
 async fn a_plan_that_can_not_be_made_is_told() {
     let followed = Followed::new();
-    followed.ctx.register_table("broken", Arc::new(Broken)).expect("a table");
+    followed.ctx.register_table("broken", Arc::new(Planning::Fails)).expect("a table");
     let error = queryscope_datafusion::label("broken", followed.run("SELECT n FROM broken")).await;
     let profile = followed.only();
     assert_eq!(failed(&profile), error.expect_err("broken").strip_backtrace());
     assert_eq!((&profile["label"], &profile["plan"]["physical"]), (&"broken".into(), &Value::Array(vec![])));
+}
+
+#[tokio::test]
+async fn planning_that_is_given_up_or_panics_is_told() {
+    let followed = Followed::new();
+    followed.ctx.register_table("hangs", Arc::new(Planning::Hangs)).expect("a table");
+    followed.ctx.register_table("panics", Arc::new(Planning::Panics)).expect("a table");
+    let run = queryscope_datafusion::label("given up", followed.run("SELECT n FROM hangs"));
+    assert!(run.now_or_never().is_none(), "it hangs, and is dropped");
+    let caught = AssertUnwindSafe(followed.run("SELECT n FROM panics")).catch_unwind().await;
+    assert!(caught.is_err(), "no panic");
+    let finished = followed.end();
+    let told: Vec<_> = finished.iter().map(|profile| (&profile["label"], failed(profile))).collect();
+    assert_eq!(told, [(&"given up".into(), "cancelled"), (&Value::Null, "panicked")]);
+}
+
+#[tokio::test]
+async fn what_is_planned_within_planning_is_part_of_it() {
+    let followed = Followed::new();
+    followed.ctx.register_table("broken", Arc::new(Planning::Fails)).expect("a table");
+    for (name, sql) in
+        [("five", "SELECT value AS n FROM generate_series(1, 5)"), ("fails", "SELECT n FROM broken")]
+    {
+        let plan = followed.ctx.state().create_logical_plan(sql).await.expect("a plan");
+        followed.ctx.register_table(name, Arc::new(Planning::Plans(plan))).expect("a table");
+    }
+    followed.run("SELECT n FROM five").await.expect("rows");
+    followed.run("SELECT n FROM fails").await.expect_err("broken");
+    let finished = followed.end();
+    assert_eq!(finished.len(), 2, "{finished:#?}");
+    assert_eq!((&finished[0]["failed"], &finished[0]["result_rows"]), (&Value::Null, &5.into()));
+    assert!(failed(&finished[1]).contains("the table is broken"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -4,6 +4,7 @@ mod collector;
 mod ends;
 mod memory;
 mod provoked;
+mod redaction;
 mod tpch;
 #[path = "../../tpch/mod.rs"]
 mod tpch_data;

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use datafusion::prelude::{SessionConfig, SessionContext};
-use queryscope_datafusion::Telemetry;
 use queryscope_datafusion::client::protocol::Event;
 use queryscope_datafusion::client::{Answer, Batch, Delivery, Exporter, StartError, Stream};
+use queryscope_datafusion::{Redaction, Telemetry};
 use serde_json::Value;
 
 /// How long telling of queries may take on a busy machine.
@@ -59,8 +59,13 @@ impl Followed {
     }
 
     pub(crate) fn of(ctx: SessionContext) -> Self {
+        Self::masked(ctx, Redaction::none())
+    }
+
+    pub(crate) fn masked(ctx: SessionContext, redaction: Redaction) -> Self {
         let memory = Memory::default();
-        let telemetry = queryscope_datafusion::telemetry().exporter(memory.clone()).start().expect("threads");
+        let builder = queryscope_datafusion::telemetry().redaction(redaction).exporter(memory.clone());
+        let telemetry = builder.start().expect("threads");
         queryscope_datafusion::install(&ctx, &telemetry);
         Self { ctx, telemetry, memory }
     }

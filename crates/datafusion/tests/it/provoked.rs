@@ -1,7 +1,11 @@
 //! Findings: shown by queries that ask for them, and not by TPC-H.
 
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
 use serde_json::Value;
 
@@ -117,6 +121,17 @@ async fn very_many_small_files() {
     followed.run("SELECT sum(a) FROM files").await.expect("rows");
     let profile = followed.only();
     assert!(warnings(&profile).contains(&"small_files"), "{profile:#}");
+}
+
+/// DataFusion hands whole columns to functions of the program; the name says that this one is slow nevertheless.
+#[tokio::test]
+async fn code_of_the_program() {
+    let followed = Followed::new();
+    let same = |arguments: &[ColumnarValue]| Ok(arguments[0].clone());
+    let types = (vec![DataType::Int64], DataType::Int64);
+    let udf = create_udf("python_udf", types.0, types.1, Volatility::Volatile, Arc::new(same));
+    followed.ctx.register_udf(udf);
+    provoke_in(followed, "SELECT sum(python_udf(v)) FROM t", "user_code").await;
 }
 
 #[tokio::test]

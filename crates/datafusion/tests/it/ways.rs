@@ -1,8 +1,18 @@
 //! Every way in which a session runs a query is followed, once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use datafusion::arrow::array::RecordBatch;
+use datafusion::catalog::Session;
 use datafusion::dataframe::DataFrameWriteOptions;
-use datafusion::prelude::{col, lit};
+use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::prelude::{SessionContext, col, lit};
 use futures_util::StreamExt;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
@@ -94,9 +104,7 @@ async fn a_plan_that_runs_twice_is_two_queries() {
     let frame = followed.ctx.sql("SELECT n FROM numbers WHERE n <= 10").await.expect("a plan");
     let plan = frame.create_physical_plan().await.expect("a plan");
     for _ in 0..2 {
-        datafusion::physical_plan::collect(std::sync::Arc::clone(&plan), followed.ctx.task_ctx())
-            .await
-            .expect("rows");
+        datafusion::physical_plan::collect(Arc::clone(&plan), followed.ctx.task_ctx()).await.expect("rows");
     }
     let finished = followed.end();
     let twice: Vec<_> = finished[1..].iter().collect();
@@ -124,6 +132,11 @@ async fn recursion_counts_every_round() {
     assert_eq!(rows(&profile), 20);
     let work = of_kind(&profile, "WorkTableExec")[0];
     assert_eq!((&work["metrics"]["rows_out"], &work["metrics"]["done"]), (&20.into(), &true.into()));
+    // The engine's counters are of all rounds, too, though each round has nodes of its own.
+    let custom = &of_kind(&profile, "FilterExec")[0]["metrics"]["custom"];
+    let custom = custom.as_array().expect("counters");
+    let total = custom.iter().find(|each| each["key"] == "selectivity_total").map(|each| &each["value"]);
+    assert_eq!(total, Some(&20.into()), "{custom:#?}");
 }
 
 #[tokio::test]
@@ -149,6 +162,67 @@ async fn a_session_reports_no_more_once_it_is_uninstalled() {
     queryscope_datafusion::uninstall(&followed.ctx);
     assert_eq!(followed.ctx.session_id(), id);
     followed.run("SELECT 2").await.expect("rows");
+    followed.only();
+}
+
+#[tokio::test]
+async fn columns_make_another_plan_and_literals_do_not() {
+    let followed = Followed::new();
+    // Names that SQL has to quote.
+    let table =
+        "CREATE TABLE t AS SELECT value AS n, 'a' AS name, 'a' AS \"Type\" FROM generate_series(1, 9)";
+    followed.run(table).await.expect("a table");
+    let groups = [
+        ["SELECT * FROM t WHERE name = 'a'", "SELECT * FROM t WHERE name = 'b'"],
+        ["SELECT * FROM t WHERE \"Type\" = 'a'", "SELECT * FROM t WHERE \"Type\" = 'b'"],
+        ["SELECT sum(n + 5) FROM t ORDER BY 1", "SELECT sum(n + 6) FROM t ORDER BY 1"],
+        ["SELECT count(*) FROM t GROUP BY name || 'a'", "SELECT count(*) FROM t GROUP BY name || 'b'"],
+        [
+            "SELECT count(*) FROM t GROUP BY \"Type\" || 'a'",
+            "SELECT count(*) FROM t GROUP BY \"Type\" || 'b'",
+        ],
+    ];
+    for sql in groups.as_flattened() {
+        followed.run(sql).await.expect("rows");
+    }
+    let finished = followed.end();
+    let prints: Vec<_> = finished[1..].iter().map(|profile| &profile["fingerprint"]).collect();
+    for (pair, sql) in prints.chunks(2).zip(groups) {
+        assert_eq!(pair[0], pair[1], "{sql:?}");
+    }
+    let different: std::collections::BTreeSet<_> = prints.iter().map(|print| print.as_str()).collect();
+    assert_eq!(different.len(), groups.len(), "{prints:?}");
+}
+
+/// A planner of the program's own.
+#[derive(Debug, Default)]
+struct Own {
+    asked: AtomicUsize,
+}
+
+#[async_trait::async_trait]
+impl QueryPlanner for Own {
+    async fn create_physical_plan(
+        &self,
+        logical: &LogicalPlan,
+        session: &dyn Session,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.asked.fetch_add(1, Relaxed);
+        DefaultPhysicalPlanner::default().create_physical_plan(logical, session).await
+    }
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_own_planner() {
+    let own = Arc::new(Own::default());
+    let planner = Arc::clone(&own);
+    let state = SessionStateBuilder::new().with_default_features().with_query_planner(planner).build();
+    let followed = Followed::of(SessionContext::new_with_state(state));
+    followed.run("SELECT 1").await.expect("rows");
+    assert_eq!(own.asked.load(Relaxed), 1);
+    queryscope_datafusion::uninstall(&followed.ctx);
+    followed.run("SELECT 2").await.expect("rows");
+    assert_eq!(own.asked.load(Relaxed), 2);
     followed.only();
 }
 

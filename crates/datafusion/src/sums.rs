@@ -1,0 +1,115 @@
+//! Metrics of DataFusion, whatever their type, as one number a name.
+
+use std::borrow::Cow;
+
+use datafusion::common::format::MetricCategory;
+use datafusion::physical_plan::metrics::{Metric, MetricValue};
+
+/// Metrics of a node, summed over its partitions and files.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sums {
+    all: Vec<Sum>,
+    /// Where the next metric is expected: those of one partition come in the order of the one before.
+    next: usize,
+    /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
+    tasks_ns: u64,
+}
+
+/// One of the metrics.
+#[derive(Debug, Clone)]
+pub(crate) struct Sum {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) unit: &'static str,
+    pub(crate) value: u64,
+}
+
+impl Sums {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sum> {
+        self.all.iter()
+    }
+
+    pub(crate) fn tasks_ns(&self) -> u64 {
+        self.tasks_ns
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<u64> {
+        self.all.iter().find(|sum| sum.name == name).map(|sum| sum.value)
+    }
+
+    pub(crate) fn add(&mut self, metric: &Metric) {
+        let amount = metric.value().as_usize() as u64;
+        match metric.value() {
+            // Rows and batches the wrapper counts for every node. The bytes of a batch are those of the
+            // buffers it is a slice of.
+            MetricValue::OutputRows(_)
+            | MetricValue::OutputBatches(_)
+            | MetricValue::OutputBytes(_)
+            | MetricValue::StartTimestamp(_)
+            | MetricValue::EndTimestamp(_) => {}
+            MetricValue::ElapsedCompute(_) => self.put("elapsed_compute".into(), "ns", amount),
+            MetricValue::SpillCount(_) => self.put("spill_count".into(), "spills", amount),
+            MetricValue::SpilledBytes(_) => self.put("spilled_bytes".into(), "bytes", amount),
+            MetricValue::SpilledRows(_) => self.put("spilled_rows".into(), "rows", amount),
+            MetricValue::CurrentMemoryUsage(_) => self.put("memory".into(), "bytes", amount),
+            MetricValue::Time { name, .. } => {
+                if name == "repartition_time" {
+                    self.tasks_ns += amount;
+                }
+                self.put(name.clone(), "ns", amount);
+            }
+            MetricValue::PeakMemoryUsage { name, .. } => self.put(name.clone(), "bytes", amount),
+            MetricValue::Count { name, .. } | MetricValue::Gauge { name, .. } => {
+                self.put(name.clone(), unit(name, metric.metric_category()), amount);
+            }
+            MetricValue::PruningMetrics { name, pruning_metrics } => {
+                let unit = unit(name, None);
+                self.put(name.clone(), unit, pruning_metrics.pruned() as u64);
+                let matched = name.replace("pruned", "matched");
+                if matched != **name {
+                    self.put(matched.into(), unit, pruning_metrics.matched() as u64);
+                }
+            }
+            MetricValue::Ratio { name, ratio_metrics } => {
+                self.put(format!("{name}_part").into(), "", ratio_metrics.part() as u64);
+                self.put(format!("{name}_total").into(), "", ratio_metrics.total() as u64);
+            }
+            MetricValue::Custom { name, .. } => self.put(name.clone(), "", amount),
+        }
+    }
+
+    fn put(&mut self, name: Cow<'static, str>, unit: &'static str, amount: u64) {
+        let at = match self.all.get(self.next) {
+            Some(sum) if sum.name == name => self.next,
+            _ => self.all.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
+                self.all.push(Sum { name, unit, value: 0 });
+                self.all.len() - 1
+            }),
+        };
+        self.all[at].value = self.all[at].value.saturating_add(amount);
+        self.next = at + 1;
+    }
+}
+
+/// What a counter counts, by its name where the engine does not say.
+fn unit(name: &str, category: Option<MetricCategory>) -> &'static str {
+    const UNITS: &[(&str, &str)] = &[
+        ("row_group", "row groups"),
+        ("rows", "rows"),
+        ("records", "rows"),
+        ("batches", "batches"),
+        ("files", "files"),
+        ("pages", "pages"),
+        ("bytes", "bytes"),
+        ("mem", "bytes"),
+        ("errors", "errors"),
+    ];
+    let by_name = UNITS.iter().find(|(part, _)| name.contains(part)).map(|(_, unit)| *unit);
+    by_name.unwrap_or(match category {
+        Some(MetricCategory::Bytes) => "bytes",
+        Some(MetricCategory::Timing) => "ns",
+        Some(MetricCategory::Rows | MetricCategory::Uncategorized) | None => "",
+    })
+}
+
+#[cfg(test)]
+mod tests;
