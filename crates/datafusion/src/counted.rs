@@ -235,7 +235,9 @@ mod tests {
         let node = node();
         let keys = [counted.enter(&node, false), counted.enter(&node, false)];
         assert_eq!(keys[0], keys[1], "two partitions of one node");
-        keys.into_iter().for_each(|key| counted.leave(key));
+        for key in keys {
+            counted.leave(key);
+        }
         assert_eq!(counted.instances().known.len(), 1);
     }
 }
