@@ -177,6 +177,42 @@ async fn retention_passes_over_a_stream_that_is_added_to() {
 }
 
 #[tokio::test]
+async fn a_later_version_waits_for_who_is_adding_before_it_changes_anything() {
+    let address = shared();
+    let store = open(&address).await;
+    let gate = Gate::closed(&address, CHUNKS).await;
+    let held = tokio::spawn(accepted(store, batch(1).progress(1, [HELD]).build()));
+    let process = gate.reached().await;
+    let later = tokio::spawn(async move {
+        PostgresStore::open_as_later(&address, PostgresOptions::default(), &[("SELECT 1", 2)]).await
+    });
+    wait_for("the step", async || later.is_finished() || gate.is_waited_for(process).await).await;
+    assert!(!later.is_finished(), "it does not wait");
+    gate.open().await;
+    held.await.expect("no panic");
+    later.await.expect("no panic").expect("opens");
+}
+
+#[tokio::test]
+async fn a_batch_that_can_not_be_stored_costs_those_beside_it_nothing() {
+    let address = shared();
+    let one_writer = PostgresOptions { writers: 1, ..PostgresOptions::default() };
+    let store = Arc::new(PostgresStore::open(&address, one_writer).await.expect("opens"));
+    accepted(Arc::clone(&store), batch(1).progress(1, [2]).build()).await;
+    let mut damaged = batch(1).progress(1, [2, 3]).build();
+    damaged.parts[0].gzip = b"x".to_vec();
+    let sound = batch(2).progress(2, [5]).build();
+    let gate = Gate::closed(&address, CHUNKS).await;
+    let held = tokio::spawn(accepted(Arc::clone(&store), batch(3).progress(3, [HELD]).build()));
+    gate.reached().await;
+    // Both wait for the writer, and so are of one group.
+    let (damaged, sound, ()) = tokio::join!(store.commit(damaged), store.commit(sound), gate.open());
+    held.await.expect("no panic");
+    assert!(damaged.is_err(), "{damaged:?}");
+    assert_eq!(sound.expect("stored").accepted, 1);
+}
+
+#[tokio::test]
 async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
     let address = shared();
     let [one, other] = [open(&address).await, open(&address).await];
