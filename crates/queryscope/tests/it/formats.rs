@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
-
-use crate::common::{Service, queryscope, wait_for};
+use crate::common::{Service, copy, queryscope, wait_for};
 
 /// Formats before the one of this version.
 const EARLIER: [usize; 2] = [1, 2];
@@ -18,23 +16,6 @@ fn data_of(format: usize, to: &Path) -> PathBuf {
     let to = to.join(format!("format-{format}"));
     copy(&from, &to);
     to
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let to = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else if path.ends_with("queryscope.db.gz") {
-            let mut packed = GzDecoder::new(fs::File::open(path).expect("a file"));
-            let mut database = fs::File::create(to.with_extension("")).expect("a file");
-            std::io::copy(&mut packed, &mut database).expect("gzip");
-        } else {
-            fs::copy(&path, to).expect("copied");
-        }
-    }
 }
 
 #[test]

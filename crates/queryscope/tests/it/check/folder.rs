@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
-use crate::common::{Service, queryscope, wait_for};
+use crate::common::{Service, copy, queryscope, wait_for};
 
 /// A stopped folder of one stream and six queries:
 /// `$A` finished and sealed, with a late event beside its recording; `$B` finished and sealed; `$U` unfinished
@@ -104,19 +104,6 @@ impl Folder {
     pub(crate) fn recording(&self, name: &str) -> PathBuf {
         let file = format!("{}.jsonl.gz", self.id(name));
         find(&self.data.join("recordings"), &file).expect("it is sealed")
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let to = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            fs::copy(&path, to).expect("copied");
-        }
     }
 }
 

@@ -6,8 +6,11 @@ pub(crate) mod events;
 pub(crate) mod service;
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
 
 pub(crate) use binary::{Ended, Running, command, queryscope};
 pub(crate) use service::Service;
@@ -48,7 +51,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub(crate) fn below(folder: &Path) -> (usize, usize) {
     let (mut files, mut folders) = (0, 0);
     // What is deleted meanwhile is passed over.
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
             let (more_files, more_folders) = below(&path);
@@ -58,4 +61,22 @@ pub(crate) fn below(folder: &Path) -> (usize, usize) {
         }
     }
     (files, folders)
+}
+
+/// Copies a folder; a database that is packed is unpacked.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else if path.ends_with("queryscope.db.gz") {
+            let mut packed = GzDecoder::new(fs::File::open(path).expect("a file"));
+            let mut database = fs::File::create(to.with_extension("")).expect("a file");
+            std::io::copy(&mut packed, &mut database).expect("gzip");
+        } else {
+            fs::copy(&path, to).expect("copied");
+        }
+    }
 }
