@@ -47,9 +47,9 @@ impl Registry {
         std::mem::take(&mut self.lock().queries)
     }
 
-    /// Notes that the sampler has let go of queries.
-    pub(crate) fn note_ended(&self, count: u64) {
-        self.followed.fetch_sub(count, Ordering::Relaxed);
+    /// Notes that everything is told of a query, whose place another may take.
+    pub(crate) fn note_ended(&self) {
+        self.followed.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Takes no more queries.

@@ -59,15 +59,21 @@ impl Sampler {
     /// Looks at every query once; whether there was any.
     pub(crate) fn step(&mut self) -> bool {
         self.followers.extend(self.registry.take().into_iter().map(Follower::new));
-        let before = self.followers.len();
+        let was_any = !self.followers.is_empty();
         let mut around = Surroundings {
             host: &*self.host,
             describer: &self.describer,
             publisher: &mut self.publisher,
             problems: &self.problems,
         };
-        self.followers.retain_mut(|follower| !follower.step(&mut around));
-        self.registry.note_ended((before - self.followers.len()) as u64);
-        before > 0
+        self.followers.retain_mut(|follower| {
+            let has_ended = follower.step(&mut around);
+            if has_ended {
+                // At once: thousands may end in one look, and as many begin meanwhile.
+                self.registry.note_ended();
+            }
+            !has_ended
+        });
+        was_any
     }
 }

@@ -107,38 +107,84 @@ fn an_engine_that_is_no_brand_does_not_start() {
     assert!(matches!(Core::start(Arc::new(settings), host, false).err(), Some(StartError::Engine(_))));
 }
 
+/// What follows the queries of a registry, without threads.
+struct Followed {
+    core: Core,
+    registry: Arc<Registry>,
+    outbox: Arc<Outbox>,
+    sampler: Sampler,
+}
+
+impl Followed {
+    fn at_most(followed_max: u64) -> Self {
+        let host: Arc<dyn Host> = Arc::new(Fake::new());
+        let core = Core::start(Arc::new(settings(Memory::default())), host, false).expect("threads");
+        let outbox = Arc::new(Outbox::new(1 << 20));
+        let registry = Arc::new(Registry::new(followed_max));
+        let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
+        let opened = BatchWriter::new(None, &process(&core.settings, &stream, &*core.host)).expect("neutral");
+        let problems = Arc::new(Problems::default());
+        let outboxes = [(Redaction::none(), Arc::clone(&outbox))];
+        let sampler = Sampler {
+            host: Arc::clone(&core.host),
+            registry: Arc::clone(&registry),
+            describer: Describer { engine: None, engine_version: None, cpu_count: 1 },
+            publisher: Publisher::new(opened, outboxes, Arc::clone(&problems)),
+            problems,
+            followers: Vec::new(),
+        };
+        Self { core, registry, outbox, sampler }
+    }
+
+    fn begin(&self, source: impl QuerySource) -> ActiveQuery {
+        let query = self.core.unfollowed(Query::new(), Arc::new(source));
+        self.registry.register(&query);
+        ActiveQuery::new(query)
+    }
+}
+
 #[test]
 fn too_many_queries_at_a_time_are_counted_and_run_unfollowed() {
-    let (host, memory) = (Arc::new(Fake::new()), Memory::default());
-    let core = Core::start(Arc::new(settings(memory)), host as Arc<dyn Host>, false).expect("threads");
-    let outbox = Arc::new(Outbox::new(1 << 20));
-    let registry = Arc::new(Registry::new(2));
-    let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
-    let opened = BatchWriter::new(None, &process(&core.settings, &stream, &*core.host)).expect("neutral");
-    let problems = Arc::new(Problems::default());
-    let mut sampler = Sampler {
-        host: Arc::clone(&core.host),
-        registry: Arc::clone(&registry),
-        describer: Describer { engine: None, engine_version: None, cpu_count: 1 },
-        publisher: Publisher::new(opened, [(Redaction::none(), Arc::clone(&outbox))], Arc::clone(&problems)),
-        problems,
-        followers: Vec::new(),
-    };
-    let begin = || {
-        let query = core.unfollowed(Query::new(), Arc::new(Nothing));
-        registry.register(&query);
-        ActiveQuery::new(query)
-    };
-    let (first, _second, _third) = (begin(), begin(), begin());
-    assert_eq!(registry.unfollowed(), 1);
-    assert!(sampler.step());
-    let _fourth = begin();
-    assert_eq!(registry.unfollowed(), 2, "two run");
+    let mut followed = Followed::at_most(2);
+    let (first, _second, _third) =
+        (followed.begin(Nothing), followed.begin(Nothing), followed.begin(Nothing));
+    assert_eq!(followed.registry.unfollowed(), 1);
+    assert!(followed.sampler.step());
+    let _fourth = followed.begin(Nothing);
+    assert_eq!(followed.registry.unfollowed(), 2, "two run");
     first.finish();
-    sampler.step();
-    let _fifth = begin();
-    assert_eq!((registry.unfollowed(), outbox.stats().enqueued), (2, 1), "one has ended");
-    registry.close();
-    let _sixth = begin();
-    assert_eq!(registry.unfollowed(), 3, "the end");
+    followed.sampler.step();
+    let _fifth = followed.begin(Nothing);
+    let enqueued = followed.outbox.stats().enqueued;
+    assert_eq!((followed.registry.unfollowed(), enqueued), (2, 1), "one has ended");
+    followed.registry.close();
+    let _sixth = followed.begin(Nothing);
+    assert_eq!(followed.registry.unfollowed(), 3, "the end");
+}
+
+/// A query during whose last sample another one begins, as on another thread.
+struct Meanwhile(Arc<Registry>, Mutex<Option<Arc<Shared>>>);
+
+impl QuerySource for Meanwhile {
+    fn plan(&self) -> Plan<'static> {
+        Plan::default()
+    }
+
+    fn sample(&self, _readings: &mut Readings) {
+        if let Some(query) = self.1.lock().expect("no panic").take() {
+            self.0.register(&query);
+        }
+    }
+}
+
+#[test]
+fn the_place_of_a_query_is_free_as_soon_as_it_is_told_of() {
+    let mut followed = Followed::at_most(2);
+    let next = followed.core.unfollowed(Query::new(), Arc::new(Nothing));
+    let first = followed.begin(Nothing);
+    let second = followed.begin(Meanwhile(Arc::clone(&followed.registry), Mutex::new(Some(next))));
+    first.finish();
+    second.finish();
+    followed.sampler.step();
+    assert_eq!(followed.registry.unfollowed(), 0, "the first had ended and been told of");
 }
