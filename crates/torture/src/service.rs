@@ -154,10 +154,18 @@ impl Service {
         let _ = kill_process(self.pid(), Signal::TERM);
     }
 
+    /// Asks it to end, unless it has, and waits until it has.
+    pub(crate) fn end(&mut self) -> Result<ExitStatus> {
+        if let Some(status) = self.status()? {
+            return Ok(status);
+        }
+        self.terminate();
+        self.ends_within(STOPPED_WITHIN)?.context("it does not stop")
+    }
+
     /// Ends it in order.
     pub(crate) fn stop(mut self) -> Result<()> {
-        self.terminate();
-        let status = self.ends_within(STOPPED_WITHIN)?.context("it does not stop")?;
+        let status = self.end()?;
         ensure!(status.success(), "it stopped with {status}:\n{}", self.log());
         Ok(())
     }
