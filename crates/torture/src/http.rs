@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_mins(1);
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// Sends to one service.

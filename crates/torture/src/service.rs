@@ -13,12 +13,12 @@ use crate::binary::Binary;
 use crate::http::{Answer, Client};
 use crate::traffic::Address;
 
-/// What is promised of a start, whatever happened before.
-const READY_WITHIN: Duration = Duration::from_secs(10);
-/// A start that is traced or held up on purpose has longer.
-const READY_WITHIN_TRACED: Duration = Duration::from_secs(40);
-/// A stop answers what is in flight, within 10 s, and closes its store.
-const STOPPED_WITHIN: Duration = Duration::from_secs(40);
+/// Who is not ready by then hangs. What is promised of a start is judged where it is measured, in row `crash`.
+const READY_WITHIN: Duration = Duration::from_mins(1);
+/// A start that is traced has longer.
+const READY_WITHIN_TRACED: Duration = Duration::from_mins(2);
+/// A stop answers what is in flight, within 10 s, and closes its store: who is not done by then hangs.
+const STOPPED_WITHIN: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// How to start a service.

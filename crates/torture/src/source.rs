@@ -14,6 +14,8 @@ use crate::events::Stream;
 const MADE_MAX: usize = 6;
 /// Events sent again in one batch.
 const AGAIN_MAX: usize = 12;
+/// Events that are not acknowledged, beyond which no more are made: a sender's queue is bounded, too.
+const WAITING_MAX: usize = 100;
 /// Queries of one stream that run at once; the oldest then ends first.
 const RUNNING_MAX: usize = 8;
 
@@ -54,7 +56,9 @@ impl Source {
         }
         let made = self.lines.len();
         for _ in 0..random.random_range(0..=MADE_MAX) {
-            self.make(random);
+            if self.waiting.len() < WAITING_MAX {
+                self.make(random);
+            }
         }
         let mut picked: BTreeSet<usize> = (made..self.lines.len()).collect();
         if random.random_bool(0.5) {

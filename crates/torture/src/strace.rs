@@ -10,10 +10,10 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Pid;
 
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-const ENDS_WITHIN: Duration = Duration::from_secs(30);
+const ENDS_WITHIN: Duration = Duration::from_mins(2);
 /// Enough of the end of a trace to hold the line that ends it.
 const LAST_LINE_BYTES: u64 = 4096;
-const ATTACHED_WITHIN: Duration = Duration::from_secs(10);
+const ATTACHED_WITHIN: Duration = Duration::from_mins(1);
 
 /// A tracer that was attached to a running service; it ends with it.
 #[derive(Debug)]
@@ -78,11 +78,12 @@ pub(crate) fn attach(pid: Pid, fault: &str, paths: &[&Path], out: &Path) -> Resu
     let mut child = command.spawn().context("strace is needed: scripts/install-packages strace")?;
     let begun = Instant::now();
     loop {
+        // Looked at before its words are: it may attach, and end with the service at once.
+        let ended = child.try_wait()?.is_some();
         let said = fs::read_to_string(&messages)?;
         if said.contains(" attached") {
             return Ok(Attached { child });
         }
-        let ended = child.try_wait()?.is_some();
         if ended || begun.elapsed() > ATTACHED_WITHIN {
             bail!(
                 "strace could not attach (as another user than root it needs kernel.yama.ptrace_scope=0): {said}"
@@ -121,6 +122,13 @@ pub(crate) fn whole(path: &Path, pid: Pid) -> Result<String> {
         std::thread::sleep(LOOK_EVERY);
     }
     Ok(fs::read_to_string(path)?)
+}
+
+/// The lines of a trace that goes on.
+pub(crate) fn so_far(path: &Path) -> Result<String> {
+    let mut text = fs::read_to_string(path)?;
+    text.truncate(text.rfind('\n').map_or(0, |at| at + 1));
+    Ok(text)
 }
 
 /// The last line, if it is short and ends.

@@ -11,6 +11,8 @@ use crate::clock;
 use crate::service::{Launch, was_killed};
 use crate::traffic::Traffic;
 
+/// What is promised of a start, whatever happened before.
+const READY_WITHIN: Duration = Duration::from_secs(10);
 /// Traffic runs for up to this long before the process is killed.
 const KILLED_WITHIN: Duration = Duration::from_millis(60);
 /// Some rounds begin with quiet until recordings are being written, so that kills hit that as well: it begins
@@ -58,6 +60,7 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
         }
     }
     ensure!(traffic.refused() == 0, "{} requests were refused", traffic.refused());
+    ensure!(slowest_start <= READY_WITHIN, "a start took {slowest_start:?}");
     let totals = settle(setup, &data, &traffic)?;
     Ok(format!("{totals}; slowest start {} ms", slowest_start.as_millis()))
 }

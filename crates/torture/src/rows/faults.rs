@@ -14,6 +14,8 @@ use rand::seq::SliceRandom;
 use uuid::Uuid;
 
 use super::Setup;
+use super::crash::below;
+use super::retention::wait;
 use crate::clock;
 use crate::events::Stream;
 use crate::http::Client;
@@ -25,12 +27,11 @@ use crate::traffic::Address;
 const SERVE: [&str; 2] = ["--silent-after", "300ms"];
 const BATCHES: usize = 4;
 /// How long a batch is sent again while it is refused.
-const REFUSED_MAX: Duration = Duration::from_secs(20);
+const REFUSED_MAX: Duration = Duration::from_mins(1);
 /// Recordings are begun half a second after the last batch.
 const SEALED_WITHIN: Duration = Duration::from_millis(1100);
-/// The process ends so soon after a failed sync: a job finds it.
-const NOTICED_WITHIN_US: i64 = 300_000;
-const ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// A failed sync is noticed by a job within a fraction of a second: who has not ended by then goes on.
+const ENDS_WITHIN: Duration = Duration::from_mins(1);
 /// Calls that fail, and how. A result of 0 is a write of nothing.
 const FAULTS: [(&str, &[&str]); 9] = [
     ("pwrite64", &["error=EIO", "error=ENOSPC", "retval=0"]),
@@ -81,27 +82,39 @@ impl Story {
         Ok(Self { batches, paths })
     }
 
-    /// Sends every batch until it is taken, or the service has ended; when each was taken.
-    fn send(&self, address: &Address) -> Result<Vec<i64>> {
+    /// Sends every batch until it is taken, or the service has ended.
+    fn send(&self, address: &Address) -> Result<Taken> {
         let client = Client::new(&address.url);
-        let mut taken = Vec::new();
+        let mut taken = Taken::default();
         for batch in &self.batches {
             let begun = Instant::now();
             loop {
+                let sent_us = clock::unix_us();
                 match client.post(&address.token, batch) {
                     Ok(answer) if answer.status == 503 => {
                         ensure!(begun.elapsed() < REFUSED_MAX, "it refuses for ever");
                         std::thread::sleep(Duration::from_millis(20));
                     }
-                    Ok(answer) if answer.status == 202 => break,
+                    Ok(answer) if answer.status == 202 => {
+                        taken.batches += 1;
+                        taken.last_sent_us = Some(sent_us);
+                        break;
+                    }
                     Ok(answer) => bail!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body)),
                     Err(_) => return Ok(taken),
                 }
             }
-            taken.push(clock::unix_us());
         }
         Ok(taken)
     }
+}
+
+/// Batches that were taken, the first ones.
+#[derive(Debug, Default)]
+struct Taken {
+    batches: usize,
+    /// When the last of them was sent.
+    last_sent_us: Option<i64>,
 }
 
 /// A call that fails.
@@ -158,8 +171,9 @@ fn plan(setup: &Setup) -> Result<Vec<Fault>> {
     }
     let service = Launch::new(&setup.binary, &data, &SERVE).under(under).start()?;
     let pid = service.pid();
-    ensure!(story.send(&service.address)?.len() == BATCHES, "the service ended");
-    std::thread::sleep(SEALED_WITHIN);
+    ensure!(story.send(&service.address)?.batches == BATCHES, "the service ended");
+    // Recordings, and the folders of their day.
+    wait("recordings to be written", || Ok(below(&data.join("recordings")) >= BATCHES + 3))?;
     service.stop()?;
     let calls = calls(&strace::whole(&out, pid)?)?;
     let mut plan = Vec::new();
@@ -194,39 +208,31 @@ fn tell(setup: &Setup, folder: &Path, fault: &Fault) -> Result<&'static str> {
     let (told, taken) = match launch.try_start()? {
         Err((status, log)) => {
             ensure!(status.code() == Some(1) && says_why(&log), "it ended with {status}:\n{log}");
-            ("kept it from starting", Vec::new())
+            ("kept it from starting", 0)
         }
         Ok(mut service) => {
             let pid = service.pid();
             let attach = || strace::attach(pid, &spec, &paths, &out);
             let _tracer = (fault.when == When::Running).then(attach).transpose()?;
             let taken = story.send(&service.address)?;
-            if taken.len() == BATCHES {
+            if taken.batches == BATCHES {
                 std::thread::sleep(SEALED_WITHIN);
             }
-            let by_itself =
-                if taken.len() < BATCHES { service.ends_within(ENDS_WITHIN)? } else { service.status()? };
-            let asked_us = clock::unix_us();
-            service.terminate();
-            let status = service.ends_within(ENDS_WITHIN)?.context("it does not stop")?;
-            let failed = failed_sync(&calls(&strace::whole(&out, pid)?)?);
-            let end = End {
-                by_itself: by_itself.is_some(),
-                asked_us,
-                status,
-                taken_us: taken.last().copied(),
-                failed,
-            };
-            (end.judge(&service.log())?, taken)
+            let must_end = taken.batches < BATCHES || failed_sync(&calls(&strace::so_far(&out)?)?).is_some();
+            let by_itself = if must_end { service.ends_within(ENDS_WITHIN)? } else { service.status()? };
+            let status = service.end()?;
+            let calls = calls(&strace::whole(&out, pid)?)?;
+            let end = End { had_to: must_end, by_itself: by_itself.is_some(), status, calls };
+            (end.judge(&taken, &service.log())?, taken.batches)
         }
     };
-    if !taken.is_empty() {
-        fs::write(&log, story.batches[..taken.len()].concat())?;
+    if taken > 0 {
+        fs::write(&log, story.batches[..taken].concat())?;
         setup.binary.check(&data, [log.clone()]).context("right after it")?;
     }
     // Nothing fails any more: all is taken, and nothing twice.
     let service = Launch::new(&setup.binary, &data, &SERVE).start().context("the next start")?;
-    ensure!(story.send(&service.address)?.len() == BATCHES, "the service ended");
+    ensure!(story.send(&service.address)?.batches == BATCHES, "the service ended");
     service.stop()?;
     fs::write(&log, story.batches.concat())?;
     let held = setup.binary.check(&data, [log])?;
@@ -236,29 +242,31 @@ fn tell(setup: &Setup, folder: &Path, fault: &Fault) -> Result<&'static str> {
 
 /// How a service that had started ended.
 struct End {
+    /// It left batches without answer, or a sync had failed before it was asked to end.
+    had_to: bool,
     /// Before it was asked to.
     by_itself: bool,
-    asked_us: i64,
     status: ExitStatus,
-    /// When the last batch was taken.
-    taken_us: Option<i64>,
-    /// When a sync of the store failed.
-    failed: Option<i64>,
+    calls: Vec<Call>,
 }
 
 impl End {
     /// A failed sync ends acknowledging at once and the process soon; anything else is passed over.
-    fn judge(&self, said: &str) -> Result<&'static str> {
-        let Some(failed_us) = self.failed else {
+    fn judge(&self, taken: &Taken, said: &str) -> Result<&'static str> {
+        let Some(failed_us) = failed_sync(&self.calls) else {
             ensure!(!self.by_itself && self.status.success(), "it ended with {}:\n{said}", self.status);
             return Ok("passed over");
         };
-        // One batch after the other is sent: the one on its way when the sync fails must be refused.
-        ensure!(
-            self.taken_us.is_none_or(|taken| taken < failed_us),
-            "a batch was taken after a sync had failed"
-        );
-        if !self.by_itself && failed_us > self.asked_us - NOTICED_WITHIN_US {
+        // One batch after the other is sent: what was taken was synced before, the last by a sync of its own.
+        let synced = |sent_us: i64| {
+            self.calls.iter().any(|call| {
+                call.name == "fdatasync"
+                    && call.result == Some(0)
+                    && (sent_us..failed_us).contains(&call.unix_us)
+            })
+        };
+        ensure!(taken.last_sent_us.is_none_or(synced), "a batch was taken after a sync had failed");
+        if !self.by_itself && !self.had_to {
             // All that is in the log is durable when the store is closed, and it stays.
             return Ok("failed a sync at the end");
         }

@@ -70,7 +70,7 @@ fn wait_until_sealed(setup: &Setup, data: &Path) -> Result<()> {
     while same < 8 {
         std::thread::sleep(std::time::Duration::from_millis(250));
         let now = super::crash::below(&data.join("recordings"));
-        same = if now == before { same + 1 } else { 0 };
+        same = if now == before && now > 0 { same + 1 } else { 0 };
         before = now;
     }
     service.stop()

@@ -14,7 +14,7 @@ use crate::http::Client;
 use crate::service::Launch;
 use crate::traffic::Address;
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// Batches of one stream.
 const BATCHES: u32 = 50;
 

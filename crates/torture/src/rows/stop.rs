@@ -11,7 +11,7 @@ use crate::traffic::Traffic;
 
 /// Requests that are answered before each stop.
 const LOAD: u64 = 50;
-const LOAD_WITHIN: Duration = Duration::from_secs(30);
+const LOAD_WITHIN: Duration = Duration::from_mins(1);
 
 /// Nothing is refused, what is answered is stored, and what is stored was answered.
 pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
