@@ -1,7 +1,7 @@
 //! Many readers of `/api/live`, beside the load of W3: how soon they are told, and what that costs ingest. The floor:
 //! as many readers of a source that does nothing else, beside the same load.
 
-mod bare;
+pub(crate) mod bare;
 
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
@@ -38,9 +38,6 @@ const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
 const IDS: u64 = u64::MAX;
 /// Time between two samples of the query that is followed.
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
-
-/// Readers of the floor at most: both ends of their connections are files of this process, which may have 20,000.
-const FLOOR_READERS_MAX: usize = 5_000;
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +155,7 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
     };
     let mut measured = beside(ends, plan.seed.wrapping_add(1))?;
     measured.memory_peak_mb = plan.pid.map(memory_peak_mb).transpose()?;
-    if !plan.deaf && measured.samples > 0 && plan.subscribers <= FLOOR_READERS_MAX {
+    if !plan.deaf && measured.samples > 0 {
         let bare = Bare::start(measured.bytes_per_reader as usize / measured.samples)?;
         let floor = beside(Ends::of(&bare.target), plan.seed.wrapping_add(2)).context("the floor")?;
         measured.floor = Some(Box::new(floor));

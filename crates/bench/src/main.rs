@@ -168,6 +168,13 @@ enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=20))]
         rounds: u64,
     },
+    /// Be what `live` measures as its floor, until standard input ends.
+    #[command(hide = true)]
+    Bare {
+        /// Bytes of a pulse.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(..=1 << 20))]
+        bytes: u64,
+    },
     /// Measure the sending library: a query's thread, samples, a full queue. Needs no collector.
     Client {
         /// How long to measure each part.
@@ -338,6 +345,10 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             }
             print(&rows::of_live_rounds(&measured));
             Ok(measured.iter().flat_map(live::Measured::faults).collect())
+        }
+        Command::Bare { bytes } => {
+            live::bare::serve(*bytes as usize)?;
+            Ok(Vec::new())
         }
         Command::Client { seconds } => {
             print(&sending::rows(&sending::run(Duration::from_secs(*seconds))?));

@@ -1,12 +1,14 @@
 //! The floor of the live stream: a source that stores nothing and tells its readers of each sample at once, with the
-//! HTTP server the collector is built on.
+//! HTTP server the collector is built on, in a process of its own as the collector is.
 
 use std::convert::Infallible;
+use std::io::{BufRead, BufReader, Read, stdin};
 use std::net::Ipv4Addr;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, Sse};
@@ -15,7 +17,7 @@ use axum::{Json, Router};
 use futures_util::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::sync::broadcast;
 
 use crate::http::Target;
@@ -25,12 +27,37 @@ const THREADS: usize = 2;
 /// Pulses that may wait for a reader.
 const WAITING_MAX: usize = 256;
 
-/// The source; it ends when it is dropped.
+/// A running source; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Bare {
+    child: Child,
     /// Where it listens.
     pub(super) target: Target,
-    _runtime: Runtime,
+}
+
+impl Bare {
+    /// Starts a source whose pulses have some `bytes`.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) fn start(bytes: usize) -> Result<Self> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["bare", "--bytes", &bytes.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut url)?;
+        Ok(Self { child, target: Target::parse(url.trim(), "")? })
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        // Its input is at its end with this, or when this process ends.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
 }
 
 #[derive(Debug)]
@@ -41,27 +68,27 @@ struct Source {
     padding: String,
 }
 
-impl Bare {
-    /// Starts a source whose pulses have some `bytes`.
-    ///
-    /// # Errors
-    /// When it can not listen.
-    pub(super) fn start(bytes: usize) -> Result<Self> {
-        let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
-        let target = Target::parse(&format!("http://{}", listener.local_addr()?), "")?;
-        let source = Source {
-            posted: AtomicUsize::new(0),
-            pulses: broadcast::Sender::new(WAITING_MAX),
-            padding: "x".repeat(bytes),
-        };
-        let router = Router::new()
-            .route("/v1/events", post(take))
-            .route("/api/live", get(tell))
-            .with_state(Arc::new(source));
-        runtime.spawn(async move { axum::serve(listener, router).await });
-        Ok(Self { target, _runtime: runtime })
-    }
+/// Is a source until standard input ends; says on standard output where it listens.
+///
+/// # Errors
+/// When it can not listen.
+pub(crate) fn serve(bytes: usize) -> Result<()> {
+    let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    println!("http://{}", listener.local_addr()?);
+    let source = Source {
+        posted: AtomicUsize::new(0),
+        pulses: broadcast::Sender::new(WAITING_MAX),
+        padding: "x".repeat(bytes),
+    };
+    let router = Router::new()
+        .route("/v1/events", post(take))
+        .route("/api/live", get(tell))
+        .with_state(Arc::new(source));
+    runtime.spawn(async move { axum::serve(listener, router).await });
+    stdin().read_to_end(&mut Vec::new())?;
+    runtime.shutdown_background();
+    Ok(())
 }
 
 async fn take(State(source): State<Arc<Source>>) -> (StatusCode, Json<Value>) {
