@@ -3,6 +3,18 @@
 import { readRecording, type Recording } from "../model/run";
 import { gunzip, isGzip } from "./gunzip";
 
+const KNOWN = "events@1 and profile@1";
+const SCHEMA = /"schema"\s*:\s*"([a-z][a-z0-9-]*-telemetry\/(?:events|profile)@(?!1")\d+)"/;
+
+/** Why a file shows no query. */
+export function whyNothing({ lines, problems }: Pick<Recording, "lines" | "problems">): string {
+  if (lines.length === 0) return "it is empty";
+  const [, later] = SCHEMA.exec(lines[0] ?? "") ?? [];
+  if (later !== undefined) return `it is ${later}, and this page knows ${KNOWN}`;
+  const [first] = problems;
+  return `it holds no event and no profile this page knows (${KNOWN})${first ? `; line ${first.line}: ${first.reason}` : ""}`;
+}
+
 class Opened {
   name = $state<string | null>(null);
   recording = $state.raw<Recording | null>(null);
@@ -20,7 +32,7 @@ class Opened {
       const { bytes: decoded, cut } = isGzip(bytes) ? await gunzip(bytes) : { bytes, cut: false };
       const recording = readRecording(new TextDecoder().decode(decoded));
       if (cut) this.problem = "its compressed part is cut off or broken: shown is what comes before";
-      if (recording.runs.size === 0) this.problem = "it holds no event and no profile this page knows";
+      if (recording.runs.size === 0) this.problem = whyNothing(recording);
       this.recording = recording;
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
