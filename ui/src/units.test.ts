@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   elapsedMs, epochMs, exactTime, formatAgo, formatBytes, formatCount, formatDuration, formatRatio, formatShare,
-  formatThreads, formatTime, heatOf,
-} from "./units";
+  formatThreads, formatTime, heatOf, unbroken } from "./units";
 
 test.each([
   [null, "–"], [0, "0 ms"], [0.0004, "<1 µs"], [0.42, "420 µs"], [0.99951, "1 ms"], [41.26, "41.3 ms"], [309.4, "309 ms"],
@@ -57,3 +56,6 @@ describe("times", () => {
   test("ages", () =>
     expect([0, 14_000, 180_000, 18_000_000, 777_600_000].map(formatAgo)).toEqual(["just now", "14 s ago", "3 min ago", "5 h ago", "9 d ago"]));
 });
+
+test("a number and its unit stay on one line", () =>
+  expect(unbroken("2 queries: 85.3 s in 24 runs, 71 %, 4 min 05 s, 3 MiB, 2 threads")).toBe("2 queries: 85.3\u00a0s in 24 runs, 71\u00a0%, 4\u00a0min 05\u00a0s, 3\u00a0MiB, 2 threads"));

@@ -190,3 +190,10 @@ export function formatAgo(ageMs: Maybe<Milliseconds>): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
+
+const UNIT = /(\d) (?=(?:%|µs|ms|s|min|h|d|k|M|B|[KMGT]iB)(?![a-zA-Z]))/g;
+
+/** Keeps a number and its unit on one line. */
+export function unbroken(text: string): string {
+  return text.replace(UNIT, "$1\u00a0");
+}

@@ -12,14 +12,14 @@ const said = (label: string, usual: { wallMs: number; runs: number } | null = nu
 
 test("the first line says how it went and where the time is", () => {
   expect(said("join/exploding", { wallMs: 17, runs: 37 })).toMatchInlineSnapshot(`"Finished in 39 ms, 2.3x its usual time (17 ms, n = 37). 97 % of the CPU is in EquiJoin #4, whose output is 522x its input."`);
-  expect(said("unique/redundant", { wallMs: 1900, runs: 8 })).toMatchInlineSnapshot(`"Finished in 1.87 s, as usual (1.9 s, n = 8). 69 % of the CPU is in GroupBy #3: deduplication removes no rows."`);
+  expect(said("unique/redundant", { wallMs: 1900, runs: 8 })).toMatchInlineSnapshot(`"Finished in 1.87 s, as usual for its plan (1.9 s, n = 8). 69 % of the CPU is in GroupBy #3: deduplication removes no rows."`);
   expect(said("scan/csv", { wallMs: 900, runs: 3 })).toMatchInlineSnapshot(`"Finished in 295 ms; too few runs to say what is usual (3). 100 % of the CPU is in MultiScan #1, which read 45.2 MiB."`);
   expect(said("wide/concat-60-groupbys")).toMatchInlineSnapshot(`"Finished in 403 ms. No node stands out: the five hottest of 422 take 18 % of the CPU."`);
 });
 
 test("a failed run says its error's first line", () => {
   const failed = [...everything().runs.values()].find((run) => run.finished?.failed);
-  expect(failed && firstLine(failed, momentAt(failed, null), standingOf(failed), null).state).toMatch(/^Failed after .*: .+/);
+  expect(failed && firstLine(failed, momentAt(failed, null), standingOf(failed), null).state).toMatch(/^Failed after .*: .+[.…]$/);
   expect(firstSentence("no such column: price\nThis error occurred here", 100)).toBe("no such column: price");
   expect(firstSentence("an error that goes on and on", 10)).toBe("an error…");
 });

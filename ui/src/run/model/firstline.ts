@@ -25,7 +25,8 @@ const USUAL_RUNS_MIN = 5;
 /** Below this, a run took about its usual time. */
 const SLOWER = 1.2;
 const GROWTH_TOLD = 2;
-const REASON_MAX = 100;
+/** So much of an error stands in a title. */
+export const REASON_MAX = 100;
 /** A longer query whose threads worked less than this share of the time mostly waited. */
 const IDLE = 0.1;
 const IDLE_FROM_MS = 1000;
@@ -48,7 +49,7 @@ function state(run: Run, standing: Standing, usual: Usual | null): string {
       return `Finished in ${time}${compared(run.elapsedMs, usual, false)}.`;
     case "failed": {
       const reason = firstSentence(run.finished?.failed ?? "", REASON_MAX);
-      return reason === "cancelled" ? `Cancelled after ${time}.` : `Failed after ${time}${reason === "" ? "." : `: ${reason}`}`;
+      return reason === "cancelled" ? `Cancelled after ${time}.` : `Failed after ${time}${reason === "" ? "." : `: ${reason}${/[.!?…]$/.test(reason) ? "" : "."}`}`;
     }
     case "unfinished":
       return `Fell silent after ${time}: whether it finished is not known.`;
@@ -62,7 +63,7 @@ function compared(elapsedMs: number, usual: Usual | null, runs: boolean): string
   const basis = `${formatDuration(usual.wallMs)}, n = ${usual.runs}`;
   if (runs && ratio < 1) return `, usually ${basis}`;
   if (ratio >= SLOWER || ratio <= 1 / SLOWER) return `, ${formatRatio(ratio)} its usual time (${basis})`;
-  return `, as usual (${basis})`;
+  return `, as usual for its plan (${basis})`;
 }
 
 /** The first line of an error text, cut where it is longer than people read in a title. */

@@ -5,7 +5,7 @@ import { BOX_HEIGHT, BOX_WIDTH, type Layout, type Place } from "../model/layout"
 const ZOOM_MIN = 0.04;
 const ZOOM_MAX = 2;
 /** Below this, words can not be read: what does not fit is panned. */
-const READABLE = 0.8;
+const READABLE = 0.75;
 const MARGIN = 24;
 
 /** Where a plan was looked at last, by what is drawn. */
