@@ -37,8 +37,8 @@ test("one label may have changed in several ways", () =>
   expect(judged({ verdict: "slower", plan_changed_unix_ns: 5n, new_rules: ["exploding_join"] })[0]?.changes).toEqual(["slower", "warning", "plan"]));
 
 test("a verdict says its basis", () => {
-  expect(basis(label({ verdict: "slower", ratio: 2.3, recent_wall_ms: 94_000, usual_wall_ms: 41_000 }))).toBe("94 s, usually 41 s (2.3x slower, n = 10)");
-  expect(basis(label({ verdict: "faster", ratio: 0.5, recent_wall_ms: 500 }))).toBe("500 ms, usually 1 s (2.0x faster, n = 10)");
+  expect(basis(label({ verdict: "slower", ratio: 2.3, recent_wall_ms: 94_000, usual_wall_ms: 41_000 }))).toBe("94 s in 10 runs, usually 41 s (2.3x slower)");
+  expect(basis(label({ verdict: "faster", ratio: 0.5, recent_wall_ms: 500 }))).toBe("500 ms in 10 runs, usually 1 s (2.0x faster)");
   expect(basis(label({ recent_runs: 2 }))).toBe("1 s, usually 1 s (1.0x, too few runs (2))");
   expect(basis(label({ recent_wall_ms: null, recent_failed: 10 }))).toBe("usually 1 s");
   expect(basis(label({ usual_wall_ms: null, recent_runs: 2 }))).toBe("1 s; too few runs to say what is usual (2, it takes 5 before them)");

@@ -1,7 +1,7 @@
 // What changed, out of the overview.
 
 import type { LabelOverview, Overview } from "../api/client";
-import { elapsedMs, formatDuration, formatRatio, plural } from "../units";
+import { elapsedMs, formatCount, formatDuration, formatRatio, plural } from "../units";
 
 export type Change = "failing" | "slower" | "warning" | "plan" | "faster";
 
@@ -78,14 +78,15 @@ export function firstLine(judged: readonly Judged[], failingSince: string | unde
   return rest === "" ? worse.join(", ") : `${worse.join(", ")}; ${rest}`;
 }
 
-/** A verdict's basis: "85.3 s, usually 43 s (2.0x slower, 24 runs)". */
+/** A verdict's basis: "85.3 s in 24 runs, usually 43 s (2.0x slower)". */
 export function basis(label: LabelOverview): string {
   const { recent_wall_ms: recent = null, usual_wall_ms: usual = null, ratio = null } = label;
   const runs = label.recent_runs - label.recent_failed;
   if (recent === null) return usual === null ? `too few runs (${label.runs})` : `usually ${formatDuration(usual)}`;
   if (usual === null) return `${formatDuration(recent)}; too few runs to say what is usual (${runs}, it takes ${USUAL_RUNS} before them)`;
-  const lately = runs < FEW_RUNS ? `too few runs (${runs})` : `n = ${runs}`;
-  return `${formatDuration(recent)}, usually ${formatDuration(usual)} (${howMuch(ratio, label.verdict)}, ${lately})`;
+  const moved = howMuch(ratio, label.verdict);
+  if (runs < FEW_RUNS) return `${formatDuration(recent)}, usually ${formatDuration(usual)} (${moved}, too few runs (${runs}))`;
+  return `${formatDuration(recent)} in ${formatCount(runs)} runs, usually ${formatDuration(usual)} (${moved})`;
 }
 
 /** "2.0x slower", "1.8x faster", "1.1x". */

@@ -17,7 +17,7 @@ export interface Scatter {
   /** Ordered by time. */
   points: Point[];
   wallTicks: { y: number; text: string }[];
-  dayTicks: { x: number; ms: number }[];
+  timeTicks: { x: number; ms: number }[];
   xOf(time: UnixNs): number;
   yOf(wallMs: number): number;
 }
@@ -25,15 +25,23 @@ export interface Scatter {
 const MARGIN = { left: 58, right: 14, top: 14, bottom: 26 };
 const DAY_MS = 86_400_000;
 const TICK_PX = 76;
+const YOUNGEST_MS = 600_000;
+/** So much of the axis at least, as a factor: the runs of a steady label are not spread over all of it. */
+const SPAN_LEAST = 4;
+
+/** Where the axis of time begins: a label that is younger than half of the range needs only what it has run. */
+export function sinceFirst(queries: readonly QuerySummary[], sinceMs: number, untilMs: number): number {
+  const first = Math.min(...queries.map(({ started_unix_ns }) => epochMs(started_unix_ns)));
+  const age = Math.max(YOUNGEST_MS, untilMs - first);
+  return age < (untilMs - sinceMs) / 2 ? untilMs - age * 1.05 : sinceMs;
+}
 
 /** Lays out the runs that have a wall time. `dayStartMs` is the start of some local day. */
 export function scatter(queries: readonly QuerySummary[], sinceMs: number, untilMs: number, dayStartMs: number, width: number, height: number): Scatter {
   const plot = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const timed = queries.filter((query) => (query.wall_ms ?? 0) > 0);
   const walls = timed.map(({ wall_ms }) => wall_ms ?? 0);
-  const low = Math.min(...walls) / 1.3;
-  const high = Math.max(...walls) * 1.3;
-  const [from, to] = walls.length === 0 ? [1, 1000] : [low, high];
+  const [from, to] = walls.length === 0 ? [1, 1000] : wallRange(Math.min(...walls), Math.max(...walls));
   const xOf = (time: UnixNs): number => plot.left + ((epochMs(time) - sinceMs) / (untilMs - sinceMs)) * (plot.right - plot.left);
   const yOf = (wall: number): number => plot.bottom - ((Math.log(wall) - Math.log(from)) / (Math.log(to) - Math.log(from))) * (plot.bottom - plot.top);
   const points = timed
@@ -43,7 +51,7 @@ export function scatter(queries: readonly QuerySummary[], sinceMs: number, until
   return {
     width, height, plot, points, xOf, yOf,
     wallTicks: wallTicks(from, to).map((wall) => ({ y: yOf(wall), text: formatDuration(wall) })),
-    dayTicks: dayTicks(sinceMs, untilMs, dayStartMs, (plot.right - plot.left) / TICK_PX).map((ms) => ({
+    timeTicks: timeTicks(sinceMs, untilMs, dayStartMs, (plot.right - plot.left) / TICK_PX).map((ms) => ({
       ms,
       x: plot.left + ((ms - sinceMs) / (untilMs - sinceMs)) * (plot.right - plot.left),
     })),
@@ -68,13 +76,21 @@ export function wallTicks(from: number, to: number): number[] {
   return ticks;
 }
 
-/** Midnights, at most `most` of them. */
-export function dayTicks(sinceMs: number, untilMs: number, dayStartMs: number, most: number): number[] {
-  const days = (untilMs - sinceMs) / DAY_MS;
-  const every = Math.max(1, Math.ceil(days / Math.max(1, most)));
-  const first = dayStartMs + Math.ceil((sinceMs - dayStartMs) / DAY_MS) * DAY_MS;
+function wallRange(least: number, most: number): [number, number] {
+  const room = Math.max(1.3, Math.sqrt(SPAN_LEAST / (most / least)));
+  return [least / room, most * room];
+}
+
+const STEPS_MS = [...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE), ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR), DAY_MS];
+
+/** Midnights, of a short range round times of the day; at most `most` of them. */
+export function timeTicks(sinceMs: number, untilMs: number, dayStartMs: number, most: number): number[] {
+  const range = untilMs - sinceMs;
+  const step = STEPS_MS.find((one) => range / one <= most) ?? DAY_MS * Math.ceil(range / DAY_MS / Math.max(1, most));
+  const round = Math.min(step, DAY_MS);
+  const first = dayStartMs + Math.ceil((sinceMs - dayStartMs) / round) * round;
   const ticks: number[] = [];
-  for (let ms = first; ms <= untilMs; ms += every * DAY_MS) ticks.push(ms);
+  for (let ms = first; ms <= untilMs; ms += step) ticks.push(ms);
   return ticks;
 }
 

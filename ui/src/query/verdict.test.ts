@@ -12,9 +12,9 @@ const says = (given: Partial<LabelOverview>, shift?: Partial<Shift>, failingSinc
   verdict({ label: label(given), shift: shift as Shift | undefined, failingSince }, said);
 
 test("slower says since when, against what, and whether the plan changed", () => {
-  expect(says({ verdict: "slower", plan_changed_unix_ns: 9n })).toBe("2.3x slower than usual since t9 (usually 41 s, n = 37): the plan changed");
-  expect(says({ verdict: "slower" }, { at: 7n, ratio: 2 })).toBe("2.3x slower than usual since t7 (usually 41 s, n = 37). Its plan is the same");
-  expect(says({ verdict: "slower" }, { at: 7n, ratio: 0.5 })).toBe("2.3x slower than usual (usually 41 s, n = 37). Its plan is the same");
+  expect(says({ verdict: "slower", plan_changed_unix_ns: 9n })).toBe("2.3x slower than usual since t9 (94 s in 37 runs, usually 41 s): the plan changed");
+  expect(says({ verdict: "slower" }, { at: 7n, ratio: 2 })).toBe("2.3x slower than usual since t7 (94 s in 37 runs, usually 41 s). Its plan is the same");
+  expect(says({ verdict: "slower" }, { at: 7n, ratio: 0.5 })).toBe("2.3x slower than usual (94 s in 37 runs, usually 41 s). Its plan is the same");
   expect(says({ verdict: "faster", ratio: 0.5 }, { at: 7n, ratio: 0.5 })).toMatch(/^2\.0x faster than usual since t7/);
 });
 
@@ -22,7 +22,7 @@ test("failing comes before slow", () =>
   expect(says({ verdict: "slower", recent_failed: 37 }, undefined, 5n)).toBe("Fails since t5: 37 of its last 37 runs (usually it takes 41 s)"));
 
 test("as usual, with its basis; too few runs says so", () => {
-  expect(says({ ratio: 1.02 })).toBe("Runs as usual (1.0x its usual 41 s, n = 37)");
-  expect(says({ ratio: 1.02, plan_changed_unix_ns: 3n })).toBe("Runs as usual (1.0x its usual 41 s, n = 37), with a new plan since t3");
+  expect(says({ ratio: 1.02, recent_wall_ms: 41_820 })).toBe("Runs as usual (41.8 s in 37 runs, usually 41 s)");
+  expect(says({ ratio: 1.02, recent_wall_ms: 41_820, plan_changed_unix_ns: 3n })).toBe("Runs as usual (41.8 s in 37 runs, usually 41 s), with a new plan since t3");
   expect(says({ usual_wall_ms: null, runs: 3 })).toBe("Too few runs (3) to say what is usual; it takes 5 before the last ones");
 });

@@ -2,7 +2,7 @@
 
 import type { LabelOverview } from "../api/client";
 import { howMuch, isFailing } from "../home/verdicts";
-import { formatDuration, formatRatio, type UnixNs } from "../units";
+import { formatDuration, plural, type UnixNs } from "../units";
 import type { Shift } from "./shift";
 
 export interface Known {
@@ -27,10 +27,10 @@ export function verdict({ label, shift, failingSince }: Known, said: (time: Unix
     const at = sinceWhen(shift, label.verdict, changedAt);
     const since = at === undefined ? "" : ` since ${said(at)}`;
     const cause = changedAt === null ? ". Its plan is the same" : ": the plan changed";
-    return `${howMuch(label.ratio, label.verdict)} than usual${since} (usually ${formatDuration(usual)}, n = ${n})${cause}`;
+    return `${howMuch(label.ratio, label.verdict)} than usual${since} (${formatDuration(label.recent_wall_ms)} in ${plural(n, "run")}, usually ${formatDuration(usual)})${cause}`;
   }
   const ratio = label.ratio ?? null;
-  const lately = ratio === null ? "" : ` (${formatRatio(ratio)} its usual ${formatDuration(usual)}, n = ${n})`;
+  const lately = ratio === null ? "" : ` (${formatDuration(label.recent_wall_ms)} in ${plural(n, "run")}, usually ${formatDuration(usual)})`;
   return changedAt === null ? `Runs as usual${lately}` : `Runs as usual${lately}, with a new plan since ${said(changedAt)}`;
 }
 

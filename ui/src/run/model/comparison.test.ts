@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { byInterest, type Comparison, comparisonLine, toWaterfall } from "./comparison";
+import { addedBusyMs, byInterest, type Comparison, comparisonLine, mostMoved, pairName, rowsOut, toWaterfall } from "./comparison";
 
 type Parts = Comparison["account"]["parts"];
 
@@ -38,4 +38,18 @@ test("causes come first, then nodes whose time moved most", () => {
     run: { id, kind: "Scan", role: "scan", busy_ns: busy },
   }) as unknown as Comparison["nodes"][number];
   expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([2, 3, 1]);
+});
+
+test("the node to blame is the one whose work moved most the way the time went", () => {
+  type Pair = Comparison["nodes"][number];
+  const node = (id: number, busy_ns: number, rows_out: number) => ({ id, kind: "Scan", role: "scan", busy_ns, rows_out });
+  const both = { fate: "same", changes: [], base: node(1, 100, 7), run: node(1, 4e6, 7), delta: { busy_ns: 3e6 } } as unknown as Pair;
+  const less = { fate: "changed", changes: [], base: node(2, 9e9, 5), run: node(2, 1e9, 6_000), delta: { busy_ns: -8e9 } } as unknown as Pair;
+  const gone = { fate: "removed", changes: [], base: node(3, 9e9, 5), run: null, delta: null } as unknown as Pair;
+  const of = (before: number, now: number): Comparison => ({ ...comparison(before, now, []), nodes: [both, less, gone] });
+  expect(mostMoved(of(1e9, 2e9))).toBe(both);
+  expect(mostMoved(of(2e9, 1e9))).toBe(gone);
+  expect(pairName(gone)).toBe("Scan #3");
+  expect([both, less, gone].map(addedBusyMs)).toEqual([3, -8000, -9000]);
+  expect([both, less, gone].map(rowsOut)).toEqual(["7", "5 → 6 k", "5"]);
 });

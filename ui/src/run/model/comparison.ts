@@ -1,6 +1,6 @@
 // What `/api/compare` says, as the page shows it.
 
-import { type Milliseconds, formatDuration, formatRatio } from "../../units";
+import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
 import type { Schemas } from "../../api/client";
 import { nodeNumber } from "./graph";
 
@@ -83,6 +83,26 @@ export function byInterest(pairs: readonly NodePair[]): NodePair[] {
   const moved = ({ base, run, delta }: NodePair): number => Math.abs(Number(delta?.busy_ns ?? run?.busy_ns ?? base?.busy_ns ?? 0));
   const isCause = ({ fate }: NodePair): number => (fate === "same" ? 0 : 1);
   return [...pairs].sort((a, b) => isCause(b) - isCause(a) || moved(b) - moved(a));
+}
+
+/** The node that moved the wall time the way it went: of those whose work changed that way, the one that changed most. */
+export function mostMoved({ account, nodes }: Comparison): NodePair | undefined {
+  const way = Math.sign(Number(account.difference_ns));
+  const moved = (pair: NodePair): number => way * (addedBusyMs(pair) ?? 0);
+  return nodes.filter((pair) => moved(pair) > 0).sort((a, b) => moved(b) - moved(a))[0];
+}
+
+/** How much more a node worked, in milliseconds of CPU; null where neither plan tells. */
+export function addedBusyMs({ base, run, delta }: NodePair): Milliseconds | null {
+  const ns = delta?.busy_ns ?? run?.busy_ns ?? (base?.busy_ns == null ? null : -Number(base.busy_ns));
+  return ns === null ? null : Number(ns) / 1e6;
+}
+
+/** "4.14 M → 38.9 M", or one number where it is the same in both. */
+export function rowsOut({ base, run }: NodePair): string {
+  const [before, now] = [base?.rows_out ?? null, run?.rows_out ?? null];
+  if (before === null || now === null) return formatCount(now ?? before);
+  return Number(before) === Number(now) ? formatCount(now) : `${formatCount(before)} → ${formatCount(now)}`;
 }
 
 export function pairName({ run, base }: NodePair): string {
