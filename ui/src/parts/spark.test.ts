@@ -15,3 +15,5 @@ test("the band has room also above all values", () => {
 });
 
 test("nothing known is no line", () => expect(spark([null, null], null, 25, 15)).toMatchObject({ line: "", last: undefined, band: undefined }));
+
+test("one value alone stands in the middle", () => expect(spark([null, 7], null, 25, 15).last?.y).toBe(7.5));

@@ -19,7 +19,9 @@ export function spark(values: readonly (number | null)[], band: readonly number[
   const [low, high] = [band?.[0] ?? 0, band?.[1] ?? 0];
   const top = Math.max(...known, high, Number.MIN_VALUE) * 1.05;
   const x = (at: number): number => EDGE + (at / Math.max(1, values.length - 1)) * (width - 2 * EDGE);
-  const y = (value: number): number => height - EDGE - (value / top) * (height - 2 * EDGE);
+  // One value alone says nothing of high and low.
+  const isAlone = known.length === 1 && high === 0;
+  const y = (value: number): number => (isAlone ? height / 2 : height - EDGE - (value / top) * (height - 2 * EDGE));
   const points = values.flatMap((value, at) => (value === null ? [] : [{ x: x(at), y: y(value) }]));
   const line = points.map((point, at) => `${at === 0 ? "M" : "L"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join("");
   return {
