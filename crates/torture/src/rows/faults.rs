@@ -222,7 +222,8 @@ fn tell(setup: &Setup, folder: &Path, fault: &Fault) -> Result<&'static str> {
             let by_itself = if must_end { service.ends_within(ENDS_WITHIN)? } else { service.status()? };
             let status = service.end()?;
             let calls = calls(&strace::whole(&out, pid)?)?;
-            let end = End { had_to: must_end, by_itself: by_itself.is_some(), status, calls };
+            let read = fault.call == "pread64";
+            let end = End { had_to: must_end, by_itself: by_itself.is_some(), status, calls, read };
             (end.judge(&taken, &service.log())?, taken.batches)
         }
     };
@@ -248,12 +249,18 @@ struct End {
     by_itself: bool,
     status: ExitStatus,
     calls: Vec<Call>,
+    /// The call that failed was a read.
+    read: bool,
 }
 
 impl End {
-    /// A failed sync ends acknowledging at once and the process soon; anything else is passed over.
+    /// A failed sync ends acknowledging at once and the process soon, and so may a failed read of the store, which
+    /// SQLite takes for damage (`SQLITE_IOERR_CORRUPTFS`); anything else is passed over.
     fn judge(&self, taken: &Taken, said: &str) -> Result<&'static str> {
         let Some(failed_us) = failed_sync(&self.calls) else {
+            if self.read && self.status.code() == Some(1) && says_why(said) {
+                return Ok("ended it by a failed read");
+            }
             ensure!(!self.by_itself && self.status.success(), "it ended with {}:\n{said}", self.status);
             return Ok("passed over");
         };
