@@ -39,6 +39,11 @@ export class ApiError extends Error {
     super(message);
     this.name = "ApiError";
   }
+
+  /** Whether the service may answer the same later. */
+  get isAway(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
 }
 
 /** The address of an answer. Parameters that are undefined are left out; an empty one asks for "without". */

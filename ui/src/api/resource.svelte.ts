@@ -2,6 +2,9 @@
 
 import { ApiError } from "./client";
 
+/** A service that is away is asked again after so long. */
+export const ASK_AGAIN_MS = 5000;
+
 export class Resource<T> {
   /** The last answer; kept while the next is on its way. */
   data = $state.raw<T>();
@@ -19,6 +22,7 @@ export class Resource<T> {
       if (key && nextKey !== shownKey) this.data = undefined;
       shownKey = nextKey;
       const controller = new AbortController();
+      let later: ReturnType<typeof setTimeout> | undefined;
       this.isLoading = true;
       ask(controller.signal).then(
         (data) => {
@@ -28,9 +32,13 @@ export class Resource<T> {
           if (controller.signal.aborted) return;
           this.error = error instanceof ApiError ? error : new ApiError(0, String(error));
           this.isLoading = false;
+          if (this.error.isAway) later = setTimeout(() => this.again(), ASK_AGAIN_MS);
         },
       );
-      return () => controller.abort();
+      return () => {
+        clearTimeout(later);
+        controller.abort();
+      };
     });
   }
 

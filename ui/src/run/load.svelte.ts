@@ -32,6 +32,7 @@ export class LoadedRun {
     });
     try {
       const summary = await get("/api/queries/{id}", { path: { id: this.id }, signal });
+      this.error = null;
       await this.#follow(summary, signal);
     } catch (error) {
       if (!signal.aborted) this.error = error instanceof ApiError ? error : new ApiError(0, String(error));
