@@ -52,6 +52,8 @@ pub(crate) struct Clusters {
     pieces: Vec<(u32, Range<u16>)>,
     /// Plans by their label.
     plans: Vec<Vec<u32>>,
+    /// Each plan's place among those of its label.
+    places: Vec<u32>,
     kept: Kept,
 }
 
@@ -59,9 +61,12 @@ impl Clusters {
     pub(crate) fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
         let kept = Kept::of(snapshot, selection);
         let mut plans = vec![Vec::new(); snapshot.labels.len()];
+        let mut places = vec![0; snapshot.label_of.len()];
         for (plan, label) in snapshot.label_of.iter().enumerate() {
             if kept.keeps_plan(plan) {
-                plans[*label as usize].push(plan as u32);
+                let of_label = &mut plans[*label as usize];
+                places[plan] = of_label.len() as u32;
+                of_label.push(plan as u32);
             }
         }
         let sorted = |(number, segment): &(usize, Arc<Segment>)| {
@@ -76,7 +81,7 @@ impl Clusters {
         };
         let segments: Vec<_> = snapshot.segments.iter().map(sorted).collect();
         let (begins, pieces) = pieces_by_label(&segments, &plans);
-        Self { segments, begins, pieces, plans, kept }
+        Self { segments, begins, pieces, plans, places, kept }
     }
 
     /// The labels there are, by number.
@@ -87,6 +92,11 @@ impl Clusters {
     /// The plans of a label that the filter keeps.
     pub(crate) fn plans(&self, label: usize) -> &[u32] {
         &self.plans[label]
+    }
+
+    /// The place of a plan that the filter keeps among those of its label.
+    pub(crate) fn place(&self, plan: u32) -> usize {
+        self.places[plan as usize] as usize
     }
 
     /// At most so many queries of a label started in a stretch of time.

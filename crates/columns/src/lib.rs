@@ -16,13 +16,13 @@ mod clusters;
 mod dictionary;
 mod facets;
 mod groups;
-mod keys;
 mod names;
 mod overview;
 mod point;
 mod rules;
 mod segment;
 mod select;
+mod stretches;
 mod tallies;
 mod versions;
 

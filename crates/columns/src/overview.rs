@@ -7,11 +7,11 @@ use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Window
 use queryscope_store::OverviewEntry;
 
 use crate::clusters::Clusters;
-use crate::dictionary::Plan;
 use crate::names::Names;
 use crate::point::point;
 use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
+use crate::stretches::on_threads;
 
 const USUAL_NS: i64 = USUAL_WINDOW.as_nanos() as i64;
 
@@ -26,56 +26,42 @@ pub fn overview<N: Names>(
     let services = snapshot.origins.iter().map(|origin| names.optional(origin.service));
     let services: Vec<Option<String>> = services.collect::<Result<_, _>>()?;
     let services: Arc<[Option<&str>]> = services.iter().map(Option::as_deref).collect();
-    let places = places_in_labels(snapshot, &clusters);
-    let mut reader = Reader { clusters: &clusters, places: &places, window, points: Vec::new() };
-    let mut overviews = Overviews::new(*window);
-    let mut lists = RuleLists::default();
-    let mut entries = Vec::new();
-    for (label, term) in snapshot.labels.iter().enumerate() {
-        let Some(term) = term else { continue };
-        let Some(read_since_unix_ns) = reader.read(label) else { continue };
-        let plans: Vec<Plan> =
-            clusters.plans(label).iter().map(|plan| snapshot.plans[*plan as usize]).collect();
-        let texts =
-            plans.iter().map(|plan| Ok((names.optional(plan.fingerprint)?, lists.list(names, plan.rules)?)));
-        let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
-        let plans = texts.iter().map(|(fingerprint, rules)| PlanNames {
-            fingerprint: fingerprint.as_deref(),
-            rules: rules.iter().map(String::as_str).collect(),
-        });
-        let texts = PlanTexts { plans: plans.collect(), services: Arc::clone(&services) };
-        let overview = overviews.overview(&reader.points, &texts, || {
-            let (mut runs, mut seen) = (0, vec![false; texts.plans.len()]);
-            clusters.each(label, i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
-                runs += 1;
-                seen[places[row.plan as usize] as usize] = true;
+    let lists = RuleLists::of(names, snapshot, &clusters)?;
+    let parts = on_threads(&clusters, window.runs_since_unix_ns(), window.now_unix_ns(), |labels| {
+        let mut reader = Reader { clusters: &clusters, window, points: Vec::new() };
+        let mut overviews = Overviews::new(*window);
+        let of_label = |label: usize| {
+            let term = snapshot.labels[label]?;
+            let read_since_unix_ns = reader.read(label)?;
+            let plans = clusters.plans(label).iter().map(|plan| snapshot.plans[*plan as usize]);
+            let plans = plans.map(|plan| PlanNames {
+                fingerprint: plan.fingerprint,
+                rules: lists.list(plan.rules).collect(),
             });
-            let of_seen = texts.plans.iter().zip(seen).filter(|(_, seen)| *seen);
-            (runs, of_seen.flat_map(|(plan, _)| plan.rules.iter().copied()).collect())
-        });
-        if let Some(overview) = overview {
-            entries.push(OverviewEntry::of(&names.text(*term)?, overview));
-        }
-    }
+            let texts = PlanTexts { plans: plans.collect(), services: Arc::clone(&services) };
+            let overview = overviews.overview(&reader.points, &texts, || {
+                let (mut runs, mut seen) = (0, vec![false; texts.plans.len()]);
+                clusters.each(label, i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
+                    runs += 1;
+                    seen[clusters.place(row.plan)] = true;
+                });
+                let of_seen = texts.plans.iter().zip(seen).filter(|(_, seen)| *seen);
+                (runs, of_seen.flat_map(|(plan, _)| plan.rules.iter().copied()).collect())
+            })?;
+            Some((term, overview))
+        };
+        labels.filter_map(of_label).collect::<Vec<_>>()
+    });
+    let entries = parts.into_iter().flatten();
+    let entries = entries.map(|(term, overview)| Ok(OverviewEntry::of(&names.text(term)?, overview)));
+    let mut entries: Vec<OverviewEntry> = entries.collect::<Result<_, _>>()?;
     entries.sort_by(|a, b| a.place().cmp(&b.place()));
     Ok(entries)
-}
-
-/// Each plan's place among those of its label.
-fn places_in_labels(snapshot: &Snapshot, clusters: &Clusters) -> Vec<u32> {
-    let mut places = vec![0; snapshot.plans.len()];
-    for label in clusters.labels() {
-        for (place, plan) in (0..).zip(clusters.plans(label)) {
-            places[*plan as usize] = place;
-        }
-    }
-    places
 }
 
 /// Reads the runs of one label after the other, as far back as an overview looks at them.
 struct Reader<'c> {
     clusters: &'c Clusters,
-    places: &'c [u32],
     window: &'c Window,
     points: Vec<Point>,
 }
@@ -110,7 +96,7 @@ impl Reader<'_> {
         // Growing would hold the runs of a large label three times.
         self.points.reserve_exact(self.clusters.rows_max(label, since_unix_ns, until_unix_ns));
         self.clusters.each(label, since_unix_ns, until_unix_ns, |number, row| {
-            self.points.push(point(number, row, self.places[row.plan as usize]));
+            self.points.push(point(number, row, self.clusters.place(row.plan) as u32));
         });
     }
 

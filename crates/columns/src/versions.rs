@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use queryscope_store::VersionEntry;
 
 use crate::clusters::Clusters;
-use crate::keys::Keys;
+use crate::dictionary::Plan;
 use crate::names::Names;
-use crate::rules::distinct;
+use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
-use crate::tallies::{Tallied, tally};
+use crate::tallies::tally;
 
 /// The plans that queries a selection keeps finished with, as [`Store::versions`](queryscope_store::Store::versions)
 /// gives them.
@@ -18,19 +18,20 @@ pub fn versions<N: Names>(
     snapshot: &Snapshot,
     selection: &Selection,
 ) -> Result<Vec<VersionEntry>, N::Error> {
-    let keys = Keys::of(snapshot, |plan| plan.fingerprint);
     let clusters = Clusters::of(snapshot, selection);
+    let lists = RuleLists::of(names, snapshot, &clusters)?;
+    let by_plan = |plan: &Plan| plan.fingerprint;
+    let plans = tally(snapshot, selection, &clusters, &lists, by_plan, |tally, rules| {
+        Some((clusters.row(tally.last()?), tally, rules))
+    });
     let mut versions = Vec::new();
-    tally(names, snapshot, selection, &clusters, &keys, |Tallied { term, tally, rules }| {
-        let Some(last) = tally.last().map(|number| clusters.row(number)) else { return Ok(()) };
+    for (term, (last, tally, rules)) in plans {
         // Retention takes the oldest first: where the latest has gone since the snapshot, so have all.
-        let Some(latest) = names.query_id(last)? else { return Ok(()) };
-        let fingerprint = names.text(term)?;
-        if let Some(version) = tally.into_version(&fingerprint, distinct(&rules), latest) {
+        let Some(latest) = names.query_id(last)? else { continue };
+        if let Some(version) = tally.into_version(&names.text(term)?, rules, latest) {
             versions.push((last, VersionEntry::of(&version, latest)));
         }
-        Ok(())
-    })?;
+    }
     versions.sort_unstable_by_key(|(last, version)| Reverse((version.last_started_unix_ns, *last)));
     Ok(versions.into_iter().map(|(_, version)| version).collect())
 }

@@ -42,7 +42,7 @@ impl<'n, 'a> PlanChange<'n, 'a> {
     /// When the plan changed; takes all runs that were added, once more.
     pub(crate) fn unix_ns<'p>(&self, points: impl Iterator<Item = &'p Point>) -> Option<i64> {
         let now = self.fingerprint(self.last?.1)?;
-        let mut runs_by_plan: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut runs_by_plan: BTreeMap<i64, usize> = BTreeMap::new();
         for (plan, runs) in self.names.plans.iter().zip(&self.usual) {
             if let Some(fingerprint) = plan.fingerprint {
                 *runs_by_plan.entry(fingerprint).or_default() += runs;
@@ -50,13 +50,13 @@ impl<'n, 'a> PlanChange<'n, 'a> {
         }
         let known: usize = runs_by_plan.values().sum();
         let most = runs_by_plan.values().max()?;
-        if known < USUAL_RUNS_MIN || runs_by_plan.get(now) == Some(most) {
+        if known < USUAL_RUNS_MIN || runs_by_plan.get(&now) == Some(most) {
             return None;
         }
         points.filter(|point| self.fingerprint(point.plan) == Some(now)).map(|p| p.started_unix_ns).min()
     }
 
-    fn fingerprint(&self, plan: u32) -> Option<&'a str> {
+    fn fingerprint(&self, plan: u32) -> Option<i64> {
         self.names.plans[plan as usize].fingerprint
     }
 }

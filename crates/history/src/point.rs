@@ -51,8 +51,8 @@ pub struct Names<'a> {
 /// The names of a plan, and of what warned where it ran. Two numbers may stand for plans of one fingerprint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PlanNames<'a> {
-    /// Hash of the plan.
-    pub fingerprint: Option<&'a str>,
+    /// Stands for the hash of the plan: equal where that is.
+    pub fingerprint: Option<i64>,
     /// Names of the insights that warned.
     pub rules: Vec<&'a str>,
 }
@@ -61,6 +61,8 @@ pub struct PlanNames<'a> {
 pub(crate) struct Numbered<'a> {
     pub(crate) points: Vec<Point>,
     pub(crate) names: Names<'a>,
+    /// What the numbers of fingerprints stand for.
+    pub(crate) fingerprints: Vec<&'a str>,
     /// The run of each point's number.
     pub(crate) query_ids: Vec<QueryId>,
 }
@@ -70,11 +72,15 @@ impl<'a> Numbered<'a> {
         let mut ordered: Vec<Run<'a>> = runs.into_iter().collect();
         ordered.sort_unstable_by_key(Run::place);
         let (mut plans, mut services) = (Numbers::default(), Numbers::default());
+        let mut fingerprints = Numbers::default();
         let points = ordered.iter().zip(0..).map(|(run, number)| Point {
             started_unix_ns: run.started_unix_ns,
             time_ms: run.time_ms().unwrap_or(f64::NAN),
             number,
-            plan: plans.of(PlanNames { fingerprint: run.fingerprint, rules: run.rules.to_vec() }),
+            plan: plans.of(PlanNames {
+                fingerprint: run.fingerprint.map(|text| fingerprints.of(text).into()),
+                rules: run.rules.to_vec(),
+            }),
             service: services.of(run.service),
             failed: run.status == RunStatus::Failed,
         });
@@ -82,6 +88,7 @@ impl<'a> Numbered<'a> {
         Self {
             points,
             names: Names { plans: plans.values, services: services.values.into() },
+            fingerprints: fingerprints.values,
             query_ids: ordered.iter().map(|run| run.query_id).collect(),
         }
     }

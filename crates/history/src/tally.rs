@@ -36,12 +36,24 @@ impl Tally {
         if let Some(time_ms) = point.time() {
             self.total.add(time_ms);
             self.times_ms.push(time_ms);
-            if Some(place) > self.recent_from {
-                self.recent.push((place, time_ms));
-                if self.recent.len() == 2 * GROUP_RECENT_RUNS {
-                    self.forget_older();
-                }
+            self.add_recent(place, time_ms);
+        }
+    }
+
+    /// Adds the runs of another tally.
+    pub fn merge(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.failed += other.failed;
+        self.bounds = match (self.bounds, other.bounds) {
+            (Some((first, last)), Some((other_first, other_last))) => {
+                Some((first.min(other_first), last.max(other_last)))
             }
+            (one, None) | (None, one) => one,
+        };
+        self.total.merge(other.total);
+        self.times_ms.extend(other.times_ms);
+        for (place, time_ms) in other.recent {
+            self.add_recent(place, time_ms);
         }
     }
 
@@ -90,6 +102,15 @@ impl Tally {
             rules,
             latest_query_id,
         })
+    }
+
+    fn add_recent(&mut self, place: Place, time_ms: f64) {
+        if Some(place) > self.recent_from {
+            self.recent.push((place, time_ms));
+            if self.recent.len() == 2 * GROUP_RECENT_RUNS {
+                self.forget_older();
+            }
+        }
     }
 
     fn forget_older(&mut self) {

@@ -33,8 +33,8 @@ pub struct Version<'a> {
 /// The plans that finished at least once among the runs of a label, the one that ran last first. Runs are given
 /// in any order; one whose plan is unknown belongs to none.
 pub fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
-    let Numbered { points, names, query_ids } = Numbered::of(runs.iter().copied());
-    let mut by_plan: BTreeMap<&str, (Tally, BTreeSet<&str>)> = BTreeMap::new();
+    let Numbered { points, names, fingerprints, query_ids } = Numbered::of(runs.iter().copied());
+    let mut by_plan: BTreeMap<i64, (Tally, BTreeSet<&str>)> = BTreeMap::new();
     for point in &points {
         let plan = &names.plans[point.plan as usize];
         if let Some(fingerprint) = plan.fingerprint {
@@ -43,9 +43,9 @@ pub fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
             rules.extend(&plan.rules);
         }
     }
-    let version = |(fingerprint, (tally, rules)): (_, (Tally, BTreeSet<_>))| {
+    let version = |(fingerprint, (tally, rules)): (i64, (Tally, BTreeSet<_>))| {
         let latest = query_ids[tally.last()? as usize];
-        tally.into_version(fingerprint, rules.into_iter().collect(), latest)
+        tally.into_version(fingerprints[fingerprint as usize], rules.into_iter().collect(), latest)
     };
     let mut versions: Vec<_> = by_plan.into_iter().filter_map(version).collect();
     versions.sort_unstable_by_key(|version| Reverse((version.last_started_unix_ns, version.latest_query_id)));

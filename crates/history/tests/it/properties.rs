@@ -7,9 +7,11 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use queryscope_history::{
-    Alternative, Earlier, Group, Histogram, Overview, RankTest, Run, Verdict, Window, median, quartiles,
-    versions,
+    Alternative, Earlier, Group, Histogram, Overview, Point, RankTest, Run, Tally, Verdict, Window, median,
+    quartiles, versions,
 };
+use queryscope_protocol::QueryId;
+use uuid::Uuid;
 
 use crate::any_runs::{NOW, runs};
 use crate::model;
@@ -67,6 +69,29 @@ proptest! {
     #[test]
     fn a_group_is_that_of_the_model(runs in runs()) {
         prop_assert_eq!(Group::of(&runs), model::group(&runs));
+    }
+
+    #[test]
+    fn tallies_merge_to_that_of_all(
+        points in prop::collection::vec(
+            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], any::<bool>(), 0..3_usize),
+            0..300,
+        ),
+    ) {
+        let mut whole = Tally::default();
+        let mut parts = [Tally::default(), Tally::default(), Tally::default()];
+        for (number, (started_unix_ns, time_ms, failed, part)) in (0..).zip(points) {
+            let point = Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed };
+            whole.add(&point);
+            parts[part].add(&point);
+        }
+        let [mut merged, second, third] = parts;
+        merged.merge(second);
+        merged.merge(third);
+        prop_assert_eq!(merged.last(), whole.last());
+        prop_assert_eq!(merged.clone().into_group(Vec::new()), whole.clone().into_group(Vec::new()));
+        let version = |tally: Tally| tally.into_version("A", Vec::new(), QueryId::new(Uuid::nil()));
+        prop_assert_eq!(version(merged), version(whole));
     }
 
     #[test]
