@@ -31,14 +31,6 @@ impl Conditions {
             (&filter.fingerprint, "q.fingerprint", "query_by_fingerprint"),
             (&filter.label, "q.label", "query_by_label"),
         ];
-        if let Some(status) = filter.status {
-            conditions.compare("q.status =", i64::from(status.number()));
-            if status != Status::Finished {
-                // In these words the partial index offers itself.
-                conditions.clauses.push("q.status <> 1".into());
-                conditions.index = "query_by_status";
-            }
-        }
         for (is, column, index) in columns {
             match is {
                 None => continue,
@@ -49,6 +41,14 @@ impl Conditions {
                 },
             }
             conditions.index = index;
+        }
+        if let Some(status) = filter.status {
+            conditions.compare("q.status =", i64::from(status.number()));
+            if status != Status::Finished {
+                // In these words the partial index offers itself, which holds all of these columns.
+                conditions.clauses.push("q.status <> 1".into());
+                conditions.index = "query_by_status";
+            }
         }
         if let Some(since) = filter.since_unix_ns {
             conditions.compare("q.started_unix_ns >=", since);
