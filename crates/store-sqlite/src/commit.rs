@@ -9,8 +9,8 @@ use queryscope_store::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{damaged, store_error};
-use crate::seen;
 use crate::terms::TermIds;
+use crate::{put, seen};
 
 /// Whoever writes a query's row takes over what `running` has counted.
 const UPDATE_STATUS: &str = "
@@ -197,38 +197,16 @@ impl Committer {
         query: &Query,
         events: usize,
     ) -> rusqlite::Result<i64> {
-        let terms = &mut self.terms;
-        let engine = terms.optional(db, query.engine.as_deref())?;
-        if let Some(engine) = engine {
-            db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
-        }
-        db.prepare_cached(
-            "INSERT INTO query (query_id, stream, project, service, environment, host, engine, label, fingerprint,
-                 status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, id, events)
+        let mut insert = db.prepare_cached(
+            "INSERT INTO query (query_id, project, service, environment, host, engine, label, fingerprint, status, known,
+                 started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, id, stream, events)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-        )?
-        .execute(params![
-            query.query_id.uuid().as_bytes(),
-            stream,
-            terms.id(db, &query.project)?,
-            terms.optional(db, query.service.as_deref())?,
-            terms.optional(db, query.environment.as_deref())?,
-            terms.id(db, &query.host)?,
-            engine,
-            terms.optional(db, query.label.as_deref())?,
-            terms.optional(db, query.fingerprint.as_deref())?,
-            query.status.number(),
-            query.known.number(),
-            query.started_unix_ns,
-            query.wall_ms,
-            query.cpu_ms,
-            query.result_rows,
-            terms.optional(db, query.failed.as_deref())?,
-            query.warnings,
-            rules_id(terms, db, &query.rules)?,
-            self.next_query,
-            events,
-        ])?;
+        )?;
+        put::bind(db, &mut self.terms, query, &mut insert)?;
+        insert.raw_bind_parameter(18, self.next_query)?;
+        insert.raw_bind_parameter(19, stream)?;
+        insert.raw_bind_parameter(20, events)?;
+        insert.raw_execute()?;
         self.next_query += 1;
         Ok(self.next_query - 1)
     }
@@ -263,20 +241,11 @@ impl Committer {
             query.result_rows,
             terms.optional(db, query.failed.as_deref())?,
             query.warnings,
-            rules_id(terms, db, &query.rules)?,
+            put::rules_id(db, terms, &query.rules)?,
             events,
         ])?;
         Ok(())
     }
-}
-
-fn rules_id(terms: &mut TermIds, db: &Connection, rules: &[String]) -> rusqlite::Result<Option<i64>> {
-    if rules.is_empty() {
-        return Ok(None);
-    }
-    let list = serde_json::to_string(rules)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    terms.id(db, &list).map(Some)
 }
 
 /// A stream as it is stored.

@@ -14,6 +14,7 @@ mod load;
 mod migrate;
 mod names;
 mod options;
+mod put;
 mod readers;
 mod recording;
 mod repair;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::error::OpenError;
 use crate::migrate::open_writer;
-use crate::seen;
 use crate::terms::TermIds;
+use crate::{put, seen};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
 const TOLD_BY_OTHERS: [(&str, &str); 6] = [
@@ -265,39 +265,14 @@ impl Repair {
     /// Writes the row of a query, which is there, as its events make it.
     pub fn put_query(&mut self, query: &Query) -> Done<()> {
         let (db, terms) = (&self.db, &mut self.terms);
-        let engine = terms.optional(db, query.engine.as_deref())?;
-        if let Some(engine) = engine {
-            db.execute("INSERT OR IGNORE INTO engine (term) VALUES (?1)", [engine])?;
-        }
-        let rules = match query.rules.as_slice() {
-            [] => None,
-            rules => Some(serde_json::json!(rules).to_string()),
-        };
-        db.execute(
+        let mut update = db.prepare_cached(
             "UPDATE query SET project = ?2, service = ?3, environment = ?4, host = ?5, engine = ?6, label = ?7, fingerprint = ?8,
                  status = ?9, known = ?10, started_unix_ns = ?11, wall_ms = ?12, cpu_ms = ?13, result_rows = ?14, failed = ?15,
                  warnings = ?16, rules = ?17
              WHERE query_id = ?1",
-            params![
-                query.query_id.uuid().as_bytes(),
-                terms.id(db, &query.project)?,
-                terms.optional(db, query.service.as_deref())?,
-                terms.optional(db, query.environment.as_deref())?,
-                terms.id(db, &query.host)?,
-                engine,
-                terms.optional(db, query.label.as_deref())?,
-                terms.optional(db, query.fingerprint.as_deref())?,
-                query.status.number(),
-                query.known.number(),
-                query.started_unix_ns,
-                query.wall_ms,
-                query.cpu_ms,
-                query.result_rows,
-                terms.optional(db, query.failed.as_deref())?,
-                query.warnings,
-                terms.optional(db, rules.as_deref())?,
-            ],
         )?;
+        put::bind(db, terms, query, &mut update)?;
+        update.raw_execute()?;
         Ok(())
     }
 
