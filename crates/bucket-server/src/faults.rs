@@ -10,17 +10,36 @@ pub enum Fault {
     SlowDown,
     /// It answers late.
     Late(Duration),
+    /// It does what it is asked for, and the connection ends before the answer.
+    Silent,
+    /// The connection ends in the middle of the answer's body.
+    Cut,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Faults(Mutex<Option<Fault>>);
+pub(crate) struct Faults(Mutex<Planned>);
+
+#[derive(Debug, Default)]
+struct Planned {
+    /// Requests that are answered as they should before.
+    after: usize,
+    fault: Option<Fault>,
+}
 
 impl Faults {
-    pub(crate) fn set(&self, fault: Option<Fault>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    pub(crate) fn set(&self, after: usize, fault: Option<Fault>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Planned { after, fault };
     }
 
-    pub(crate) fn get(&self) -> Option<Fault> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What befalls the request that has come.
+    pub(crate) fn next(&self) -> Option<Fault> {
+        let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match planned.after.checked_sub(1) {
+            Some(left) => {
+                planned.after = left;
+                None
+            }
+            None => planned.fault,
+        }
     }
 }

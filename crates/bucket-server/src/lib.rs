@@ -1,8 +1,9 @@
 //! A server that speaks S3, for tests: `s3s-fs` over a folder, in the process of the test.
 //!
-//! It checks signatures as S3 does. It is stopped and started again at the same address, answers 503 or takes its time
-//! when told to. What it can not show: limits of S3 (rates, 5 MiB a part, 10,000 parts), pages of more than its own
-//! names at once, errors in the middle of an answer, writing to a bucket that is none (it makes it), and other clouds.
+//! It checks signatures as S3 does. It is stopped and started again at the same address, and when told to it answers 503,
+//! takes its time, ends connections instead of an answer or in the middle of one. What it can not show: limits of S3
+//! (rates, 5 MiB a part, 10,000 parts), pages of more than its own names at once, writing to a bucket that is none (it
+//! makes it), and other clouds.
 
 mod faults;
 mod server;

@@ -1,10 +1,15 @@
 //! The server: a thread of its own, so that tests need no runtime.
 
+use std::ffi::OsStr;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyper::body::Incoming;
+use futures_util::stream;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -28,6 +33,8 @@ const SECRET: &str = "not-a-secret";
 pub struct BucketServer {
     folder: TempDir,
     address: SocketAddr,
+    /// Whether requests have to be signed.
+    signed: bool,
     faults: Arc<Faults>,
     running: Option<Runtime>,
 }
@@ -38,10 +45,23 @@ impl BucketServer {
     /// # Panics
     /// When there is no folder or port for it.
     pub fn start() -> Self {
+        Self::start_that(true)
+    }
+
+    /// Starts one that asks nobody who they are. So it also understands who speaks to Google's buckets: apart from
+    /// signatures, their XML interface is that of S3 as far as recordings need it.
+    ///
+    /// # Panics
+    /// Those of [`BucketServer::start`].
+    pub fn start_for_anybody() -> Self {
+        Self::start_that(false)
+    }
+
+    fn start_that(signed: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join(BUCKET)).expect("a bucket");
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut server = Self { folder, address, faults: Arc::default(), running: None };
+        let mut server = Self { folder, address, signed, faults: Arc::default(), running: None };
         server.start_again();
         server
     }
@@ -53,8 +73,10 @@ impl BucketServer {
     pub fn start_again(&mut self) {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let mut builder = S3ServiceBuilder::new(FileSystem::new(self.folder.path()).expect("a folder"));
-        builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
-        let service = builder.build();
+        if self.signed {
+            builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
+        }
+        let (service, signed) = (builder.build(), self.signed);
         let faults = Arc::clone(&self.faults);
         let address = self.address;
         let (tell, told) = std::sync::mpsc::channel();
@@ -62,7 +84,7 @@ impl BucketServer {
             let listener = TcpListener::bind(address).await.expect("a port");
             tell.send(listener.local_addr().expect("bound")).expect("somebody waits");
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(stream, service.clone(), Arc::clone(&faults)));
+                tokio::spawn(connection(stream, service.clone(), signed, Arc::clone(&faults)));
             }
         });
         self.address = told.recv().expect("a port");
@@ -78,7 +100,12 @@ impl BucketServer {
 
     /// From now on it fails so, or no more.
     pub fn fail(&self, fault: impl Into<Option<Fault>>) {
-        self.faults.set(fault.into());
+        self.fail_after(0, fault);
+    }
+
+    /// The same, once it has answered so many more requests as it should.
+    pub fn fail_after(&self, requests: usize, fault: impl Into<Option<Fault>>) {
+        self.faults.set(requests, fault.into());
     }
 
     /// The variables a program needs to reach it.
@@ -90,6 +117,16 @@ impl BucketServer {
             ("AWS_ACCESS_KEY_ID", KEY.into()),
             ("AWS_SECRET_ACCESS_KEY", SECRET.into()),
         ]
+    }
+
+    /// The variables a program needs to reach one that is [for anybody](BucketServer::start_for_anybody) as if it were
+    /// Google's.
+    pub fn google_variables(&self) -> [(&'static str, String); 2] {
+        let account = format!(
+            r#"{{"private_key":"","private_key_id":"","client_email":"","disable_oauth":true,"gcs_base_url":"http://{}"}}"#,
+            self.address
+        );
+        [("GOOGLE_SERVICE_ACCOUNT_KEY", account), ("GOOGLE_ALLOW_HTTP", "true".into())]
     }
 
     /// The folder that holds what lies in the bucket.
@@ -107,6 +144,20 @@ impl BucketServer {
         names.sort();
         names
     }
+
+    /// How many parts of uploads it holds that were neither completed nor given up.
+    ///
+    /// # Panics
+    /// When its folder can not be read.
+    pub fn parts(&self) -> usize {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a folder");
+        entries.filter(|entry| is_part(&entry.as_ref().expect("an entry").file_name())).count()
+    }
+}
+
+/// Names of parts are `s3s-fs`'s own affair.
+fn is_part(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.contains(".part-"))
 }
 
 impl Drop for BucketServer {
@@ -127,21 +178,39 @@ fn files(folder: &Path, below: &str, names: &mut Vec<String>) {
     }
 }
 
-async fn connection(stream: TcpStream, service: S3Service, faults: Arc<Faults>) {
-    let answer = service_fn(move |request: Request<Incoming>| {
-        let (service, faults) = (service.clone(), Arc::clone(&faults));
+async fn connection(stream: TcpStream, service: S3Service, signed: bool, faults: Arc<Faults>) {
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        if !signed {
+            request.headers_mut().remove(AUTHORIZATION);
+        }
+        let (service, fault) = (service.clone(), faults.next());
         async move {
-            match faults.get() {
+            match fault {
                 Some(Fault::SlowDown) => {
                     let answer = Response::builder().status(503).body(s3s::Body::empty());
                     return Ok(answer.expect("valid"));
                 }
                 Some(Fault::Late(by)) => tokio::time::sleep(by).await,
-                None => {}
+                Some(Fault::Silent | Fault::Cut) | None => {}
             }
-            service.call(request.map(s3s::Body::from)).await
+            let answer = service.call(request.map(s3s::Body::from)).await.map_err(io::Error::other)?;
+            match fault {
+                Some(Fault::Silent) => Err(io::ErrorKind::ConnectionReset.into()),
+                Some(Fault::Cut) => cut(answer).await,
+                _ => Ok(answer),
+            }
         }
     });
     // How a connection ends is the other side's affair.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+}
+
+/// The answer up to the middle of its body.
+async fn cut(answer: Response<s3s::Body>) -> io::Result<Response<s3s::Body>> {
+    let (mut head, body) = answer.into_parts();
+    let mut bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    head.headers.insert(CONTENT_LENGTH, bytes.len().into());
+    let half = bytes.split_to(bytes.len() / 2);
+    let cut = stream::iter([Ok(Frame::data(half)), Err(io::Error::from(io::ErrorKind::ConnectionReset))]);
+    Ok(Response::from_parts(head, s3s::Body::http_body(StreamBody::new(cut))))
 }

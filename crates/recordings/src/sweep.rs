@@ -133,14 +133,18 @@ impl Recordings {
     }
 }
 
-/// Whether an object is named like a recording and is none the store has or is about to have.
+/// Whether an object is named like a recording and is none the store has or may yet have.
 async fn is_orphan(store: &dyn Store, object: &ObjectMeta) -> Result<bool, RecordingError> {
     let path = object.location.as_ref();
     let Some((id, version)) = named_by(path) else {
         return Ok(false);
     };
     Ok(store.recording(id).await?.is_none_or(|parts| {
-        let about_to_be = version.is_none() && recording_path(id, parts.query.started_unix_ns) == path;
+        let about_to_be = match version {
+            None => recording_path(id, parts.query.started_unix_ns) == path,
+            // It can be made known for as long as the chunks it was made of are there; their ids do not come again.
+            Some(_) => !parts.chunks.is_empty(),
+        };
         parts.sealed_path.as_deref() != Some(path) && !about_to_be
     }))
 }

@@ -7,7 +7,10 @@ use queryscope_recordings::RecordingError;
 use queryscope_store::testsuite::batch;
 
 use crate::kinds::bucket;
-use crate::world::{World, end, seqs};
+use crate::world::{World, drain, end, long_line, seqs};
+
+/// Requests that write a recording of two parts: one that begins it, the parts, one that ends it.
+const REQUESTS_OF_TWO_PARTS: usize = 4;
 
 /// A sealed query (1) and one that waits (2).
 async fn world(server: &BucketServer) -> World {
@@ -97,4 +100,100 @@ async fn names_are_below_the_prefix() {
     let path = world.parts(1).await.sealed_path.expect("sealed");
     let names = server.names();
     assert!(names.contains(&format!("of/a/service/{path}")), "{names:?}");
+}
+
+/// A query (1) whose recording takes two parts; its end is not sealed yet.
+async fn large(server: &BucketServer) -> World {
+    let world = World::with(bucket(server));
+    for number in 2..=6 {
+        world.commit(batch(1).event(1, number, long_line(number, 4 << 20))).await;
+    }
+    world.commit(end(batch(1), 1, 7)).await;
+    world
+}
+
+#[tokio::test]
+async fn an_upload_that_fails_anywhere_leaves_the_chunks_and_is_made_anew() {
+    let server = BucketServer::start();
+    let world = large(&server).await;
+    let chunks = world.parts(1).await.chunks;
+    let before = world.read(1).await;
+    for (requests, fault) in
+        (0..REQUESTS_OF_TWO_PARTS).zip([Fault::SlowDown, Fault::Silent].into_iter().cycle())
+    {
+        server.fail_after(requests, fault);
+        let round = world.seal().await;
+        assert!(matches!(&round.failed[..], [(_, RecordingError::Unavailable(_))]), "{requests}: {round:?}");
+        server.fail(None);
+        let parts = world.parts(1).await;
+        assert_eq!((parts.chunks, parts.sealed_path), (chunks.clone(), None), "{requests} {fault:?}");
+    }
+    assert!(world.read(1).await == before);
+    server.fail_after(REQUESTS_OF_TWO_PARTS, Fault::SlowDown);
+    assert_eq!(world.seal().await.sealed, 1, "so many are all");
+    server.fail(None);
+    assert!(world.read(1).await == before);
+    assert_eq!(server.names().len(), 1, "what was written without an answer has the same name");
+}
+
+#[tokio::test]
+async fn a_recording_that_turns_out_damaged_leaves_no_parts() {
+    let server = BucketServer::start();
+    let world = World::with(bucket(&server));
+    for number in 2..=6 {
+        let line = long_line(number, 4 << 20);
+        world.commit(batch(1).event(1, number, line).progress(1, [number + 10])).await;
+    }
+    // What overlaps is looked into: this is found out after more than a part.
+    let mut damaged = end(batch(1).progress(1, [8]), 1, 20).build();
+    let middle = damaged.parts[0].gzip.len() / 2;
+    damaged.parts[0].gzip[middle] ^= 1;
+    world.store.commit(damaged).await.expect("stored");
+    let round = world.seal().await;
+    assert!(matches!(&round.failed[..], [(_, RecordingError::Damaged { .. })]), "{round:?}");
+    assert_eq!((server.names().len(), server.parts()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_half_way_is_no_recording() {
+    let server = BucketServer::start();
+    let world = large(&server).await;
+    assert_eq!(world.seal().await.sealed, 1);
+    for pieces in 0..3 {
+        server.fail_after(pieces, Fault::Cut);
+        let read = match world.recordings.read(&world.store, world.parts(1).await).await {
+            Ok(content) => drain(content).await,
+            Err(error) => Err(error),
+        };
+        assert!(matches!(read, Err(RecordingError::Unavailable(_))), "{pieces}");
+    }
+    // Nor does it become the beginning of another.
+    world.commit(batch(1).progress(1, [9])).await;
+    let round = world.seal().await;
+    assert!(matches!(&round.failed[..], [(_, RecordingError::Unavailable(_))]), "{round:?}");
+    server.fail(None);
+    assert_eq!(world.seal().await.sealed, 1);
+    assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4, 5, 6, 7, 9]);
+}
+
+#[tokio::test]
+async fn what_can_not_be_listed_or_deleted_stays_for_the_next_sweep() {
+    let server = BucketServer::start();
+    let world = world(&server).await;
+    world.commit(batch(1).progress(1, [6])).await;
+    assert_eq!(world.seal().await.sealed, 2);
+    let sweep = async || world.recordings.sweep_versions(world.store.as_ref(), 0..=1, i64::MAX).await;
+    for (answered, fault) in [(0, Fault::SlowDown), (0, Fault::Cut), (1, Fault::SlowDown)] {
+        server.fail_after(answered, fault);
+        let swept = sweep().await;
+        assert!(matches!(swept, Err(RecordingError::Unavailable(_))), "{answered} {fault:?}: {swept:?}");
+        assert_eq!(server.names().len(), 3);
+    }
+    // It is deleted, and nobody says so.
+    server.fail_after(1, Fault::Silent);
+    assert!(sweep().await.is_err());
+    server.fail(None);
+    assert_eq!(sweep().await.expect("swept").recordings, 0);
+    assert_eq!(server.names().len(), 2);
+    assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 6]);
 }

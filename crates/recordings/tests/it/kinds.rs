@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::memory::InMemory;
 use object_store::prefix::PrefixStore;
+use object_store::{ObjectStore, RetryConfig};
 use queryscope_bucket_server::{BUCKET, BucketServer};
 use queryscope_recordings::{RecordingError, Recordings};
 use queryscope_store::testsuite::{batch, facts, query_id};
@@ -24,9 +25,22 @@ pub(crate) fn bucket(server: &BucketServer) -> Recordings {
         let key = name.to_lowercase().parse().expect("a setting of S3");
         builder = builder.with_config(key, value);
     }
-    let once = object_store::RetryConfig { max_retries: 0, ..object_store::RetryConfig::default() };
-    let objects = builder.with_retry(once).build().expect("a client");
+    let objects = builder.with_retry(once()).build().expect("a client");
     Recordings::new(Arc::new(PrefixStore::new(objects, "of/a/service"))).shared()
+}
+
+/// The same, as a program sees it that takes it for one of Google's.
+fn google_bucket(server: &BucketServer) -> Recordings {
+    let mut builder = GoogleCloudStorageBuilder::new().with_bucket_name(BUCKET);
+    for (name, value) in server.google_variables() {
+        builder = builder.with_config(name.to_lowercase().parse().expect("a setting"), value);
+    }
+    let objects = builder.with_retry(once()).build().expect("a client");
+    Recordings::new(Arc::new(PrefixStore::new(objects, "of/a/service"))).shared()
+}
+
+fn once() -> RetryConfig {
+    RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
 
 /// Runs a check on recordings of every kind.
@@ -39,6 +53,8 @@ async fn of_every_kind(check: impl AsyncFn(World)) {
     check(World::with(Recordings::new(memory).shared())).await;
     let server = BucketServer::start();
     check(World::with(bucket(&server))).await;
+    let server = BucketServer::start_for_anybody();
+    check(World::with(google_bucket(&server))).await;
 }
 
 async fn sealed_path(world: &World, query: u64) -> String {
@@ -161,6 +177,29 @@ async fn what_others_took_the_place_of_goes_after_a_day() {
         world.recordings.open(&counts).await.expect("there");
         world.recordings.open(&other).await.expect("there");
         assert_eq!(lines(&world.read(2).await).len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_another_may_be_about_to_make_known_stays() {
+    of_every_kind(async |world| {
+        if !world.recordings.is_shared() {
+            return;
+        }
+        world.commit(end(batch(1).progress(1, [2]), 1, 3)).await;
+        world.seal().await;
+        world.commit(batch(1).progress(1, [4])).await;
+        let late = world.recordings.write(&world.store, query_id(1)).await.expect("written").expect("ended");
+        let sweep = async || {
+            let swept = world.recordings.sweep_versions(world.store.as_ref(), 0..=DAY_NS, i64::MAX);
+            swept.await.expect("swept").recordings
+        };
+        assert_eq!(sweep().await, 0, "however long ago it was written");
+        let replaced = world.store.seal(vec![late]).await.expect("a store");
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4]);
+        assert_eq!(sweep().await, replaced.len() as u64, "now nobody can");
+        assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4]);
     })
     .await;
 }
