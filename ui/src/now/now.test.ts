@@ -15,3 +15,8 @@ test("the line names the one that is late, and counts several", () => {
   expect(firstLine([running("a", 0, [8]), running("b", 15_000, [])], usual, 20_000)).toBe("2 running, 8.0 threads busy; a is past its usual time");
   expect(firstLine([running("a", 0, []), running("b", 0, [])], usual, 20_000)).toBe("2 running, 0.0 threads busy; 2 are past their usual time");
 });
+
+test("what its plan says of a query counts more than what its label says", () => {
+  expect(firstLine([running("a", 0, [])], usual, 20_000, new Map([["q", false]]))).toBe("1 running, 0.0 threads busy");
+  expect(firstLine([running("a", 0, [])], usual, 1000, new Map([["q", true]]))).toBe("1 running, 0.0 threads busy; a is past its usual time");
+});

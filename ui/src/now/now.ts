@@ -5,18 +5,27 @@ import type { Running } from "../live/hub";
 import { epochMs, formatThreads } from "../units";
 import { progressOf } from "./progress";
 
-/** "3 running, 11.2 threads busy; `orders/daily` is past its usual time". */
-export function firstLine(running: readonly Running[], usualOf: ReadonlyMap<string, LabelOverview>, nowMs: number): string {
+/**
+ * "3 running, 11.2 threads busy; `orders/daily` is past its usual time". `late` says of queries, by id, whether they are
+ * late by the earlier runs of their plan; of others their label says it.
+ */
+export function firstLine(
+  running: readonly Running[],
+  usualOf: ReadonlyMap<string, LabelOverview>,
+  nowMs: number,
+  late: ReadonlyMap<string, boolean> = new Map(),
+): string {
   if (running.length === 0) return "Nothing is running";
   const threads = running.reduce((sum, { pulse }) => sum + (pulse?.threads.at(-1) ?? 0), 0);
-  const late = running.flatMap(({ query, pulse }) => {
+  const past = running.flatMap(({ query, pulse }) => {
     const elapsed = Math.max(nowMs - epochMs(query.started_unix_ns), pulse?.elapsed_ms ?? 0);
-    return query.label && progressOf(elapsed, usualOf.get(query.label))?.isLate === true ? [query.label] : [];
+    const isLate = late.get(query.query_id) ?? progressOf(elapsed, usualOf.get(query.label ?? ""))?.isLate ?? false;
+    return query.label && isLate ? [query.label] : [];
   });
   const line = `${running.length} running, ${formatThreads(threads)} threads busy`;
-  const [first] = late;
+  const [first] = past;
   if (first === undefined) return line;
-  return late.length === 1 ? `${line}; ${first} is past its usual time` : `${line}; ${late.length} are past their usual time`;
+  return past.length === 1 ? `${line}; ${first} is past its usual time` : `${line}; ${past.length} are past their usual time`;
 }
 
 /** For a sort: the query that started last first. */
