@@ -12,7 +12,7 @@ export function whyNothing({ lines, problems }: Pick<Recording, "lines" | "probl
   const [, later] = SCHEMA.exec(lines[0] ?? "") ?? [];
   if (later !== undefined) return `it is ${later}, and this page knows ${KNOWN}`;
   const [first] = problems;
-  return `it holds no event and no profile this page knows (${KNOWN})${first ? `; line ${first.line}: ${first.reason}` : ""}`;
+  return `it holds no query that this page knows (${KNOWN})${first ? `; line ${first.line}: ${first.reason}` : ""}`;
 }
 
 class Opened {
@@ -31,8 +31,9 @@ class Opened {
       const bytes = new Uint8Array(await file.arrayBuffer());
       const { bytes: decoded, cut } = isGzip(bytes) ? await gunzip(bytes) : { bytes, cut: false };
       const recording = readRecording(new TextDecoder().decode(decoded));
-      if (cut) this.problem = "its compressed part is cut off or broken: shown is what comes before";
-      if (recording.runs.size === 0) this.problem = whyNothing(recording);
+      const isEmpty = recording.runs.size === 0;
+      if (cut) this.problem = `its compressed part is cut off or broken${isEmpty ? ", and holds no query before that" : ": shown is what comes before"}`;
+      else if (isEmpty) this.problem = whyNothing(recording);
       this.recording = recording;
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
