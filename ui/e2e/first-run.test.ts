@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
+import { expectGood, launch, open, SCHEMES, type Width } from "./browser";
 import { Service, token } from "./service";
 
 let service: Service;
@@ -13,6 +13,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await service.remove();
+});
+
+test.each(SCHEMES.flatMap((scheme) => ([1280, 390] as Width[]).map((width) => [scheme, width] as const)))("an empty service in %s, %d pixels wide", async (scheme, width) => {
+  for (const [path, says] of [["/", "Waiting for the first query"], ["/now", "Nothing is running"], ["/queries", /No query with a label ran/], ["/queries?view=runs", /No query/], ["/open", "Open a recording or a profile"]] as const) {
+    const looked = await open(browser, service.url + path, scheme, width);
+    await looked.page.getByRole("heading", { level: 1, name: says }).waitFor();
+    await expectGood(looked);
+    await looked.page.context().close();
+  }
 });
 
 test("an empty service shows what to paste, and a test query makes it a dashboard", async () => {

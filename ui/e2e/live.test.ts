@@ -53,6 +53,31 @@ test("a query shows up, pulses and goes while the page stays open", async () => 
   await page.context().close();
 });
 
+test("what runs is set against the earlier runs of its plan", async () => {
+  const label = "live/judged";
+  const run = (at: number, agoMs: number, wall_ms: number): object => ({
+    schema: "engine-telemetry/profile@1", query_id: `5f0c5b1e-0000-4000-8000-0000000002${10 + at}`, label, fingerprint: "0123456789ab",
+    wall_ms, started_unix_ns: (Date.now() - agoMs) * 1e6, failed: null, plan: { physical: [{ id: 1, kind: "Sort", role: "sort", inputs: [] }], logical: [] },
+  });
+  const event = (at: number, type: string, profile: object): object => ({
+    schema: SCHEMA, seq: 1000 + at, type, query_id: (profile as { query_id: string }).query_id, profile,
+  });
+  const earlier = [20, 30, 40, 50, 60, 70].map((seconds, at) => event(at, "query.finished", run(at, 3_600_000, 1000 * seconds)));
+  await service.send(process, ...earlier, event(8, "query.started", run(8, 25_000, 1000)));
+  const looked = await open(browser, `${service.url}/now`);
+  const { page } = looked;
+  const card = page.getByRole("article").filter({ hasText: label });
+  await card.getByText(/ to .* more, by 6 runs of its plan/).waitFor();
+  const bar = card.getByRole("progressbar", { name: "Progress by earlier runs" });
+  expect(Number(await bar.getAttribute("aria-valuenow"))).toBeGreaterThan(30);
+  await expectGood(looked);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectGood(looked);
+  await service.send(process, event(9, "query.finished", run(8, 25_000, 26_000)));
+  await card.waitFor({ state: "detached" });
+  await page.context().close();
+});
+
 test("a lost service is said, numbers are grey, and it comes back by itself", async () => {
   const { page } = await open(browser, `${service.url}/now`);
   const second = query(2);
@@ -69,6 +94,20 @@ test("a lost service is said, numbers are grey, and it comes back by itself", as
   await page.getByText("live/3").waitFor();
   expect(await page.locator("main").getAttribute("data-stale")).toBeNull();
   await page.context().close();
+});
+
+test("a page that was opened while the service was away fills by itself", async () => {
+  const query = `${service.url}/queries/5f0c5b1e-0000-4000-8000-000000000101`;
+  for (const [url, shows] of [[service.url, /Nothing got worse|too few runs/], [query, /^Finished in/]] as const) {
+    const { page } = await open(browser, `${service.url}/now`);
+    await page.route("**/api/**", (route) => route.abort());
+    await page.goto(url);
+    await page.getByText("This can not be shown: the service does not answer.").first().waitFor();
+    await page.unroute("**/api/**");
+    await page.getByRole("heading", { level: 1, name: shows }).waitFor();
+    expect(await page.getByText("This can not be shown").count()).toBe(0);
+    await page.context().close();
+  }
 });
 
 test("all tabs share one connection", async () => {

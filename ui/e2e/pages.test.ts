@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectGood, launch, open, SCHEMES, type Width } from "./browser";
+import { runPath } from "./captures";
 import { Service } from "./service";
 
 let service: Service;
@@ -25,17 +26,18 @@ const PAGES = [
   { path: "/queries?view=runs", line: /queries/, shows: "Wall time" },
   { path: "/queries?view=days", line: /queries/, shows: "Median of the day" },
   { path: "/queries?view=places", line: /queries/, shows: "Environments" },
-  { path: SLOWER, line: /[12]\.\dx slower than usual since .* \(usually .*, n = \d+\): the plan changed/, shows: /2\.\dx slower than A/ },
+  { path: SLOWER, line: /[12]\.\dx slower than usual since .* \(.* in \d+ runs, usually .*\): the plan changed/, shows: /2\.\dx slower than A/ },
 ];
 
-/** Where to write the screenshots of the documentation: `SCREENSHOTS=../docs/screenshots npm run e2e`. */
+/** Where to write the screenshots of the documentation: `SCREENSHOTS=../docs/screenshots npm run e2e pages`. */
 const FOLDER = process.env["SCREENSHOTS"];
 const KEPT: Record<string, string> = {
   "light 1280 /": "home",
   "light 1280 /queries": "queries",
-  "light 1280 /queries?view=days": "days",
-  [`dark 1280 ${SLOWER}`]: "query",
-  "dark 390 /": "home-phone",
+  "dark 1280 /queries?view=days": "days",
+  [`light 1280 ${SLOWER}`]: "query",
+  "dark 1280 run": "run",
+  "light 390 run": "run-phone",
 };
 
 describe.each(SCHEMES)("in %s", (scheme) => {
@@ -49,7 +51,76 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       await expectGood(looked);
       await looked.page.context().close();
     });
+
+    test("the run of a slower plan says so, and is compared with the plan before", async () => {
+      const newest = await runPath(service, "orders/daily-revenue");
+      const looked = await open(browser, service.url + newest, scheme, width);
+      const { page } = looked;
+      await page.getByRole("heading", { level: 1, name: /^Finished in .* (as usual for its plan|its usual time) .* HashJoin #3, whose output is 6\.6x its input/ }).waitFor();
+      await page.getByText(/Its plan runs since .* and is 2\.\dx slower than the one before/).waitFor();
+      await page.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
+      await page.getByText(/threads busy$/).waitFor();
+      const kept = KEPT[`${scheme} ${width} run`];
+      if (FOLDER !== undefined && kept !== undefined) await page.screenshot({ path: `${FOLDER}/${kept}.png` });
+      await expectGood(looked);
+      await page.getByRole("link", { name: "Compare with it" }).click();
+      await page.getByText(/Most of the difference: plan change/).waitFor();
+      await page.getByText("reads from Scan of price_history instead of Filter").waitFor();
+      await expectGood(looked);
+      await page.context().close();
+    });
   });
+});
+
+test("the plan table says every node's kind in full, beside the logical plan, too", async () => {
+  const { page } = await open(browser, `${service.url}${await runPath(service, "orders/daily-revenue")}?view=table&logical=1`);
+  const kinds = page.getByRole("treegrid", { name: "Plan" }).locator("strong");
+  await kinds.first().waitFor();
+  expect(await kinds.allInnerTexts()).toContain("HashAggregate");
+  expect(await kinds.evaluateAll((all) => all.filter((kind) => kind.scrollWidth > kind.clientWidth).map((kind) => kind.textContent))).toEqual([]);
+  await page.context().close();
+});
+
+test("no figure on the first page is cut", async () => {
+  const { page } = await open(browser, service.url);
+  const told = page.getByRole("region", { name: /Without a change/ }).getByText(/, usually/);
+  await told.first().waitFor();
+  expect(await told.evaluateAll((all) => all.filter((text) => text.scrollWidth > text.clientWidth).map((text) => text.textContent))).toEqual([]);
+  await page.context().close();
+});
+
+test("by day, a phone shows today first and keeps the names in sight", async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=days`, "light", 390);
+  const [map, rows] = [page.getByRole("region", { name: "Median time by day" }), page.getByRole("row")];
+  const box = await map.boundingBox();
+  const ends = { name: await rows.nth(1).getByRole("rowheader").boundingBox(), today: await rows.first().getByRole("columnheader").last().boundingBox() };
+  if (!box || !ends.name || !ends.today) throw new Error("no map");
+  expect(ends.name.x).toBeGreaterThanOrEqual(box.x);
+  expect(ends.today.x + ends.today.width).toBeLessThanOrEqual(box.x + box.width);
+  await page.context().close();
+});
+
+test("a number that is copied alone is copied with all its digits", async () => {
+  const { page } = await open(browser, `${service.url}/queries`);
+  const usual = page.getByRole("row").nth(1).getByRole("cell").nth(1);
+  await usual.locator("[data-exact]").first().waitFor();
+  const copied = await usual.locator("[data-exact]").first().evaluate((number) => {
+    getSelection()?.selectAllChildren(number);
+    const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    number.dispatchEvent(event);
+    return event.clipboardData?.getData("text/plain");
+  });
+  expect(copied).toMatch(/^\d[\d,]*\.\d+ ms$/);
+  await page.context().close();
+});
+
+test("an address that leads nowhere shows a page that leads on", async () => {
+  const looked = await open(browser, `${service.url}/nowhere`);
+  await looked.page.getByRole("heading", { level: 1, name: "There is nothing at /nowhere" }).waitFor();
+  await expectGood({ ...looked, problems: looked.problems.filter((problem) => !problem.includes("404")) });
+  await looked.page.getByRole("main").getByRole("link", { name: "Queries" }).click();
+  await looked.page.getByRole("heading", { level: 1, name: /queries/ }).waitFor();
+  await looked.page.context().close();
 });
 
 test("the cause of what became slower is one click from the first page", async () => {
@@ -58,6 +129,13 @@ test("the cause of what became slower is one click from the first page", async (
   await page.getByRole("article").filter({ hasText: "slower" }).getByRole("link", { name: "orders/daily-revenue" }).click();
   await page.getByRole("heading", { level: 1, name: /the plan changed/ }).waitFor();
   await page.getByText("Filter predicate valid_until IS NULL now reads HashJoin on product_id").waitFor();
+  const why = page.getByRole("region", { name: /^Why a usual run with plan B/ });
+  await why.getByText(/^HashJoin #3 takes .* more of CPU, \d\d % of all that was added$/).waitFor();
+  await why.getByText("reads from Scan of price_history instead of Filter").waitFor();
+  await why.getByRole("link", { name: "HashJoin #3" }).click();
+  await page.getByRole("heading", { level: 2, name: "HashJoin #3" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: /the plan changed/ }).waitFor();
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: /slower than usual/ }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/");

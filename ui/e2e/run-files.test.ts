@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood, launch, open } from "./browser";
-import { captureFiles, importCaptures, runPath } from "./captures";
+import { captureFiles, captureLines, importCaptures, runPath } from "./captures";
 import { Service } from "./service";
 
 const RECORDING = captureFiles().find((file) => file.endsWith("031.jsonl.gz")) ?? "";
@@ -45,10 +46,35 @@ test("a file is opened where it is dropped, on any page", async () => {
   await page.context().close();
 });
 
-test("a file that is no recording says what is wrong with it", async () => {
+/** The whole profile at the end of a query. */
+function profile(): object {
+  return (JSON.parse(captureLines("unique/redundant").at(-1) ?? "") as { profile: object }).profile;
+}
+
+const BROKEN: [string, () => Buffer, RegExp][] = [
+  ["notes.txt", () => Buffer.from("hello"), /notes\.txt can not be shown: it holds no query that this page knows .*; line 1: /],
+  ["empty.jsonl", () => Buffer.alloc(0), /it is empty/],
+  ["later.json", () => Buffer.from(JSON.stringify({ ...profile(), schema: "polars-telemetry/profile@2" })), /it is polars-telemetry\/profile@2, and this page knows events@1 and profile@1/],
+  ["cut.jsonl", () => Buffer.from(captureLines("unique/redundant").join("\n").slice(0, -2000)), /1 line could not be read; shown is the rest/],
+  ["cut.jsonl.gz", () => gzipSync(captureLines("unique/redundant").join("\n")).subarray(0, -500), /its compressed part is cut off or broken: shown is what comes before/],
+  ["torn.jsonl.gz", () => readFileSync(RECORDING).subarray(0, 200), /its compressed part is cut off or broken, and holds no query before that/],
+];
+
+test.each(BROKEN)("%s says what is wrong with it", async (name, content, says) => {
+  const looked = await open(browser, service.url);
+  const { page } = looked;
+  await page.getByRole("link", { name: "Open a file" }).click();
+  await page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: content() });
+  await page.getByText(says).waitFor();
+  await expectGood(looked);
+  await page.context().close();
+});
+
+test("a profile document is opened, and what is shown is not stored", async () => {
   const { page } = await open(browser, `${service.url}/open`);
-  await page.getByLabel("Choose a file").setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("hello") });
-  await page.getByText("it holds no event and no profile").waitFor();
+  await page.getByLabel("Choose a file").setInputFiles({ name: "mine.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(profile(), null, 1)) });
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await page.getByText("No sample of it was sent: one span is all there is.").waitFor();
   await page.context().close();
 });
 

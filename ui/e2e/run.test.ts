@@ -122,6 +122,9 @@ test("names a failure by its first line and keeps the whole text at hand", async
   ({ page } = await openPage(browser, `${service.url}/queries/${failed[0]?.query_id}`));
   await page.getByRole("heading", { level: 1, name: /^Failed after/ }).waitFor();
   await page.getByRole("button", { name: /Copy the error/ }).waitFor();
+  // The title says the first line; it is not said twice.
+  const [first = ""] = (await firstLine()).replace(/^Failed after [^:]*: /, "").split(/[.…]/);
+  expect((await page.getByRole("main").innerText()).split(first).length - 1).toBe(1);
 });
 
 test("that is unknown says so", async () => {
