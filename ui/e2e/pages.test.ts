@@ -61,7 +61,10 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       await page.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
       await page.getByText(/threads busy$/).waitFor();
       const kept = KEPT[`${scheme} ${width} run`];
-      if (FOLDER !== undefined && kept !== undefined) await page.screenshot({ path: `${FOLDER}/${kept}.png` });
+      if (FOLDER !== undefined && kept !== undefined) {
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.screenshot({ path: `${FOLDER}/${kept}.png`, fullPage: true });
+      }
       await expectGood(looked);
       await page.getByRole("link", { name: "Compare with it" }).click();
       await page.getByText(/Most of the difference: plan change/).waitFor();
