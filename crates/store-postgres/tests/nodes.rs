@@ -9,7 +9,7 @@ use queryscope_store::{Facts, GroupBy, Heard, QueryFilter, Run, Status, Store, S
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
 /// How long anything waited for may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 async fn open(address: &str) -> Arc<dyn Store> {

@@ -32,7 +32,7 @@ pub(crate) const TOKEN: &str = "qs_default";
 pub(crate) const OTHER_TOKEN: &str = "qs_etl";
 
 /// How long [`eventually`] waits.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Time that moves when a test says so.
 #[derive(Debug)]

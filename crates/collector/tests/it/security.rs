@@ -1,7 +1,5 @@
 //! Who is answered, and what a browser may do with an answer.
 
-use std::time::Duration;
-
 use axum::body::Body;
 use axum::http::{Request, header};
 use queryscope_collector::hash_token;
@@ -146,19 +144,18 @@ fn ci_token() -> TokenRecord {
 }
 
 #[tokio::test]
-async fn tokens_of_the_store_take_effect_within_about_a_second() {
+async fn tokens_of_the_store_take_effect_without_a_restart() {
     let app = TestApp::new().await;
     let _jobs = app.start_jobs();
     let accepted = async || app.post_as("qs_ci", batch(1, [done(2, 1)])).await.status == 202;
-    let within_a_second = async |change, works| {
-        let changing = eventually(change, async || (accepted().await == works).then_some(()));
-        tokio::time::timeout(Duration::from_secs(5), changing).await.expect("about a second");
+    let comes_about = async |change, works| {
+        eventually(change, async || (accepted().await == works).then_some(())).await;
     };
     assert!(!accepted().await);
     assert!(app.store.add_token(ci_token()).await.expect("stored"));
-    within_a_second("the new token to work", true).await;
+    comes_about("the new token to work", true).await;
     assert!(app.store.revoke_token("ci").await.expect("stored"));
-    within_a_second("the revoked token to fail", false).await;
+    comes_about("the revoked token to fail", false).await;
     assert_eq!(app.summary(1).await["project"], json!("builds"));
     app.store(batch(2, [done(2, 2)])).await;
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{TOKEN, TestApp};
 
 /// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,

@@ -19,7 +19,8 @@ pub(crate) async fn until_sealed(server: &Server, n: u64) {
 
 #[tokio::test]
 async fn a_stop_ends_all_streams_at_once() {
-    let server = Server::new().await;
+    // Waiting for them would take for ever.
+    let server = Server::with(|settings| settings.stop_deadline = Duration::from_hours(1)).await;
     server.post(batch(1, [started(2, 1), sample(3, 1, 1e3, [1, 1])])).await;
     let mut all = server.live("/api/live").await;
     let mut one = server.follow(1).await;
@@ -28,8 +29,7 @@ async fn a_stop_ends_all_streams_at_once() {
     assert_eq!(server.metric("queryscope_live_subscribers").await, 2);
     // Nobody reads this one any more, and there is nothing to be written to it either.
     let idle = server.live("/api/live").await;
-    let took = server.stop().await;
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    server.stop().await;
     assert_eq!((all.next().await, all.whole), (None, true));
     assert_eq!((one.next().await, one.whole), (None, true), "without finished: it still runs");
     drop(idle);

@@ -68,9 +68,11 @@ async fn what_is_not_there_is_404() {
 
 #[tokio::test]
 async fn silence_ends_the_stream_and_a_return_is_followed_by_a_new_one() {
-    let server = Server::with(|settings| settings.silent_after = std::time::Duration::from_secs(1)).await;
+    let server = Server::new().await;
     server.post(batch(1, [started(2, 1)])).await;
-    let messages = server.follow(1).await.rest().await;
+    let followed = server.follow(1).await;
+    server.let_queries_fall_silent();
+    let messages = followed.rest().await;
     let end = &messages[messages.len() - 1];
     assert_eq!((end.event.as_str(), &end.json()["status"]), ("finished", &json!("unfinished")));
     let again = server.live_after(&path(1), &end.id).await;

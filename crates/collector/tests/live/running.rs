@@ -50,7 +50,7 @@ async fn a_query_is_seen_from_its_start_to_its_end() {
 
 #[tokio::test]
 async fn failed_unseen_silent_and_returning_queries_are_told() {
-    let server = Server::with(|settings| settings.silent_after = std::time::Duration::from_secs(1)).await;
+    let server = Server::new().await;
     let mut live = server.live("/api/live").await;
     live.expect("snapshot").await;
     let mut status = async |n: u64| {
@@ -62,6 +62,7 @@ async fn failed_unseen_silent_and_returning_queries_are_told() {
     assert_eq!(status(1).await, "failed", "a query that was never seen running is told of, too");
     server.post(batch(1, [started(3, 2)])).await;
     assert_eq!(status(2).await, "running");
+    server.let_queries_fall_silent();
     assert_eq!(status(2).await, "unfinished", "nothing is heard of it");
     server.post(batch(1, [sample(4, 2, 1_000.0, [10, 10])])).await;
     assert_eq!(status(2).await, "running");
@@ -69,6 +70,7 @@ async fn failed_unseen_silent_and_returning_queries_are_told() {
     assert_eq!(pulses[0]["nodes"], 2, "what was known of it is known again");
     // Its pulse comes after it, then silence again.
     live.expect("pulse").await;
+    server.let_queries_fall_silent();
     assert_eq!(live.expect("query").await.json()["status"], "unfinished");
 }
 

@@ -5,11 +5,12 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use queryscope_collector::{
-    Access, Collector, CommitMetrics, ServeError, Settings, SystemClock, hash_token, serve,
+    Access, Clock, Collector, CommitMetrics, ServeError, Settings, SystemClock, hash_token, serve,
 };
 use queryscope_recordings::Recordings;
 use queryscope_store::testsuite::Front;
@@ -27,14 +28,28 @@ use crate::client::Stream;
 use crate::events::query;
 
 /// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     folder: TempDir,
     settings: Settings,
+    clock: Arc<TestClock>,
     stop: CancellationToken,
     task: JoinHandle<Result<(), ServeError>>,
+}
+
+/// The time of the system, and ahead of it once a test says so.
+#[derive(Default)]
+struct TestClock {
+    system: SystemClock,
+    ahead_ns: AtomicI64,
+}
+
+impl Clock for TestClock {
+    fn unix_ns(&self) -> i64 {
+        self.system.unix_ns() + self.ahead_ns.load(Ordering::SeqCst)
+    }
 }
 
 impl Server {
@@ -76,10 +91,11 @@ impl Server {
     }
 
     async fn of(store: Arc<dyn Store>, recordings: Recordings, folder: TempDir, settings: Settings) -> Self {
+        let clock = Arc::new(TestClock::default());
         let collector = Collector::start(
             store,
             recordings,
-            Arc::new(SystemClock::new()),
+            Arc::clone(&clock) as Arc<dyn Clock>,
             CommitMetrics::default(),
             settings.clone(),
         )
@@ -90,25 +106,30 @@ impl Server {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = tokio::spawn(async move { serve(&collector, listener, None, stopped).await });
-        Self { address, folder, settings, stop, task }
+        Self { address, folder, settings, clock, stop, task }
     }
 
-    /// Stops, and gives back how long that took.
-    pub(crate) async fn stop(self) -> Duration {
-        self.stop_and_keep().await.2
+    /// Stops, which must come to an end.
+    pub(crate) async fn stop(self) {
+        self.stop_and_keep().await;
     }
 
     /// Stops, and starts again over the same data.
     pub(crate) async fn restarted(self) -> Self {
-        let (folder, settings, _) = self.stop_and_keep().await;
+        let (folder, settings) = self.stop_and_keep().await;
         Self::over(folder, settings).await
     }
 
-    async fn stop_and_keep(self) -> (TempDir, Settings, Duration) {
-        let begun = std::time::Instant::now();
+    async fn stop_and_keep(self) -> (TempDir, Settings) {
         self.stop.cancel();
         patiently("the service to end", self.task).await.expect("no panic").expect("a clean end");
-        (self.folder, self.settings, begun.elapsed())
+        (self.folder, self.settings)
+    }
+
+    /// Lets more time pass than queries may be silent for.
+    pub(crate) fn let_queries_fall_silent(&self) {
+        let silent_after_ns = i64::try_from(self.settings.silent_after.as_nanos()).expect("a short time");
+        self.clock.ahead_ns.fetch_add(silent_after_ns + 1_000_000, Ordering::SeqCst);
     }
 
     /// Posts a batch that must be stored.

@@ -2,11 +2,10 @@
 
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::Duration;
 
 use queryscope_torture::Client;
 
-use super::common::{Running, wait_within};
+use super::common::{Running, wait_for};
 
 /// What a shell gives the service, and more connections than that.
 const SCRIPT: &str = r#"ulimit -S -n 64; exec "$0" serve --bind 127.0.0.1:0 --data "$1""#;
@@ -17,7 +16,7 @@ fn more_connections_are_served_than_the_usual_limit_of_open_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let binary = env!("CARGO_BIN_EXE_queryscope");
     let running = Running::start(Command::new("sh").args(["-c", SCRIPT, binary]).arg(folder.path()));
-    let url = wait_within(Duration::from_secs(10), "the service", || {
+    let url = wait_for("the service", || {
         running.out().lines().find_map(|line| Some(line.trim().strip_prefix("dashboard ")?.trim().to_owned()))
     });
     let address = url.trim_start_matches("http://");

@@ -1,7 +1,6 @@
 //! `queryscope token`, beside a service that runs.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use queryscope_collector::hash_token;
 use uuid::Uuid;
@@ -9,19 +8,14 @@ use uuid::Uuid;
 use crate::common::events::Stream;
 use crate::common::{Ended, Service, hex, queryscope, wait_for};
 
-/// A change works within a second; the rest is for a busy machine.
-const WORKS_WITHIN: Duration = Duration::from_secs(5);
-
 fn token(data: &Path, args: &[&str]) -> Ended {
     queryscope(["token"].iter().chain(args).copied().chain(["--data", &data.to_string_lossy()]))
 }
 
 /// Waits until a token is answered with this status.
 fn wait_for_status(service: &Service, token: &str, status: u16) {
-    let begun = Instant::now();
     let batch = Stream::new().batch(&[]);
     wait_for("a token to be taken over", || (service.post_as(token, &batch).status == status).then_some(()));
-    assert!(begun.elapsed() < WORKS_WITHIN, "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -2,19 +2,18 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use crate::app::TestApp;
 use crate::events::{batch, done};
-use crate::socket::{Reply, Server, parse, post, post_head};
+use crate::socket::{PATIENCE, Reply, Server, parse, post, post_head};
 
 const BODY_BYTES: usize = 20 << 20;
 
 /// A client that looks for an answer only once it has written everything.
 fn write_then_read(address: SocketAddr, head: &str, chunked: bool) -> Reply {
     let mut stream = TcpStream::connect(address).expect("accepted");
-    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
-    stream.set_write_timeout(Some(Duration::from_secs(10))).expect("a socket");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream.set_write_timeout(Some(PATIENCE)).expect("a socket");
     stream.write_all(head.as_bytes()).expect("read by the server");
     let piece = vec![b' '; 64 << 10];
     for _ in 0..BODY_BYTES / piece.len() {

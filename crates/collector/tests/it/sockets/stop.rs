@@ -22,7 +22,7 @@ async fn in_flight(server: &Server, text: &str) -> Client {
 
 #[tokio::test]
 async fn a_request_in_flight_is_answered_and_stored_before_the_service_ends() {
-    let app = TestApp::new().await;
+    let app = Setup::with(|settings| settings.stop_deadline = Duration::from_hours(1)).start().await;
     let server = Server::start(&app).await;
     let text = batch(1, [done(2, 1)]);
     let mut client = in_flight(&server, &text).await;

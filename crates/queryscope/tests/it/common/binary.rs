@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::wait_within;
 
 /// Bounds commands; hardly any takes as long.
-const COMMAND_WITHIN: Duration = Duration::from_mins(1);
+const COMMAND_WITHIN: Duration = Duration::from_mins(3);
 
 /// What a process left.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub(crate) use binary::{Ended, Running, command, queryscope};
 pub(crate) use service::Service;
 
 /// How long anything a test waits for may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Looks again and again until there is what a test waits for.

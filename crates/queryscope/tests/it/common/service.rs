@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use queryscope_torture::{Address, Answer, Client};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::{Ended, Running, command, wait_within};
-
-/// What is promised of a start, whatever happened before.
-const READY_WITHIN: Duration = Duration::from_secs(10);
+use super::{Ended, Running, command, wait_for};
 
 /// A service that runs; it is killed when dropped.
 pub(crate) struct Service {
@@ -37,7 +33,7 @@ impl Service {
     pub(crate) fn start_as(command: &mut Command, data: &Path, args: &[&str]) -> Self {
         let mut running =
             Running::start(command.args(["serve", "--bind", "127.0.0.1:0", "--data"]).arg(data).args(args));
-        let (url, client) = wait_within(READY_WITHIN, "the service", || {
+        let (url, client) = wait_for("the service", || {
             assert!(running.status().is_none(), "the service ended: {}", running.err());
             let out = running.out();
             let url = out.lines().find_map(|line| line.trim().strip_prefix("dashboard "))?.trim().to_owned();
