@@ -38,13 +38,9 @@ pub(crate) fn run(
         findings,
     };
     mending.recordings_are_there(data)?;
-    mending.structure()?;
-    mending.streams(stored)?;
-    mending.give_chunks_to_their_queries()?;
-    while let Some(id) = mending.waiting.pop_front() {
-        mending.query(id).with_context(|| format!("query {id} can not be repaired"))?;
-    }
-    mending.balance()?;
+    mending
+        .mend(stored)
+        .context("nothing is repaired; what is damaged in the database itself, only a backup mends")?;
     for path in left.into_iter().filter(|path| path.exists()) {
         if mending.is_pointed_to(&path)? {
             continue;
@@ -90,6 +86,16 @@ struct Events {
 }
 
 impl Mending<'_> {
+    fn mend(&mut self, stored: &Stored) -> Result<()> {
+        self.structure()?;
+        self.streams(stored)?;
+        self.give_chunks_to_their_queries()?;
+        while let Some(id) = self.waiting.pop_front() {
+            self.query(id).with_context(|| format!("query {id} can not be repaired"))?;
+        }
+        self.balance()
+    }
+
     /// A disk that is not there is not taken for recordings that are lost.
     fn recordings_are_there(&self, data: &DataFolder) -> Result<()> {
         if !self.files.has_none()? {

@@ -191,3 +191,27 @@ fn a_folder_in_use_is_not_repaired() {
     service.stop();
     assert!(check(&folder.data, &["--repair"]).success().ends_with(": sound after 1 repairs, 0 losses\n"));
 }
+
+#[test]
+fn recordings_that_are_elsewhere_are_not_taken_for_lost() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    let [recordings, away] = ["recordings", "away"].map(|name| folder.data.join(name));
+    fs::rename(&recordings, &away).expect("moved");
+    // As when the disk that has them is not mounted.
+    let refused = check(&folder.data, &["--repair"]);
+    assert!(refused.err.contains("is empty: is its disk there?"), "{refused:?}");
+    refused.failure(2);
+    // Another folder is repaired as the own one is.
+    fs::remove_dir_all(&recordings).expect("made by the check");
+    fs::write(folder.data.join("recordings.at"), away.to_str().expect("text")).expect("written");
+    folder.sql("UPDATE query SET warnings = 9 WHERE id = $A");
+    assert!(check(&folder.data, &["--repair"]).success().ends_with(": sound after 1 repairs, 0 losses\n"));
+    // What is in a bucket is left alone, and so is what would follow from it.
+    folder.sql("UPDATE query SET warnings = 9 WHERE id = $A");
+    fs::write(folder.data.join("recordings.at"), "s3://bucket/prefix").expect("written");
+    let refused = check(&folder.data, &["--repair"]);
+    assert!(refused.err.contains("nothing is repaired"), "{refused:?}");
+    refused.failure(2);
+    assert_eq!(folder.one::<i64>("SELECT warnings FROM query WHERE id = $A"), 9);
+}
