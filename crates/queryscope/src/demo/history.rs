@@ -1,29 +1,35 @@
 //! Two weeks of history, made up: a dozen labels with habits, and three that have a story.
 
+mod course;
 mod labels;
 mod plans;
+mod playing;
 mod profile;
 mod schedule;
 
 use std::collections::BTreeMap;
+use std::ops::RangeFrom;
 use std::time::Duration;
 
-use anyhow::Context;
-use queryscope_protocol::{BatchWriter, Process, QueryId, Seq};
+use queryscope_protocol::{BatchWriter, Process, QueryId};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::id::{query_id, stream_id};
-use labels::{LABELS, Label, Story};
+use course::Told;
+use labels::{LABELS, Label};
 use plans::PlanSpec;
+pub(super) use playing::schedule as playing;
 use schedule::{load, log_normal};
 
 /// How far the history reaches back.
 const LENGTH: Duration = Duration::from_hours(14 * 24);
 /// The processes have been up for this long before they ran their first query.
 const UP_BEFORE: Duration = Duration::from_mins(37);
-/// Queries in a batch at most; of a few kB each, far below what a request may hold.
-const BATCH_QUERIES: usize = 100;
+/// Of runs this recent all is told that a process sends; of older ones the end alone.
+const TOLD_WHOLE: Duration = Duration::from_hours(24);
+/// Queries in a batch at most; of up to 40 kB each, far below what a request may hold.
+const BATCH_QUERIES: usize = 50;
 /// The process event of a stream has seq 1.
 const FIRST_SEQ: u64 = 2;
 /// How much the amount of data varies from run to run, as the sigma of a log-normal distribution.
@@ -32,6 +38,7 @@ const VOLUME_SIGMA: f64 = 0.08;
 /// All runs of the history.
 #[derive(Debug)]
 pub(super) struct History {
+    now_unix_ns: i64,
     processes: Vec<(Process<'static>, Vec<Run>)>,
 }
 
@@ -85,7 +92,7 @@ impl History {
             };
             (process, runs)
         });
-        Self { processes: processes.collect() }
+        Self { now_unix_ns, processes: processes.collect() }
     }
 
     /// How many queries there are.
@@ -95,20 +102,30 @@ impl History {
 
     /// Writes the batches, process by process, each from its first query to its last.
     pub(super) fn batches(&self) -> impl Iterator<Item = anyhow::Result<HistoryBatch>> {
-        self.processes.iter().flat_map(|(process, runs)| {
-            let seqs = (FIRST_SEQ..).step_by(BATCH_QUERIES);
-            runs.chunks(BATCH_QUERIES).zip(seqs).map(|(runs, seq)| write(process, seq, runs))
+        self.processes.iter().flat_map(move |(process, runs)| {
+            let mut seqs = FIRST_SEQ..;
+            runs.chunks(BATCH_QUERIES).map(move |runs| self.write(process, &mut seqs, runs))
         })
     }
-}
 
-fn write(process: &Process<'_>, first_seq: u64, runs: &[Run]) -> anyhow::Result<HistoryBatch> {
-    let mut writer = BatchWriter::new(None, process)?;
-    for (seq, run) in (first_seq..).zip(runs) {
-        let profile = profile::of(run).with_context(|| format!("a profile of {}", run.label.name))?;
-        writer.finished(Seq::new(seq)?, run.query_id, &profile)?;
+    fn write(
+        &self,
+        process: &Process<'_>,
+        seqs: &mut RangeFrom<u64>,
+        runs: &[Run],
+    ) -> anyhow::Result<HistoryBatch> {
+        let mut writer = BatchWriter::new(None, process)?;
+        for run in runs {
+            let is_recent = self.now_unix_ns - run.started_unix_ns <= TOLD_WHOLE.as_nanos() as i64;
+            let told = course::course(run).into_iter();
+            for (told, seq) in
+                told.filter(|told| is_recent || matches!(told, Told::Finished(_))).zip(&mut *seqs)
+            {
+                course::write(&mut writer, seq, run, told)?;
+            }
+        }
+        Ok(HistoryBatch { body: writer.into_bytes(), queries: runs.len() })
     }
-    Ok(HistoryBatch { body: writer.into_bytes(), queries: runs.len() })
 }
 
 impl Run {
@@ -116,11 +133,7 @@ impl Run {
         let ago = Duration::from_nanos(now_unix_ns.saturating_sub(started_unix_ns).max(0) as u64);
         let volume = log_normal(rng, VOLUME_SIGMA);
         let usual_ms = label.wall_ms * volume * load(started_unix_ns) * log_normal(rng, label.sigma);
-        let (plan, factor, broken) = match label.story {
-            Story::PlanChanged { before, plan, factor } if ago <= before => (plan, factor, None),
-            Story::FailsSince { before, failure } if ago <= before => (label.plan, 1.0, Some(failure)),
-            _ => (label.plan, 1.0, None),
-        };
+        let (plan, factor, broken) = label.story_at(ago);
         let unlucky = label.failures.filter(|_| rng.random_bool(label.failure_rate));
         let failed = broken.or(unlucky);
         let done = if failed.is_some() { rng.random_range(0.05..0.6) } else { 1.0 };

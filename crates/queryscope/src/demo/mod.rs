@@ -1,7 +1,7 @@
 //! `queryscope demo`: something to look at without a program of one's own.
 //!
 //! Two weeks of made-up history are posted as fast as the service takes them; then recordings of real queries
-//! are played at the speed they ran, several at once, for about a minute. Everything goes through the service's
+//! are played at the speed they ran, several at once, beside more runs of the history's labels, for about a minute. Everything goes through the service's
 //! own `POST /v1/events`, so the token decides the project.
 
 pub(crate) mod command;
@@ -105,7 +105,10 @@ fn post_history(stage: &mut impl Stage, seed: u64, report: &mut Report) -> anyho
 
 fn play_recordings(stage: &mut impl Stage, seed: u64, report: &mut Report) -> anyhow::Result<()> {
     let start_unix_ns = stage.now_unix_ns();
-    let postings = recordings::schedule(&mut random(seed, start_unix_ns), start_unix_ns)?;
+    let mut random = random(seed, start_unix_ns);
+    let mut postings = recordings::schedule(&mut random, start_unix_ns)?;
+    postings.extend(history::playing(&mut random, start_unix_ns)?);
+    postings.sort_by_key(|posting| posting.at);
     let length = postings.last().map(|posting| posting.at).unwrap_or_default();
     let mut played = Duration::ZERO;
     for posting in postings {

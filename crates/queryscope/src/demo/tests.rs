@@ -139,7 +139,7 @@ fn another_time_is_another_demo() {
 
 #[test]
 fn the_first_error_ends_it() {
-    for (fails_at, part) in [(3, "history"), (60, "recordings")] {
+    for (fails_at, part) in [(3, "history"), (140, "recordings")] {
         let mut stage = TestStage { fails_at: Some(fails_at), ..stage() };
         let error = run(&mut stage, ALL).expect_err("a refused request");
         assert!(error.to_string().contains(part), "{error}");

@@ -41,6 +41,17 @@ pub(super) enum Story {
     FailsSince { before: Duration, failure: &'static str },
 }
 
+impl Label {
+    /// What its story makes of a run that began so long ago: its plan, how much longer it takes, why it fails.
+    pub(super) fn story_at(&self, ago: Duration) -> (&'static PlanSpec, f64, Option<&'static str>) {
+        match self.story {
+            Story::PlanChanged { before, plan, factor } if ago <= before => (plan, factor, None),
+            Story::FailsSince { before, failure } if ago <= before => (self.plan, 1.0, Some(failure)),
+            _ => (self.plan, 1.0, None),
+        }
+    }
+}
+
 /// The label that got slower.
 pub(super) const SLOWER: &str = "orders/daily-revenue";
 /// The label that fails.

@@ -22,24 +22,16 @@ const NS_PER_BYTE: f64 = 2.5;
 
 /// The complete profile of a run.
 pub(super) fn of(run: &Run) -> anyhow::Result<Profile<'static>> {
-    let label = run.label;
-    let cpu_ms = run.wall_ms * label.threads;
-    let plan = Plan { physical: physical(run, cpu_ms)?, logical: logical(run.plan)? };
-    let (filepath, lineno, function) = label.call_site;
     let finished = run.failed.is_none();
+    let mut profile = so_far(run, run.wall_ms)?;
+    for (position, node) in profile.plan.physical.iter_mut().rev().enumerate() {
+        node.metrics = Some(Counters { done: Some(finished), ..counters(run, position, 1.0) });
+    }
     Ok(Profile {
-        engine_version: Some(ENGINE_VERSION.into()),
-        engine_telemetry_version: Some(env!("CARGO_PKG_VERSION").into()),
-        label: Some(label.name.into()),
-        fingerprint: Some(run.plan.fingerprint.into()),
-        started_unix_ns: Some(run.started_unix_ns),
-        planning_ms: Some(0.4 * run.plan.nodes.len() as f64),
-        cpu_ms: Some(cpu_ms),
+        cpu_ms: Some(cpu_ms(run)),
         query_metrics: Some(Metrics::from_iter([("num_threads", THREADS)])),
         result_rows: finished.then(|| rows_in(run, run.plan.nodes.len() - 1) as i64),
-        call_site: Some(CallSite { filepath: filepath.into(), lineno, function: function.into() }),
         failed: run.failed.map(Into::into),
-        diagnostics: Some(Object::of(&BTreeMap::from([("cpu_count", THREADS)]))?),
         insights: Some(Insights {
             schema: INSIGHTS_FORMAT.into(),
             findings: run
@@ -50,18 +42,42 @@ pub(super) fn of(run: &Run) -> anyhow::Result<Profile<'static>> {
                 .map(|warning| finding(run, warning))
                 .collect(),
         }),
-        ..Profile::new(run.query_id.to_string(), run.wall_ms, plan)
+        ..profile
     })
 }
 
-fn physical(run: &Run, cpu_ms: f64) -> anyhow::Result<Vec<Node<'static>>> {
-    let nodes = run.plan.nodes.iter().enumerate().rev();
-    nodes
-        .map(|(position, spec)| {
-            let mut node = node(spec, FIRST_PHYSICAL_ID, position)?;
-            node.metrics = Some(counters(run, position, cpu_ms));
-            Ok(node)
-        })
+/// What is known of a run while it runs: its plans, without counters.
+pub(super) fn so_far(run: &Run, wall_ms: f64) -> anyhow::Result<Profile<'static>> {
+    let plan = Plan { physical: physical(run.plan)?, logical: logical(run.plan)? };
+    let (filepath, lineno, function) = run.label.call_site;
+    Ok(Profile {
+        engine_version: Some(ENGINE_VERSION.into()),
+        engine_telemetry_version: Some(env!("CARGO_PKG_VERSION").into()),
+        label: Some(run.label.name.into()),
+        fingerprint: Some(run.plan.fingerprint.into()),
+        started_unix_ns: Some(run.started_unix_ns),
+        planning_ms: Some(0.4 * run.plan.nodes.len() as f64),
+        call_site: Some(CallSite { filepath: filepath.into(), lineno, function: function.into() }),
+        diagnostics: Some(Object::of(&BTreeMap::from([("cpu_count", THREADS)]))?),
+        ..Profile::new(run.query_id.to_string(), wall_ms, plan)
+    })
+}
+
+/// The id of the physical node at a position of the plan.
+pub(super) fn physical_id(position: usize) -> u64 {
+    FIRST_PHYSICAL_ID + position as u64
+}
+
+fn cpu_ms(run: &Run) -> f64 {
+    run.wall_ms * run.label.threads
+}
+
+fn physical(plan: &PlanSpec) -> anyhow::Result<Vec<Node<'static>>> {
+    plan.nodes
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(position, spec)| node(spec, FIRST_PHYSICAL_ID, position))
         .collect()
 }
 
@@ -86,10 +102,12 @@ fn node(spec: &'static NodeSpec, first_id: u64, position: usize) -> anyhow::Resu
     })
 }
 
-fn counters(run: &Run, position: usize, cpu_ms: f64) -> Counters<'static> {
+/// What the node has counted when this part of its work is done, 0 to 1.
+pub(super) fn counters(run: &Run, position: usize, done: f64) -> Counters<'static> {
     let spec = &run.plan.nodes[position];
-    let (received, sent) = (rows_in(run, position), rows(run, spec.rows));
-    let busy_ns = (cpu_ms * spec.share * 1e6) as u64;
+    let so_far = |whole: u64| (whole as f64 * done) as u64;
+    let (received, sent) = (so_far(rows_in(run, position)), so_far(rows(run, spec.rows)));
+    let busy_ns = (cpu_ms(run) * spec.share * done * 1e6) as u64;
     let mut metrics = Metrics::from_iter([
         ("total_time_ns", busy_ns),
         ("rows_received", received),
@@ -98,11 +116,11 @@ fn counters(run: &Run, position: usize, cpu_ms: f64) -> Counters<'static> {
         ("morsels_sent", sent.div_ceil(MORSEL_ROWS)),
     ]);
     if spec.bytes > 0 {
-        let bytes = rows(run, spec.bytes);
+        let bytes = so_far(rows(run, spec.bytes));
         metrics.push("io_total_active_ns", (bytes as f64 * NS_PER_BYTE) as u64);
         metrics.push("io_total_bytes_received", bytes);
     }
-    Counters { done: Some(run.failed.is_none()), custom: Vec::new(), metrics }
+    Counters { done: Some(done >= 1.0), custom: Vec::new(), metrics }
 }
 
 /// What the run counted where there are usually so many.

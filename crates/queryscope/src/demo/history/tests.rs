@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use queryscope_protocol::{Batch, EventKind, Profile};
 use rand::SeedableRng;
 
-use super::labels::{FAILING, FASTER, SLOWER};
+use super::labels::{FAILING, FASTER, SLOWER, Story};
 use super::*;
 
 const NOW_UNIX_NS: i64 = 1_800_000_000_123_456_789;
@@ -34,9 +34,7 @@ fn told(batches: &[HistoryBatch]) -> Vec<Told> {
     let mut runs = Vec::new();
     for batch in batches {
         for event in Batch::open(&batch.body).expect("a batch").events {
-            let EventKind::Finished(_, profile) = event.expect("an event").kind else {
-                panic!("not finished")
-            };
+            let EventKind::Finished(_, profile) = event.expect("an event").kind else { continue };
             runs.push(Told {
                 label: profile.label.as_deref().expect("a label").to_owned(),
                 fingerprint: profile.fingerprint.as_deref().expect("a fingerprint").to_owned(),
@@ -87,6 +85,7 @@ fn every_profile_is_whole() {
         let batch = Batch::open(&batch.body).expect("a batch");
         for event in batch.events {
             let event = event.expect("an event");
+            let EventKind::Finished(..) = event.kind else { continue };
             let profile: Profile<'_> = event.profile().expect("a whole profile").expect("a profile");
             assert_eq!(event.kind.query_id(), profile.query_id.parse().ok());
             assert!((5..=9).contains(&profile.plan.physical.len()), "{:?}", profile.label);
@@ -111,10 +110,33 @@ fn seqs_and_identities_are_unique() {
         let batch = Batch::open(&batch.body).expect("a batch");
         for event in batch.events {
             let event = event.expect("an event");
-            assert!(seqs.insert((batch.process.id, event.seq)) && ids.insert(event.kind.query_id()));
+            assert!(seqs.insert((batch.process.id, event.seq)));
+            let ends = matches!(event.kind, EventKind::Finished(..));
+            assert!(!ends || ids.insert(event.kind.query_id()));
         }
     }
     assert_eq!(ids.len(), BATCHES.iter().map(|batch| batch.queries).sum::<usize>());
+}
+
+#[test]
+fn of_the_last_day_it_is_told_how_runs_went() {
+    let mut samples: BTreeMap<QueryId, usize> = BTreeMap::new();
+    let mut sampled = 0;
+    for batch in &*BATCHES {
+        for event in Batch::open(&batch.body).expect("a batch").events {
+            match event.expect("an event").kind {
+                EventKind::Progress(id, _) => *samples.entry(id).or_default() += 1,
+                EventKind::Finished(id, profile) => {
+                    let ago_ns = NOW_UNIX_NS - profile.started_unix_ns.expect("a start");
+                    let counted = samples.remove(&id).unwrap_or_default();
+                    assert_eq!(counted > 0, ago_ns <= DAY_NS && profile.wall_ms > 1_000.0, "{id}");
+                    sampled += usize::from(counted > 0);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(sampled > 200, "{sampled}");
 }
 
 #[test]

@@ -1,0 +1,42 @@
+use std::time::Duration;
+
+use queryscope_protocol::QueryId;
+
+use super::*;
+use crate::demo::history::labels::{LABELS, SLOWER};
+
+fn run(wall_ms: f64) -> Run {
+    let label = LABELS.iter().find(|label| label.name == SLOWER).expect("the label");
+    let (plan, _, failed) = label.story_at(Duration::ZERO);
+    let query_id: QueryId = "01a1faa8-1bd9-77b2-97ab-860dd7026506".parse().expect("an id");
+    Run { label, plan, query_id, started_unix_ns: 0, wall_ms, volume: 1.0, done: 1.0, failed }
+}
+
+#[test]
+fn a_short_run_tells_its_end_alone_and_a_long_one_a_bounded_number_of_samples() {
+    assert_eq!(course(&run(900.0)), [Told::Finished(900.0)]);
+    assert_eq!(
+        course(&run(2_500.0)),
+        [Told::Started(1_000.0), Told::Sample(1_000.0), Told::Sample(2_000.0), Told::Finished(2_500.0)]
+    );
+    assert_eq!(course(&run(600_000.0)).len(), 2 + 19);
+}
+
+#[test]
+fn a_node_never_did_more_than_what_it_reads_and_all_end_with_the_run() {
+    let run = run(90_000.0);
+    for percent in 0..=100 {
+        let passed = f64::from(percent) / 100.0;
+        for (position, node) in run.plan.nodes.iter().enumerate() {
+            for input in node.inputs {
+                assert!(
+                    done(&run, position, passed) <= done(&run, *input, passed),
+                    "{position} at {percent} %"
+                );
+            }
+        }
+    }
+    for position in 0..run.plan.nodes.len() {
+        assert!(done(&run, position, 0.0) < 1e-9 && done(&run, position, 1.0) > 1.0 - 1e-9, "{position}");
+    }
+}
