@@ -3,7 +3,8 @@
 use std::io::Read as _;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use flate2::read::GzDecoder;
@@ -24,7 +25,23 @@ const FRESH: &str = "no-cache";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 pub(crate) fn document<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
-    get(|headers: HeaderMap| async move { answer(index(), &headers) })
+    get(|headers: HeaderMap| async move { answer_document(&headers) })
+}
+
+pub(crate) fn answer_document(headers: &HeaderMap) -> Response {
+    answer(index(), headers)
+}
+
+/// Whether a browser asks for a page to show, and not a program or a page for an answer.
+pub(crate) fn is_for_a_person(request: &Request) -> bool {
+    let path = request.uri().path();
+    let is_for_programs = ["/api", "/v1", "/assets"]
+        .iter()
+        .any(|part| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    request.method() == Method::GET
+        && !is_for_programs
+        && accepted.is_some_and(|types| types.contains("text/html"))
 }
 
 pub(crate) fn file<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {

@@ -96,7 +96,7 @@ pub(crate) fn full(app: &Arc<App>) -> Router {
         .merge(dashboard())
         .layer(from_fn_with_state(Arc::clone(app), security::check_host));
     let (ingest, _) = ingest_routes().split_for_parts();
-    finish(ingest.merge(read), app)
+    finish(ingest.merge(read).fallback(no_such_page), app)
 }
 
 /// The pages for people. None of their paths has an answer for a program.
@@ -109,13 +109,12 @@ fn dashboard() -> Router<Arc<App>> {
 /// What senders use, alone.
 pub(crate) fn ingest_only(app: &Arc<App>) -> Router {
     let (ingest, _) = ingest_routes().split_for_parts();
-    finish(ingest, app)
+    finish(ingest.fallback(no_such_path), app)
 }
 
 fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Router {
     routes
         .route_layer(from_fn_with_state(Arc::clone(app), count))
-        .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn(security::add_headers))
         .with_state(Arc::clone(app))
@@ -125,6 +124,14 @@ async fn count(State(app): State<Arc<App>>, path: MatchedPath, request: Request,
     let response = next.run(request).await;
     app.metrics.answered(path.as_str(), response.status());
     response
+}
+
+/// A person sees a page that says so, a program the error.
+async fn no_such_page(request: Request) -> Response {
+    if page::is_for_a_person(&request) {
+        return (StatusCode::NOT_FOUND, page::answer_document(request.headers())).into_response();
+    }
+    no_such_path(request).await.into_response()
 }
 
 async fn no_such_path(request: Request) -> ApiError {

@@ -16,6 +16,9 @@ const PAGES: [&str; 8] = [
     "/open",
 ];
 
+/// What browsers say they take when they ask for a page.
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
 async fn packed(app: &TestApp, path: &str) -> Answer {
     let request =
         Request::get(path).header(header::HOST, "localhost").header(header::ACCEPT_ENCODING, "gzip, br");
@@ -79,4 +82,28 @@ async fn a_file_of_another_version_is_not_there() {
     assert_eq!(app.get("/assets/index-00000000.js").await.status, 404);
     assert_eq!(app.get("/assets/../Cargo.toml").await.status, 404);
     assert_eq!(app.get("/sources.sha256").await.status, 404);
+}
+
+/// Who mistypes an address sees a page that says so and leads on, a program the error it can read.
+#[tokio::test]
+async fn a_person_sees_a_page_also_where_there_is_nothing() {
+    let app = TestApp::new().await;
+    let ask = async |path: &str, accepted: &str| {
+        let request = Request::get(path).header(header::HOST, "localhost").header(header::ACCEPT, accepted);
+        app.send(request.body(Body::empty()).expect("a request")).await
+    };
+    let answer = ask("/nowhere", BROWSER).await;
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.text(), app.get("/").await.text());
+    assert!(answer.header("content-security-policy").is_some());
+    for (path, accepted) in
+        [("/nowhere", "*/*"), ("/api/nowhere", BROWSER), ("/v1", BROWSER), ("/assets/x.js", BROWSER)]
+    {
+        let answer = ask(path, accepted).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("content-type")),
+            (404, Some("application/json")),
+            "{path}"
+        );
+    }
 }
