@@ -28,6 +28,7 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    without_huge_pages();
     let cli = Cli::parse();
     // What is kept is nobody else's business, also in a folder others may enter.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -58,6 +59,13 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Man) => clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is allocated and freed in many sizes lies scattered: in huge pages it takes four times the memory.
+fn without_huge_pages() {
+    // A sandbox may forbid it; then memory is taken in larger pieces.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// Logs to standard error; `QUERYSCOPE_LOG` says what, as `RUST_LOG` does elsewhere.
