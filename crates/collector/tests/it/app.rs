@@ -94,9 +94,9 @@ impl Setup {
         let commits = CommitMetrics::default();
         let observed = commits.clone();
         let options = SqliteOptions {
-            upgrade: true,
             readers: 2,
             on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
+            ..SqliteOptions::default()
         };
         let store = SqliteStore::open(&self.folder.path().join("store.db"), options).expect("a store");
         let faults = self.faults.clone();
