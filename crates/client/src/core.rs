@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{Builder, JoinHandle, Thread};
+use std::thread::{Builder, Thread};
 use std::time::Duration;
 
 use queryscope_protocol::limits::SENDER_FLUSH;
@@ -26,6 +26,9 @@ use crate::sender::{self, Ending};
 use crate::source::QuerySource;
 use crate::stats::{DropReason, Stats};
 
+/// Stack of the thread that asks engines for plans, whose expressions may nest as deeply as a program likes. It is
+/// address space until it is used.
+const SAMPLER_STACK_BYTES: usize = 64 << 20;
 /// Queries that are followed at a time.
 const FOLLOWED_MAX: u64 = 10_000;
 
@@ -230,17 +233,18 @@ fn spawn_senders(
             sender::run(lane, &ending, &*host);
             drop(ended);
         };
-        spawn("queryscope-send", run).map(|handle| handle.thread().clone())
+        spawn(Builder::new().name("queryscope-send".into()), run)
     };
     lanes.into_iter().map(spawn).collect()
 }
 
 fn spawn_sampler(sampler: Sampler, ending: Arc<Ending>, senders: Vec<Thread>) -> Result<Thread, StartError> {
-    spawn("queryscope-poll", move || sampler.run(&ending, &senders)).map(|handle| handle.thread().clone())
+    let thread = Builder::new().name("queryscope-poll".into()).stack_size(SAMPLER_STACK_BYTES);
+    spawn(thread, move || sampler.run(&ending, &senders))
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StartError> {
-    Builder::new().name(name.into()).spawn(run).map_err(StartError::Thread)
+fn spawn(thread: Builder, run: impl FnOnce() + Send + 'static) -> Result<Thread, StartError> {
+    thread.spawn(run).map(|handle| handle.thread().clone()).map_err(StartError::Thread)
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::readings::Readings;
 /// All methods are called by a background thread, never by the query's, one at a time and in this order: `plan`
 /// once, `sample` any number of times, and after the end `sample` once more, then `totals`. A query that ends
 /// within its first second has them called after its end only. The source is dropped as soon as that is done,
-/// at most half a second after the end in a process that is not overloaded.
+/// at most half a second after the end in a process that is not overloaded. The thread has a stack of 64 MiB, so that
+/// deep expressions can be rendered.
 ///
 /// A source should hold nothing that the engine would otherwise free: live counters and rendered expressions,
 /// and [`Weak`](std::sync::Weak) references to the rest. Where something is gone, leave it out. A panic costs

@@ -14,51 +14,8 @@ use crate::properties::Properties;
 use crate::run::CountedPlan;
 use crate::sql::reconstruct;
 
-/// Stack for rendering a plan, whose expressions may nest as deeply as the program likes. It is address space
-/// until it is used.
-const RENDER_STACK_BYTES: usize = 64 << 20;
-
 impl QuerySource for CountedPlan {
     fn plan(&self) -> Plan<'static> {
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().name("queryscope-render".into());
-            match thread.stack_size(RENDER_STACK_BYTES).spawn_scoped(scope, || self.render()) {
-                Ok(rendering) => rendering.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(error) => {
-                    log::warn!("a plan is not told: no thread to render it: {error}");
-                    Plan::default()
-                }
-            }
-        })
-    }
-    fn sample(&self, readings: &mut Readings) {
-        let over = self.over.load(Relaxed);
-        for (id, (node, counted)) in self.plan.nodes.iter().zip(&self.nodes).enumerate() {
-            let rows_in = node.inputs.iter().map(|input| self.nodes[*input].rows()).sum();
-            counters::read(node, counted, rows_in, over, readings.node(id as u64));
-        }
-    }
-
-    fn totals(&self) -> Totals {
-        let (cpu_ms, origin) = if tasks_are_measured() {
-            (self.cpu.elapsed().as_secs_f64() * 1e3, "CPU clocks of the threads that ran the query")
-        } else {
-            (self.busy_ns() as f64 / 1e6, "estimated: wall time that threads worked in the nodes")
-        };
-        let threads = std::iter::once(("threads", self.plan.threads as u64));
-        let diagnostics = Map::from_iter([("cpu_origin".to_owned(), Value::from(origin))]);
-        Totals {
-            result_rows: self.nodes.first().map(crate::counted::CountedNode::rows),
-            cpu_ms: Some(cpu_ms),
-            planning_ms: self.planning.map(|planning| planning.as_secs_f64() * 1e3),
-            query_metrics: threads.collect::<Metrics<'static>>(),
-            diagnostics,
-        }
-    }
-}
-
-impl CountedPlan {
-    fn render(&self) -> Plan<'static> {
         let logical = logical::nodes(&self.plan.logical);
         let links = link(&self.plan.nodes, &logical);
         let physical = self.plan.nodes.iter().zip(links).enumerate().map(|(id, (node, link))| {
@@ -96,6 +53,33 @@ impl CountedPlan {
         Plan { physical, logical: logical.collect() }
     }
 
+    fn sample(&self, readings: &mut Readings) {
+        let over = self.over.load(Relaxed);
+        for (id, (node, counted)) in self.plan.nodes.iter().zip(&self.nodes).enumerate() {
+            let rows_in = node.inputs.iter().map(|input| self.nodes[*input].rows()).sum();
+            counters::read(node, counted, rows_in, over, readings.node(id as u64));
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let (cpu_ms, origin) = if tasks_are_measured() {
+            (self.cpu.elapsed().as_secs_f64() * 1e3, "CPU clocks of the threads that ran the query")
+        } else {
+            (self.busy_ns() as f64 / 1e6, "estimated: wall time that threads worked in the nodes")
+        };
+        let threads = std::iter::once(("threads", self.plan.threads as u64));
+        let diagnostics = Map::from_iter([("cpu_origin".to_owned(), Value::from(origin))]);
+        Totals {
+            result_rows: self.nodes.first().map(crate::counted::CountedNode::rows),
+            cpu_ms: Some(cpu_ms),
+            planning_ms: self.planning.map(|planning| planning.as_secs_f64() * 1e3),
+            query_metrics: threads.collect::<Metrics<'static>>(),
+            diagnostics,
+        }
+    }
+}
+
+impl CountedPlan {
     fn busy_ns(&self) -> u64 {
         let partitions = self.nodes.iter().flat_map(crate::counted::CountedNode::partitions);
         partitions.map(|partition| partition.busy_ns.load(Relaxed)).sum()

@@ -1,4 +1,4 @@
-//! What telemetry costs: blocks of the 22 queries with it, without it, and without it once more as a control.
+//! What telemetry costs: each of the 22 queries with it, without it, and without it once more as a control.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::data::QUERIES;
 use crate::session::Place;
 
-/// After a block, the time in which what it left to the background is done and counted.
-const SETTLING: Duration = Duration::from_millis(700);
+/// After a query, the time in which what it left to the background is done and counted.
+const SETTLING: Duration = Duration::from_millis(350);
 
 /// How often to measure.
 #[derive(Debug, Args)]
@@ -32,9 +32,9 @@ struct Measured {
     pool: Arc<PeakPool>,
 }
 
-/// What one block took.
+/// What one run of a query took.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct Taken {
     wall_s: f64,
     cpu_s: f64,
     peak_bytes: f64,
@@ -44,31 +44,47 @@ pub(crate) async fn run(bench: &Bench, place: &Place, telemetry: &Telemetry) -> 
     let sessions =
         [session(place, None).await?, session(place, None).await?, session(place, Some(telemetry)).await?];
     for session in &sessions {
-        block(session).await?;
-    }
-    let mut blocks: [Vec<Block>; 3] = Default::default();
-    for turn in 0..bench.turns {
-        for place in 0..3 {
-            let which = (turn + place) % 3;
-            blocks[which].push(block(&sessions[which]).await?);
+        for sql in QUERIES {
+            session.run(sql).await?;
         }
     }
-    let [plain, control, followed] = &blocks;
-    println!("ratios to the first plain session: median and interval (95 %) over {} turns", bench.turns);
+    let mut taken: [Vec<Taken>; 3] = Default::default();
+    for turn in 0..bench.turns {
+        for sql in QUERIES {
+            // One right after the other, each in each place: what else the machine does is in all of them.
+            for place in 0..3 {
+                let which = (turn + place) % 3;
+                taken[which].push(sessions[which].run(sql).await?);
+            }
+        }
+    }
+    let [plain, control, followed] = &taken;
+    println!(
+        "ratios to the first plain session: median and interval (95 %) over {} turns of {} queries",
+        bench.turns,
+        QUERIES.len()
+    );
     for (name, figure) in FIGURES {
         let ratios =
-            |others: &[Block]| Ratios::of(plain.iter().zip(others).map(|(a, b)| figure(b) / figure(a)));
+            |others: &[Taken]| Ratios::of(plain.iter().zip(others).map(|(a, b)| figure(b) / figure(a)));
+        let sum = |taken: &[Taken]| taken.iter().map(figure).sum::<f64>();
         println!("{name:22} with telemetry {}   plain again {}", ratios(followed), ratios(control));
+        println!(
+            "{:22} of the sums       {:.3}                  {:.3}",
+            "",
+            sum(followed) / sum(plain),
+            sum(control) / sum(plain)
+        );
     }
     Ok(())
 }
 
-type Figure = fn(&Block) -> f64;
+type Figure = fn(&Taken) -> f64;
 
 const FIGURES: [(&str, Figure); 3] = [
-    ("wall time", |block| block.wall_s),
-    ("CPU of the process", |block| block.cpu_s),
-    ("peak of the pool", |block| block.peak_bytes),
+    ("wall time", |taken| taken.wall_s),
+    ("CPU of the process", |taken| taken.cpu_s),
+    ("peak of the pool", |taken| taken.peak_bytes),
 ];
 
 async fn session(place: &Place, telemetry: Option<&Telemetry>) -> Result<Measured> {
@@ -80,18 +96,16 @@ async fn session(place: &Place, telemetry: Option<&Telemetry>) -> Result<Measure
     Ok(Measured { ctx, pool })
 }
 
-async fn block(session: &Measured) -> Result<Block> {
-    let cpu = cpu_time();
-    let (mut wall_s, mut peak_bytes) = (0.0, 0.0);
-    for sql in QUERIES {
-        session.pool.peak.store(0, Relaxed);
-        let start = Instant::now();
-        session.ctx.sql(sql).await?.collect().await?;
-        wall_s += start.elapsed().as_secs_f64();
-        peak_bytes += session.pool.peak.load(Relaxed) as f64;
+impl Measured {
+    async fn run(&self, sql: &str) -> Result<Taken> {
+        self.pool.peak.store(0, Relaxed);
+        let (cpu, start) = (cpu_time(), Instant::now());
+        self.ctx.sql(sql).await?.collect().await?;
+        let wall_s = start.elapsed().as_secs_f64();
+        let peak_bytes = self.pool.peak.load(Relaxed) as f64;
+        tokio::time::sleep(SETTLING).await;
+        Ok(Taken { wall_s, cpu_s: cpu_time().saturating_sub(cpu).as_secs_f64(), peak_bytes })
     }
-    tokio::time::sleep(SETTLING).await;
-    Ok(Block { wall_s, cpu_s: cpu_time().saturating_sub(cpu).as_secs_f64(), peak_bytes })
 }
 
 fn cpu_time() -> Duration {
