@@ -3,7 +3,6 @@
 use std::sync::{PoisonError, RwLock};
 
 use deadpool_postgres::Pool;
-use futures_util::TryStreamExt;
 use queryscope_columns::{Columns, ROWS, RowState};
 use tokio_postgres::types::ToSql;
 
@@ -24,32 +23,21 @@ pub(crate) async fn load(pool: &Pool, terms: &TermTexts, columns: &RwLock<Column
     let sql = format!("SELECT {STATE_COLUMNS} FROM query AS q WHERE id >= $1 AND id < $2 ORDER BY id");
     let page = client.prepare_cached(&sql).await?;
     let step = ROWS as i64;
-    let mut begin = first / step * step;
-    while begin <= last {
-        let bounds: [&(dyn ToSql + Sync); 2] = [&begin, &(begin + step)];
-        let mut rows = std::pin::pin!(client.query_raw(&page, bounds).await?);
-        let mut ready: Vec<RowState> = Vec::with_capacity(ROWS_AT_ONCE.min(ROWS));
-        while let Some(row) = rows.try_next().await? {
-            ready.push(state(&row, 0));
-            if ready.len() == ROWS_AT_ONCE {
-                take(&client, terms, columns, &mut ready).await?;
-            }
+    let mut segment = first / step * step;
+    while segment <= last {
+        let end = segment + step;
+        for begin in (segment..end).step_by(ROWS_AT_ONCE) {
+            let bounds: [&(dyn ToSql + Sync); 2] = [&begin, &end.min(begin + ROWS_AT_ONCE as i64)];
+            // All of them are here before the connection is asked for the texts they name: with rows on their way it would
+            // not get to an answer.
+            let rows = client.query(&page, &bounds).await?;
+            let mut ready: Vec<RowState> = rows.iter().map(|row| state(row, 0)).collect();
+            terms.learn(&client, &mut ready).await?;
+            columns.write().unwrap_or_else(PoisonError::into_inner).load(ready.drain(..));
         }
-        take(&client, terms, columns, &mut ready).await?;
-        columns.write().unwrap_or_else(PoisonError::into_inner).finish_segment(begin);
-        begin += step;
+        columns.write().unwrap_or_else(PoisonError::into_inner).finish_segment(segment);
+        segment = end;
     }
     columns.write().unwrap_or_else(PoisonError::into_inner).finish_loading();
-    Ok(())
-}
-
-async fn take(
-    client: &deadpool_postgres::Client,
-    terms: &TermTexts,
-    columns: &RwLock<Columns>,
-    ready: &mut Vec<RowState>,
-) -> Result<(), DbError> {
-    terms.learn(client, ready).await?;
-    columns.write().unwrap_or_else(PoisonError::into_inner).load(ready.drain(..));
     Ok(())
 }

@@ -52,6 +52,8 @@ struct Shared {
     pool: Pool,
     format: Format,
     terms: Arc<TermTexts>,
+    /// Whether the columns are filled.
+    answers: bool,
     columns: RwLock<Columns>,
     feed: CommitFeed,
     /// Looks that were asked for.
@@ -62,12 +64,19 @@ struct Shared {
 }
 
 impl Follower {
-    /// Begins to follow and to fill the columns.
-    pub(crate) fn start(pool: Pool, format: Format, terms: Arc<TermTexts>, look_every: Duration) -> Self {
+    /// Begins to follow and, where answers over many queries are to be given, to fill the columns.
+    pub(crate) fn start(
+        pool: Pool,
+        format: Format,
+        terms: Arc<TermTexts>,
+        look_every: Duration,
+        answers: bool,
+    ) -> Self {
         let shared = Arc::new(Shared {
             pool,
             format,
             terms,
+            answers,
             columns: RwLock::default(),
             feed: CommitFeed::new(),
             asked: AtomicU64::new(0),
@@ -104,6 +113,9 @@ impl Follower {
 
     /// The columns as they are now; waits while they are being filled.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        if !self.shared.answers {
+            return Err(StoreError::unavailable("the store was opened without answers over many queries"));
+        }
         self.catch_up().await?;
         let mut loaded = self.shared.loaded.subscribe();
         loaded.wait_for(|loaded| *loaded).await.map_err(|_| closed())?;
@@ -147,7 +159,8 @@ async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbErro
     *shared.columns.write().unwrap_or_else(PoisonError::into_inner) = Columns::default();
     shared.feed.publish_unnoted();
     shared.loaded.send_replace(false);
-    let _loading = AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
+    let load = || AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
+    let _loading = shared.answers.then(load);
     let mut past: VecDeque<(Instant, String)> = VecDeque::new();
     let mut seen_at = Instant::now();
     while seen_at.elapsed() < UNSEEN_MAX {
@@ -169,7 +182,7 @@ async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbErro
 async fn look(shared: &Shared, client: &mut Client, since: &str) -> Result<String, DbError> {
     let told = shared.feed.is_followed();
     let mut look = change::look(client, shared.format, &shared.terms, since, told).await?;
-    if !look.rows.is_empty() {
+    if shared.answers && !look.rows.is_empty() {
         shared.terms.learn(client, &mut look.rows).await?;
         // Who is told finds what was done in every read.
         shared.columns.write().unwrap_or_else(PoisonError::into_inner).apply(look.rows);

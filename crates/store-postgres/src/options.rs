@@ -18,6 +18,9 @@ pub struct PostgresOptions {
     pub readers: usize,
     /// Groups of batches that are committed at the same time, each on a connection of its own.
     pub writers: usize,
+    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries are held in
+    /// memory, 27 bytes each.
+    pub answers: bool,
     /// Whether a database without tables or of an earlier version is brought up to date, or refused.
     pub upgrade: bool,
     /// How long the database may work on one statement, and the store wait for one answer.
@@ -33,6 +36,7 @@ impl Default for PostgresOptions {
         Self {
             readers: 8,
             writers: 1,
+            answers: true,
             upgrade: true,
             statement_timeout: Duration::from_secs(30),
             poll_every: Duration::from_secs(1),
@@ -46,6 +50,7 @@ impl fmt::Debug for PostgresOptions {
         f.debug_struct("PostgresOptions")
             .field("readers", &self.readers)
             .field("writers", &self.writers)
+            .field("answers", &self.answers)
             .field("upgrade", &self.upgrade)
             .field("statement_timeout", &self.statement_timeout)
             .field("poll_every", &self.poll_every)

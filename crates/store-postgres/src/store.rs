@@ -96,14 +96,16 @@ impl PostgresStore {
         let write = server.pool(options.writers.max(1) * 2 + 1, "")?;
         let custom = "SET plan_cache_mode = force_custom_plan";
         let read = server.pool(options.readers, custom)?;
-        let follow = server.pool(FOLLOWERS, "")?;
+        // They ask for the newest of the log alone. In a plan for any snapshot, and in one made before there are statistics,
+        // reading all of it looks as cheap: then each look takes as long as the log has grown.
+        let follow = server.pool(FOLLOWERS, "SET enable_seqscan = off")?;
         let mut client = write.get().await.map_err(DbError::from)?;
         migrate::migrate(&mut client, steps, options.upgrade).await?;
         drop(client);
         let (node, format) = (Uuid::new_v4(), Format::of(steps));
         let terms = Arc::<TermTexts>::default();
-        let follower =
-            Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), options.poll_every));
+        let (every, answers) = (options.poll_every, options.answers);
+        let follower = Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), every, answers));
         // Who follows the store once it is open misses nothing.
         follower.catch_up().await.map_err(|error| OpenError::Database(error.into()))?;
         let hints = Hints::start(server.clone(), node, &follower);

@@ -47,6 +47,12 @@ impl Obstacle {
 
 const FUNCTIONS: &str = "
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+    CREATE SEQUENCE refused;
+    CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN
+            IF nextval('refused') > 3 THEN RETURN NEW; END IF;
+            RAISE EXCEPTION 'others were faster' USING ERRCODE = TG_ARGV[0];
+        END $$;
     CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$";
 
@@ -68,6 +74,26 @@ async fn whatever_fails_nothing_is_stored_and_the_resend_is() {
     for (number, obstacle) in (1..).zip(obstacles) {
         stopped(&store, &sql, &obstacle, number).await;
         assert_eq!(store.verify().await.expect("judged"), [""; 0], "{}", obstacle.put);
+    }
+}
+
+#[tokio::test]
+async fn who_loses_a_conflict_tries_again() {
+    let address = shared();
+    let store = PostgresStore::open(&address, PostgresOptions::default()).await.expect("opens");
+    let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("a connection");
+    tokio::spawn(connection);
+    sql.batch_execute(FUNCTIONS).await.expect("made");
+    // A value that must be unique, a deadlock, a transaction that can not be put in order.
+    for (number, state) in (1..).zip(["23505", "40P01", "40001"]) {
+        let conflicts = format!(
+            "ALTER SEQUENCE refused RESTART;
+             CREATE TRIGGER stop BEFORE INSERT ON chunk FOR EACH ROW EXECUTE FUNCTION conflict('{state}')"
+        );
+        sql.batch_execute(&conflicts).await.expect("put");
+        let Committed { accepted, duplicates } = store.commit(sent(number)).await.expect("stored");
+        assert_eq!((accepted, duplicates), (2, 0), "{state}");
+        sql.batch_execute("DROP TRIGGER stop ON chunk").await.expect("taken");
     }
 }
 

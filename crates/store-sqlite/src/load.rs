@@ -41,6 +41,7 @@ pub(crate) struct LoadedColumns {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    LeftOut,
     Loading,
     Loaded,
     Failed,
@@ -73,12 +74,21 @@ impl LoadedColumns {
         Ok(Self { columns, state, stopped, thread })
     }
 
+    /// Columns that stay empty, of a store that is asked nothing they are needed for.
+    pub(crate) fn none(columns: Arc<RwLock<Columns>>) -> Self {
+        let (_, state) = watch::channel(State::LeftOut);
+        Self { columns, state, stopped: Arc::default(), thread: Mutex::default() }
+    }
+
     /// The columns as they are now; waits while they are being filled.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut state = self.state.clone();
         let end = state.wait_for(|state| *state != State::Loading).await.map(|state| *state);
         match end {
             Ok(State::Loaded) => Ok(self.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot()),
+            Ok(State::LeftOut) => {
+                Err(StoreError::unavailable("the store was opened without answers over many queries"))
+            }
             _ => Err(StoreError::unavailable("the queries could not be loaded")),
         }
     }

@@ -16,6 +16,9 @@ pub struct CommitGroup {
 pub struct SqliteOptions {
     /// Connections for readers.
     pub readers: usize,
+    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries are held in
+    /// memory, 27 bytes each. A store that is written to gives them.
+    pub answers: bool,
     /// Whether a database of an earlier version is brought up to date, or refused.
     pub upgrade: bool,
     /// Is told of every group commit, on the writer's thread.
@@ -24,7 +27,7 @@ pub struct SqliteOptions {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 4, upgrade: true, on_commit: Box::new(|_| {}) }
+        Self { readers: 4, answers: true, upgrade: true, on_commit: Box::new(|_| {}) }
     }
 }
 
@@ -32,6 +35,7 @@ impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteOptions")
             .field("readers", &self.readers)
+            .field("answers", &self.answers)
             .field("upgrade", &self.upgrade)
             .finish_non_exhaustive()
     }

@@ -49,7 +49,8 @@ impl SqliteStore {
         let columns = Arc::default();
         let (writer, thread) = Writer::start(path, options.upgrade, options.on_commit, Arc::clone(&columns))?;
         let readers = Readers::open(path, options.readers)?;
-        let loaded = LoadedColumns::load(path, columns)?;
+        let loaded =
+            if options.answers { LoadedColumns::load(path, columns)? } else { LoadedColumns::none(columns) };
         Ok(Self {
             path: path.to_owned(),
             writer,
