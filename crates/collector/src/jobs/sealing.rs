@@ -2,7 +2,8 @@
 //!
 //! Nobody waits for it: until then a recording is read from its chunks. So it gives way to ingest: it starts
 //! once nothing has been committed for a moment, or once it has put this off for long enough, and while
-//! requests keep coming it works a small part of the time.
+//! requests keep coming it works a small part of the time; a larger one, half of it at most, the longer more wait than it
+//! gets done, for chunks must not pile up for ever.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const ROUND: usize = 64;
 const CONCURRENCY: usize = 8;
 /// Ingest counts as quiet after this long without a commit.
 const QUIET: Duration = Duration::from_millis(500);
-/// Under steady ingest a round starts this long after the one before ended.
+/// Under steady ingest a round starts this long after the one before ended, as long as it keeps up.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 /// Pause after a failure of the store or of the place for recordings; the next is twice as long.
 const FAILURE_PAUSE: Duration = Duration::from_secs(2);
@@ -32,6 +33,7 @@ const SKIPPED_MAX: usize = 1024;
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let mut skip = HashSet::new();
     let mut failure_pause = FAILURE_PAUSE;
+    let mut busy_pause = BUSY_PAUSE;
     // What an earlier run of the service left.
     app.committed.notify_one();
     loop {
@@ -39,8 +41,9 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
             () = stop.cancelled() => return,
             () = app.committed.notified() => {}
         }
-        while let Some(round) = wait_and_seal(&app, &stop, &turns, &skip).await {
+        while let Some((round, took)) = wait_and_seal(&app, &stop, &turns, busy_pause, &skip).await {
             let full = round.as_ref().is_ok_and(|round| round.full);
+            busy_pause = next_pause(busy_pause, full, took);
             if note(&app, round, &mut skip) {
                 failure_pause = FAILURE_PAUSE;
                 if full {
@@ -59,23 +62,33 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
     }
 }
 
-/// Seals one round at a moment that suits ingest; `None` when it is time to stop.
+/// The pause after a round that was full or not and took so long: some 40 s of full rounds make it short.
+fn next_pause(pause: Duration, full: bool, took: Duration) -> Duration {
+    let next = if full { (pause * 7 / 8).max(took) } else { pause * 2 };
+    next.min(BUSY_PAUSE)
+}
+
+/// Seals one round at a moment that suits ingest, after the pause at the latest; how long that took. `None` when it is
+/// time to stop.
 async fn wait_and_seal(
     app: &Arc<App>,
     stop: &CancellationToken,
     turns: &Turns,
+    busy_pause: Duration,
     skip: &HashSet<QueryId>,
-) -> Option<Result<SealRound, RecordingError>> {
+) -> Option<(Result<SealRound, RecordingError>, Duration)> {
     let begun = Instant::now();
-    while begun.elapsed() < BUSY_PAUSE {
+    while begun.elapsed() < busy_pause {
         tokio::select! {
             () = stop.cancelled() => return None,
             () = app.committed.notified() => {}
-            () = tokio::time::sleep(QUIET) => break,
+            () = tokio::time::sleep(QUIET.min(busy_pause)) => break,
         }
     }
     let _turn = turns.take(stop).await?;
-    Some(app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, skip).await)
+    let begun = Instant::now();
+    let round = app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, skip).await;
+    Some((round, begun.elapsed()))
 }
 
 /// Notes what a round did; `false` when it has to be tried again after a pause.
@@ -118,4 +131,40 @@ fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<
         );
     }
     away.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pauses, in milliseconds, after rounds that were full or not and took so long.
+    fn check(rounds: &[(bool, u64)], pauses_ms: &[u128]) {
+        let mut pause = BUSY_PAUSE;
+        let pauses = rounds.iter().map(|(full, took)| {
+            pause = next_pause(pause, *full, Duration::from_millis(*took));
+            pause.as_millis()
+        });
+        assert_eq!(pauses.collect::<Vec<_>>(), pauses_ms);
+    }
+
+    #[test]
+    fn the_longer_it_falls_behind_the_more_it_works() {
+        check(&[(false, 9); 3], &[5_000; 3]);
+        check(
+            &[(true, 90), (true, 90), (true, 90), (false, 9), (false, 9)],
+            &[4_375, 3_828, 3_349, 5_000, 5_000],
+        );
+        check(&[(true, 4_900), (true, 4_900), (true, 90_000)], &[4_900, 4_900, 5_000]);
+    }
+
+    #[test]
+    fn steady_ingest_is_caught_up_with_within_a_minute_and_gets_half_of_the_time() {
+        let took = Duration::from_millis(100);
+        let (mut pause, mut waited) = (BUSY_PAUSE, Duration::ZERO);
+        while pause > took {
+            waited += pause + took;
+            pause = next_pause(pause, true, took);
+        }
+        assert_eq!((pause, waited.as_secs()), (took, 42));
+    }
 }
