@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, Seq};
 use queryscope_recordings::Location;
-use queryscope_store::{Known, Query, QueryFilter, Run, StreamBatch, StreamProcess, StreamSeen};
+use queryscope_store::{Known, Query, Run, StreamBatch, StreamProcess, StreamSeen};
 
 use self::resend::{DAMAGED, Resend};
 use self::target::{Target, patiently};
@@ -24,6 +24,8 @@ use crate::store::{self, Opened};
 
 /// Queries that are looked up at once.
 const PAGE: usize = 256;
+/// Queries that are counted at once.
+const COUNTED_AT_ONCE: usize = 1 << 16;
 /// Streams that are read at once.
 const STREAMS_PAGE: usize = 1000;
 /// Events of no query in one batch.
@@ -48,7 +50,7 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<()> {
     if let Some(place) = &args.recordings {
         apart(&data, place)?;
     }
-    let source = store::open_as_it_is(&data)?;
+    let source = store::open_to_read_through(&data)?;
     let target = Target::open(&args.to, args.recordings.as_ref(), &source).await?;
     let mut migration = Migration { source, target, moved: Moved::default() };
     let ended = tokio::select! {
@@ -99,8 +101,7 @@ impl Migration {
     async fn run(&mut self, data: &DataFolder) -> Result<()> {
         self.is_sound().await.with_context(|| data.path().display().to_string())?;
         self.moved.tokens = tokens::migrate(data, &self.source.store, &self.target.store).await?;
-        let statuses = self.source.store.facets(QueryFilter::default()).await?.status;
-        let mut progress = Progress::new("queries", Some(statuses.iter().map(|status| status.runs).sum()));
+        let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;
         loop {
             let page = self.source.store.query_ids(after, PAGE).await?;
@@ -116,6 +117,17 @@ impl Migration {
         self.target.flush().await?;
         progress.finish();
         Ok(())
+    }
+
+    /// How many queries the folder has; an answer from all of them in memory would need room for them.
+    async fn count(&self) -> Result<u64> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let page = self.source.store.query_ids(after, COUNTED_AT_ONCE).await?;
+            let Some((last, _)) = page.last() else { return Ok(count) };
+            count += page.len() as u64;
+            after = Some(*last);
+        }
     }
 
     async fn is_sound(&self) -> Result<()> {

@@ -25,29 +25,38 @@ pub(crate) struct Opened {
 
 /// Opens a folder, and brings it up to date if an earlier version wrote it.
 pub(crate) fn open(data: &DataFolder) -> Result<Opened> {
-    open_with(data, true)
+    open_with(data, SqliteOptions::default())
 }
 
 /// Opens a folder to look at it alone: one of an earlier version is refused.
 pub(crate) fn open_as_it_is(data: &DataFolder) -> Result<Opened> {
-    open_with(data, false)
+    open_with(data, SqliteOptions { upgrade: false, ..SqliteOptions::default() })
 }
 
-fn open_with(data: &DataFolder, upgrade: bool) -> Result<Opened> {
+/// The same, to read one query after the other.
+pub(crate) fn open_to_read_through(data: &DataFolder) -> Result<Opened> {
+    open_with(data, SqliteOptions { upgrade: false, answers: false, ..SqliteOptions::default() })
+}
+
+fn open_with(data: &DataFolder, options: SqliteOptions) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let observed = commits.clone();
     let options = SqliteOptions {
-        upgrade,
         on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
-        ..SqliteOptions::default()
+        ..options
     };
     let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
     let recordings = recordings(&data.location()?)?;
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }
 
-/// Opens a database that collectors share, for a command: it must be there.
-pub(crate) async fn open_database(address: &str, options: PostgresOptions) -> Result<Arc<dyn Store>> {
+/// Opens a database that collectors share, for a command that asks for no answers over many queries: it must be there.
+pub(crate) async fn open_database(address: &str) -> Result<Arc<dyn Store>> {
+    open_database_with(address, PostgresOptions { answers: false, ..PostgresOptions::default() }).await
+}
+
+/// The same, with settings.
+pub(crate) async fn open_database_with(address: &str, options: PostgresOptions) -> Result<Arc<dyn Store>> {
     let store = PostgresStore::open(address, options).await;
     Ok(Arc::new(store.context("the database can not be opened")?))
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Clock, SystemClock, hash_token};
 use queryscope_store::{Store, TokenRecord};
-use queryscope_store_postgres::PostgresOptions;
 
 use crate::cli::{DataArg, DatabaseArg, TokenArgs, TokenCommand};
 use crate::data::{DataFolder, new_token};
@@ -15,7 +14,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
     match args.command {
         TokenCommand::Add { name, project, data, database } => {
             let store = match &database.database {
-                Some(address) => store::open_database(address, PostgresOptions::default()).await?,
+                Some(address) => store::open_database(address).await?,
                 None => store::open(&DataFolder::create(&data.data)?)?.store,
             };
             let token = add(&store, &name, &project).await?;
@@ -43,7 +42,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
 
 async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Store>> {
     match &database.database {
-        Some(address) => store::open_database(address, PostgresOptions::default()).await,
+        Some(address) => store::open_database(address).await,
         None => Ok(store::open(&DataFolder::existing(&data.data)?)?.store),
     }
 }

@@ -55,7 +55,7 @@ impl Place {
             Self::Shared { address, recordings } => {
                 let options =
                     PostgresOptions { upgrade, statement_timeout: RULE_WITHIN, ..PostgresOptions::default() };
-                let store = store::open_database(address, options).await?;
+                let store = store::open_database_with(address, options).await?;
                 let recordings = store::recordings(recordings)?.shared();
                 Ok(Opened { store, recordings, commits: CommitMetrics::default() })
             }

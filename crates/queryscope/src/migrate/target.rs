@@ -9,7 +9,6 @@ use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, seq_of};
 use queryscope_recordings::{LineReader, Location, RecordingError, Recordings};
 use queryscope_store::{Committed, QueryPart, Store, StoreError, StreamBatch, lines_of, unpack};
-use queryscope_store_postgres::PostgresOptions;
 
 use crate::store::{self, Opened};
 
@@ -39,7 +38,7 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) async fn open(address: &str, place: Option<&Location>, source: &Opened) -> Result<Self> {
-        let store = store::open_database(address, PostgresOptions::default()).await?;
+        let store = store::open_database(address).await?;
         let recordings = match place {
             Some(place) => store::recordings(place)?.shared(),
             // Nothing is read there of a database whose queries are chunks.
