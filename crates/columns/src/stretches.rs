@@ -40,7 +40,7 @@ fn cut(rows: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut stretches: Vec<Range<usize>> = Vec::new();
     let mut rows_in_last = STRETCH_ROWS;
     for (label, rows) in rows.enumerate() {
-        if let Some(last) = stretches.last_mut().filter(|_| rows_in_last < STRETCH_ROWS) {
+        if let Some(last) = stretches.last_mut().filter(|_| rows == 0 || rows_in_last < STRETCH_ROWS) {
             last.end = label + 1;
             rows_in_last += rows;
         } else {
@@ -82,7 +82,9 @@ mod tests {
         let stretches = |rows: &[usize]| cut(rows.iter().map(|quarters| quarters * STRETCH_ROWS / 4));
         assert!(stretches(&[]).is_empty());
         assert_eq!(stretches(&[0, 1, 1, 1, 1, 1]), [0..5, 5..6]);
-        assert_eq!(stretches(&[20, 1, 9, 0]), [0..1, 1..3, 3..4], "also those without rows are gone through");
+        assert_eq!(stretches(&[20, 1, 9]), [0..1, 1..3]);
+        // Also labels without rows are gone through; no thread begins for them.
+        assert_eq!(stretches(&[0, 20, 0, 0, 3, 0]), [0..4, 4..6]);
     }
 
     #[test]
