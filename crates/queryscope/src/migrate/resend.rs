@@ -69,11 +69,7 @@ impl Resend {
     pub(crate) async fn next(&mut self) -> Result<Option<StreamBatch>> {
         let mut texts = Vec::new();
         let mut seqs = Vec::new();
-        let mut report = Report {
-            engine: self.query.engine.clone(),
-            guessed_start_unix_ns: self.query.started_unix_ns,
-            ..Report::default()
-        };
+        let mut report = self.silent();
         let mut bytes = 0;
         while bytes < BATCH_BYTES {
             let Some(text) = self.lines.next_text().await.context(DAMAGED)? else { break };
@@ -110,6 +106,15 @@ impl Resend {
         Ok(())
     }
 
+    /// What is known without any event.
+    fn silent(&self) -> Report {
+        Report {
+            engine: self.query.engine.clone(),
+            guessed_start_unix_ns: self.query.started_unix_ns,
+            ..Report::default()
+        }
+    }
+
     /// Takes what an event says.
     fn take(&mut self, text: &[u8], report: &mut Report) -> Result<Seq> {
         let line = std::str::from_utf8(text).context("a line is not UTF-8")?;
@@ -137,26 +142,13 @@ impl Resend {
 
     /// Whether the row of the query is what these facts make of it.
     fn made_by(&self, started: bool, facts: &Facts) -> bool {
-        let mut made = Query {
-            status: Status::Running,
-            known: Known::Guess,
-            label: None,
-            fingerprint: None,
-            wall_ms: None,
-            cpu_ms: None,
-            result_rows: None,
-            failed: None,
-            warnings: 0,
-            rules: Vec::new(),
-            ..self.query.clone()
-        };
         let facts = Some(facts.clone());
         let report = if started {
-            Report { started: facts, ..Report::default() }
+            Report { started: facts, ..self.silent() }
         } else {
-            Report { finished: facts, ..Report::default() }
+            Report { finished: facts, ..self.silent() }
         };
-        made.hear(&report);
+        let mut made = Query::first(&self.query.project, &self.process, self.query.query_id, &report);
         if made.status == Status::Running {
             made.status = self.query.status;
         }
