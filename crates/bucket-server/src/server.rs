@@ -201,6 +201,8 @@ async fn connection(stream: TcpStream, service: S3Service, signed: bool, faults:
             }
         }
     });
+    // Head and body of an answer are written apart; the second would wait until the first is acknowledged.
+    let _ = stream.set_nodelay(true);
     // How a connection ends is the other side's affair.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
 }

@@ -11,6 +11,8 @@ use uuid::Uuid;
 use crate::common::events::Stream;
 use crate::common::{Running, Service, below, command, wait_for};
 
+const PREFIX: &str = "of/a/service";
+
 /// `queryscope`, which may use the bucket.
 fn allowed(server: &BucketServer) -> Command {
     let mut command = command();
@@ -19,7 +21,7 @@ fn allowed(server: &BucketServer) -> Command {
 }
 
 fn place() -> String {
-    format!("s3://{BUCKET}/of/a/service")
+    format!("s3://{BUCKET}/{PREFIX}")
 }
 
 fn start(server: &BucketServer, data: &Path) -> Service {
@@ -29,7 +31,8 @@ fn start(server: &BucketServer, data: &Path) -> Service {
 /// How many queries have a recording in the bucket.
 fn sealed(server: &BucketServer) -> usize {
     let names = server.names();
-    let mut ids: Vec<String> = names.iter().filter_map(|name| Some(named_by(name)?.0.to_string())).collect();
+    let below = names.iter().filter_map(|name| name.strip_prefix(PREFIX));
+    let mut ids: Vec<String> = below.filter_map(|name| Some(named_by(name)?.0.to_string())).collect();
     ids.dedup();
     ids.len()
 }
@@ -108,4 +111,46 @@ fn its_recordings_are_not_left_behind() {
     command.args(["serve", "--bind", "127.0.0.1:0", "--recordings", &place(), "--data"]).arg(&data);
     let refused = Running::start(&mut command).wait().failure(1);
     assert!(refused.contains("copy them to s3://"), "{refused}");
+}
+
+#[test]
+fn a_bucket_of_google_is_spoken_to_as_such() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let server = BucketServer::start_for_anybody();
+    let place = format!("gs://{BUCKET}/{PREFIX}");
+    let mut command = command();
+    command.envs(server.google_variables());
+    let service = Service::start_as(&mut command, &data, &["--recordings", &place]);
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let finished = stream.finished(query, "x");
+    service.post(&stream.batch(std::slice::from_ref(&finished)));
+    wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
+    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    assert_eq!(service.recording(query).expect("ended"), [stream.process(), finished]);
+    service.stop();
+}
+
+#[test]
+fn a_cloud_that_can_not_be_spoken_to_is_named_with_the_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (place, variables, says) in [
+        ("az://telemetry/p", &[][..], "Account must be specified"),
+        ("gs://telemetry/p", &[("GOOGLE_SERVICE_ACCOUNT", "/none.json")], "/none.json"),
+        ("gs://telemetry/p", &[("GOOGLE_SERVICE_ACCOUNT_KEY", "{}")], "private_key"),
+        (
+            "s3://telemetry/p",
+            &[("AWS_ENDPOINT", "http://127.0.0.1:9"), ("AWS_ALLOW_HTTP", "perhaps")],
+            "perhaps",
+        ),
+    ] {
+        let mut command = command();
+        command.args(["serve", "--bind", "127.0.0.1:0", "--recordings", place, "--data"]).arg(folder.path());
+        command.envs(variables.iter().copied());
+        let refused = Running::start(&mut command).wait().failure(1);
+        assert!(
+            refused.contains(&format!("{place} can not be opened")) && refused.contains(says),
+            "{refused}"
+        );
+    }
 }
