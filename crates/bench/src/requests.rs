@@ -55,7 +55,7 @@ const OVERVIEW_FILTERS: [(&str, &str); 5] = [
 ];
 
 /// Requests beside those, with their goals.
-const OTHERS: [(&str, &str, Option<f64>); 12] = [
+const OTHERS: [(&str, &str, Option<f64>); 15] = [
     ("one query", "/api/queries/{query_id}", Some(10.0)),
     ("list, oldest first", "/api/queries?order=oldest", Some(10.0)),
     ("list that finished", "/api/queries?status=finished", Some(10.0)),
@@ -68,6 +68,9 @@ const OTHERS: [(&str, &str, Option<f64>); 12] = [
     ("list searched for an id", "/api/queries?q={query_id}", None),
     ("list of 1,000", "/api/queries?limit=1000", None),
     ("recording", "/api/queries/{query_id}/recording", None),
+    ("insights", "/api/queries/{query_id}/insights", None),
+    ("progress, by the usual runs", "/api/queries/{query_id}/progress", None),
+    ("comparison of two recordings", "/api/compare?run={query_id}&base={query_id}", None),
 ];
 
 /// All that is measured.
