@@ -179,8 +179,9 @@ fn what_retention_took_does_not_come_back() {
 
 #[test]
 fn killed_again_and_again_it_ends_the_same() {
-    const QUERIES: u64 = 1_500;
-    const KILLED_AT: [u64; 3] = [1, 500, 1_100];
+    // A run commits 256 at once: each kill comes one or two of these after the one before, the last before the end.
+    const QUERIES: u64 = 1_100;
+    const KILLED_AT: [u64; 3] = [1, 300, 600];
     let root = tempfile::tempdir().expect("a folder");
     let data = root.path().join("data");
     let acknowledged = root.path().join("sent.jsonl");
@@ -226,7 +227,7 @@ fn killed_again_and_again_it_ends_the_same() {
     assert_eq!(target.check(&[acknowledged]), sound);
     let again = target.migrate(&data).success();
     assert!(
-        again.starts_with("0 queries, 0 events, 1 streams, 0 tokens moved; 1500 queries were there\n"),
+        again.starts_with("0 queries, 0 events, 1 streams, 0 tokens moved; 1100 queries were there\n"),
         "{again}"
     );
 }
