@@ -14,7 +14,7 @@ use crate::profile::{Describer, Ended};
 use crate::publisher::Publisher;
 use crate::readings::Readings;
 
-/// A query is sampled no more often than this many times the cost of its last sample: at most 1 % of a core.
+/// A query is sampled no more often than this many times the CPU time of its last sample: at most 1 % of a core.
 const COST_FACTOR: u32 = 100;
 
 /// What the sampler knows of one query.
@@ -75,12 +75,12 @@ impl Follower {
     }
 
     fn sample(&mut self, around: &mut Surroundings<'_>, now: Instant) {
-        let begun = around.host.now();
+        let worked = around.host.worked();
         self.read(around);
         if self.readings.has_changed() || self.is_silent(now) {
             self.progress(around, now);
         }
-        let cost = around.host.now().saturating_duration_since(begun);
+        let cost = around.host.worked().saturating_sub(worked);
         if let Some(reported) = &mut self.reported {
             reported.next_sample = now + SENDER_BATCH_INTERVAL.max(cost * COST_FACTOR);
         }
@@ -119,18 +119,18 @@ impl Follower {
     }
 
     fn render_plan(&mut self, around: &Surroundings<'_>) -> Plan<'static> {
-        let begun = around.host.now();
+        let worked = around.host.worked();
         let plan = guard(around.problems, || self.query.source.plan()).unwrap_or_default();
-        self.cost += around.host.now().saturating_duration_since(begun);
+        self.cost += around.host.worked().saturating_sub(worked);
         plan
     }
 
     fn read(&mut self, around: &Surroundings<'_>) {
-        let begun = around.host.now();
+        let worked = around.host.worked();
         self.readings.reset();
         guard(around.problems, || self.query.source.sample(&mut self.readings));
         self.samples += 1;
-        self.cost += around.host.now().saturating_duration_since(begun);
+        self.cost += around.host.worked().saturating_sub(worked);
     }
 }
 

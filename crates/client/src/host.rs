@@ -9,6 +9,9 @@ pub(crate) trait Host: Send + Sync + 'static {
     /// Nanoseconds since 1970-01-01 UTC.
     fn unix_ns(&self) -> i64;
 
+    /// CPU time of the thread that asks; where threads have no such clock, time that passes.
+    fn worked(&self) -> Duration;
+
     /// The process, which is another one after a fork.
     fn pid(&self) -> u32;
 }
@@ -26,6 +29,18 @@ impl Host for System {
     fn unix_ns(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    #[cfg(unix)]
+    fn worked(&self) -> Duration {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+    }
+
+    #[cfg(not(unix))]
+    fn worked(&self) -> Duration {
+        static BEGIN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+        BEGIN.elapsed()
     }
 
     fn pid(&self) -> u32 {
@@ -52,16 +67,28 @@ pub(crate) mod fake {
     pub(crate) struct Fake {
         begin: Instant,
         since_ns: AtomicU64,
+        worked_ns: AtomicU64,
         pid: AtomicU32,
     }
 
     impl Fake {
         pub(crate) fn new() -> Self {
-            Self { begin: Instant::now(), since_ns: AtomicU64::new(0), pid: AtomicU32::new(1) }
+            Self {
+                begin: Instant::now(),
+                since_ns: AtomicU64::new(0),
+                worked_ns: AtomicU64::new(0),
+                pid: AtomicU32::new(1),
+            }
         }
 
         pub(crate) fn advance(&self, by: Duration) {
             self.since_ns.fetch_add(by.as_nanos() as u64, Ordering::Relaxed);
+        }
+
+        /// Moves on while the thread works.
+        pub(crate) fn work(&self, by: Duration) {
+            self.worked_ns.fetch_add(by.as_nanos() as u64, Ordering::Relaxed);
+            self.advance(by);
         }
 
         /// Goes on as another process.
@@ -81,6 +108,10 @@ pub(crate) mod fake {
 
         fn unix_ns(&self) -> i64 {
             BEGIN_UNIX_NS + self.since().as_nanos() as i64
+        }
+
+        fn worked(&self) -> Duration {
+            Duration::from_nanos(self.worked_ns.load(Ordering::Relaxed))
         }
 
         fn pid(&self) -> u32 {

@@ -18,6 +18,7 @@ struct Source {
     host: Arc<Fake>,
     rows: AtomicU64,
     cost_ms: AtomicU64,
+    waits_ms: AtomicU64,
     panics: AtomicBool,
     plans: AtomicU64,
 }
@@ -41,7 +42,8 @@ impl QuerySource for Source {
             !self.panics.load(Ordering::Relaxed),
             "an adapter's bug: expected in the output of the tests"
         );
-        self.host.advance(Duration::from_millis(self.cost_ms.load(Ordering::Relaxed)));
+        self.host.work(Duration::from_millis(self.cost_ms.load(Ordering::Relaxed)));
+        self.host.advance(Duration::from_millis(self.waits_ms.load(Ordering::Relaxed)));
         let rows = self.rows.load(Ordering::Relaxed);
         readings.node(2).add("rows_sent", rows).add("spills", 0).done(rows >= 100);
         readings.node(1).done(false);
@@ -73,6 +75,7 @@ impl Bench {
             host: Arc::clone(&host),
             rows: AtomicU64::new(0),
             cost_ms: AtomicU64::new(0),
+            waits_ms: AtomicU64::new(0),
             panics: AtomicBool::new(false),
             plans: AtomicU64::new(0),
         });
@@ -220,6 +223,20 @@ fn what_is_dear_to_read_is_read_seldom_and_still_heard_of() {
         [json!([6070.0, {}]), json!([8070.0, {"2": {"rows_sent": 50, "done": false}}])],
         "70 ms of reading are 1 % of 7 s"
     );
+}
+
+#[test]
+fn waiting_for_a_processor_is_no_cost() {
+    let mut bench = Bench::new();
+    bench.source.waits_ms.store(70, Ordering::Relaxed);
+    bench.after_ms(1_000);
+    let mut heard = Vec::new();
+    for rows in 1..=20 {
+        bench.set_rows(rows);
+        bench.after_ms(100);
+        heard.extend(bench.sent());
+    }
+    assert!(heard.len() >= 3, "a query that takes all processors is sampled as often: {heard:?}");
 }
 
 #[test]

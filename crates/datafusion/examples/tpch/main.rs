@@ -7,6 +7,7 @@ mod bench;
 #[path = "../../tpch/mod.rs"]
 mod data;
 mod rounds;
+mod samples;
 mod session;
 
 use std::path::{Path, PathBuf};
@@ -43,16 +44,21 @@ struct Cli {
 enum Command {
     /// Measure what telemetry costs: the queries with it and without, in turns.
     Bench(bench::Bench),
+    /// Measure what samples of a small and of a large plan cost; needs no collector.
+    Samples,
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let cli = Cli::parse();
-    let telemetry = start(&cli.url, &cli.token_file)?;
     let place = session::Place { data: cli.data, scale: cli.scale, partitions: cli.partitions };
+    if let Some(Command::Samples) = cli.command {
+        return samples::run(&place).await;
+    }
+    let telemetry = start(&cli.url, &cli.token_file)?;
     let outcome = match cli.command {
-        None => rounds::run(&cli.rounds, &place, &telemetry).await,
         Some(Command::Bench(bench)) => bench::run(&bench, &place, &telemetry).await,
+        None | Some(Command::Samples) => rounds::run(&cli.rounds, &place, &telemetry).await,
     };
     telemetry.shutdown();
     println!("{:?}", telemetry.stats());
