@@ -24,6 +24,8 @@ pub struct NodeReadings {
     /// Where the next counter is expected.
     next: usize,
     custom: Vec<CustomCounter>,
+    /// Where the next of these is expected.
+    next_custom: usize,
     done: Option<bool>,
     done_sent: Option<bool>,
 }
@@ -112,12 +114,16 @@ impl NodeReadings {
 
     /// Sets a counter with a unit of its own; `None` where the node does not know its value yet.
     pub fn custom(&mut self, key: &str, unit: &str, value: Option<Number>) -> &mut Self {
-        if let Some(custom) = self.custom.iter_mut().find(|custom| &*custom.key == key) {
-            custom.value = value;
-        } else {
-            let (key, unit) = (key.into(), unit.into());
-            self.custom.push(CustomCounter { key, unit, value, sent: None });
+        if self.custom.get(self.next_custom).is_none_or(|custom| *custom.key != *key) {
+            let place = self.custom.iter().position(|custom| *custom.key == *key);
+            self.next_custom = place.unwrap_or_else(|| {
+                let (key, unit) = (key.into(), unit.into());
+                self.custom.push(CustomCounter { key, unit, value: None, sent: None });
+                self.custom.len() - 1
+            });
         }
+        self.custom[self.next_custom].value = value;
+        self.next_custom += 1;
         self
     }
 
@@ -137,7 +143,15 @@ enum Zeros {
 
 impl NodeReadings {
     fn new(id: u64) -> Self {
-        Self { id, counters: Vec::new(), next: 0, custom: Vec::new(), done: None, done_sent: None }
+        Self {
+            id,
+            counters: Vec::new(),
+            next: 0,
+            custom: Vec::new(),
+            next_custom: 0,
+            done: None,
+            done_sent: None,
+        }
     }
 
     fn counter(&mut self, name: &str) -> &mut Counter {
@@ -154,7 +168,7 @@ impl NodeReadings {
     }
 
     fn reset(&mut self) {
-        self.next = 0;
+        (self.next, self.next_custom) = (0, 0);
         self.done = None;
         for counter in &mut self.counters {
             counter.value = 0;

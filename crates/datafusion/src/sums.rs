@@ -46,47 +46,65 @@ impl Sums {
             | MetricValue::OutputBytes(_)
             | MetricValue::StartTimestamp(_)
             | MetricValue::EndTimestamp(_) => {}
-            MetricValue::ElapsedCompute(_) => self.put("elapsed_compute".into(), "ns", amount),
-            MetricValue::SpillCount(_) => self.put("spill_count".into(), "spills", amount),
-            MetricValue::SpilledBytes(_) => self.put("spilled_bytes".into(), "bytes", amount),
-            MetricValue::SpilledRows(_) => self.put("spilled_rows".into(), "rows", amount),
-            MetricValue::CurrentMemoryUsage(_) => self.put("memory".into(), "bytes", amount),
+            MetricValue::ElapsedCompute(_) => self.put(&"elapsed_compute".into(), || "ns", amount),
+            MetricValue::SpillCount(_) => self.put(&"spill_count".into(), || "spills", amount),
+            MetricValue::SpilledBytes(_) => self.put(&"spilled_bytes".into(), || "bytes", amount),
+            MetricValue::SpilledRows(_) => self.put(&"spilled_rows".into(), || "rows", amount),
+            MetricValue::CurrentMemoryUsage(_) => self.put(&"memory".into(), || "bytes", amount),
             MetricValue::Time { name, .. } => {
                 if name == "repartition_time" {
                     self.tasks_ns += amount;
                 }
-                self.put(name.clone(), "ns", amount);
+                self.put(name, || "ns", amount);
             }
-            MetricValue::PeakMemoryUsage { name, .. } => self.put(name.clone(), "bytes", amount),
+            MetricValue::PeakMemoryUsage { name, .. } => self.put(name, || "bytes", amount),
             MetricValue::Count { name, .. } | MetricValue::Gauge { name, .. } => {
-                self.put(name.clone(), unit(name, metric.metric_category()), amount);
+                self.put(name, || unit(name, metric.metric_category()), amount);
             }
             MetricValue::PruningMetrics { name, pruning_metrics } => {
-                let unit = unit(name, None);
-                self.put(name.clone(), unit, pruning_metrics.pruned() as u64);
-                let matched = name.replace("pruned", "matched");
-                if matched != **name {
-                    self.put(matched.into(), unit, pruning_metrics.matched() as u64);
+                self.put(name, || unit(name, None), pruning_metrics.pruned() as u64);
+                if let Some((before, after)) = name.split_once("pruned") {
+                    let matched = Joined([before, "matched", after]);
+                    self.put_joined(matched, || unit(name, None), pruning_metrics.matched() as u64);
                 }
             }
             MetricValue::Ratio { name, ratio_metrics } => {
-                self.put(format!("{name}_part").into(), "", ratio_metrics.part() as u64);
-                self.put(format!("{name}_total").into(), "", ratio_metrics.total() as u64);
+                self.put_joined(Joined([name, "_part", ""]), || "", ratio_metrics.part() as u64);
+                self.put_joined(Joined([name, "_total", ""]), || "", ratio_metrics.total() as u64);
             }
-            MetricValue::Custom { name, .. } => self.put(name.clone(), "", amount),
+            MetricValue::Custom { name, .. } => self.put(name, || "", amount),
         }
     }
 
-    fn put(&mut self, name: Cow<'static, str>, unit: &'static str, amount: u64) {
+    fn put(&mut self, name: &Cow<'static, str>, unit: impl FnOnce() -> &'static str, amount: u64) {
+        self.put_where(|known| known == name, || Sum { name: name.clone(), unit: unit(), value: 0 }, amount);
+    }
+
+    fn put_joined(&mut self, name: Joined<'_>, unit: impl FnOnce() -> &'static str, amount: u64) {
+        let make = || Sum { name: name.0.concat().into(), unit: unit(), value: 0 };
+        self.put_where(|known| name.is(known), make, amount);
+    }
+
+    /// Nothing is made for a name that is known: a sample reads as many metrics as there are partitions and files.
+    fn put_where(&mut self, is: impl Fn(&str) -> bool, make: impl FnOnce() -> Sum, amount: u64) {
         let at = match self.all.get(self.next) {
-            Some(sum) if sum.name == name => self.next,
-            _ => self.all.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
-                self.all.push(Sum { name, unit, value: 0 });
+            Some(sum) if is(&sum.name) => self.next,
+            _ => self.all.iter().position(|sum| is(&sum.name)).unwrap_or_else(|| {
+                self.all.push(make());
                 self.all.len() - 1
             }),
         };
         self.all[at].value = self.all[at].value.saturating_add(amount);
         self.next = at + 1;
+    }
+}
+
+/// A name in parts.
+struct Joined<'n>([&'n str; 3]);
+
+impl Joined<'_> {
+    fn is(&self, name: &str) -> bool {
+        self.0.iter().try_fold(name, |rest, part| rest.strip_prefix(part)) == Some("")
     }
 }
 

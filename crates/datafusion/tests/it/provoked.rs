@@ -127,7 +127,11 @@ async fn very_many_small_files() {
 #[tokio::test]
 async fn code_of_the_program() {
     let followed = Followed::new();
-    let same = |arguments: &[ColumnarValue]| Ok(arguments[0].clone());
+    // So slow that it has its share of the time whatever else the machine does.
+    let same = |arguments: &[ColumnarValue]| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        Ok(arguments[0].clone())
+    };
     let types = (vec![DataType::Int64], DataType::Int64);
     let udf = create_udf("python_udf", types.0, types.1, Volatility::Volatile, Arc::new(same));
     followed.ctx.register_udf(udf);
