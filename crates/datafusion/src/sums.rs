@@ -76,6 +76,7 @@ impl Sums {
         }
     }
 
+    #[expect(clippy::ptr_arg, reason = "most names are borrowed: their clones allocate nothing")]
     fn put(&mut self, name: &Cow<'static, str>, unit: impl FnOnce() -> &'static str, amount: u64) {
         self.put_where(|known| known == name, || Sum { name: name.clone(), unit: unit(), value: 0 }, amount);
     }
@@ -100,10 +101,11 @@ impl Sums {
 }
 
 /// A name in parts.
+#[derive(Clone, Copy)]
 struct Joined<'n>([&'n str; 3]);
 
 impl Joined<'_> {
-    fn is(&self, name: &str) -> bool {
+    fn is(self, name: &str) -> bool {
         self.0.iter().try_fold(name, |rest, part| rest.strip_prefix(part)) == Some("")
     }
 }

@@ -38,13 +38,10 @@ pub(crate) fn open_to_read_through(data: &DataFolder) -> Result<Opened> {
     open_with(data, SqliteOptions { upgrade: false, answers: false, ..SqliteOptions::default() })
 }
 
-fn open_with(data: &DataFolder, options: SqliteOptions) -> Result<Opened> {
+fn open_with(data: &DataFolder, mut options: SqliteOptions) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let observed = commits.clone();
-    let options = SqliteOptions {
-        on_commit: Box::new(move |group| observed.observe(group.requests, group.took)),
-        ..options
-    };
+    options.on_commit = Box::new(move |group| observed.observe(group.requests, group.took));
     let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
     let recordings = recordings(&data.location()?)?;
     Ok(Opened { store: Arc::new(store), recordings, commits })

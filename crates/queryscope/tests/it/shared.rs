@@ -73,8 +73,8 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
             send(collector, number as u64);
         }
         more_answers(&traffic);
-        for round in 0..COLLECTORS {
-            bucket.fail(BUCKET_FAULTS[round]);
+        for (round, fault) in BUCKET_FAULTS.into_iter().enumerate() {
+            bucket.fail(fault);
             let killed = collectors.remove(0);
             killed.kill();
             more_answers(&traffic);
