@@ -56,9 +56,10 @@ async fn main() -> Result<()> {
         return samples::run(&place).await;
     }
     let telemetry = start(&cli.url, &cli.token_file)?;
-    let outcome = match cli.command {
-        Some(Command::Bench(bench)) => bench::run(&bench, &place, &telemetry).await,
-        None | Some(Command::Samples) => rounds::run(&cli.rounds, &place, &telemetry).await,
+    let outcome = if let Some(Command::Bench(bench)) = cli.command {
+        bench::run(&bench, &place, &telemetry).await
+    } else {
+        rounds::run(&cli.rounds, &place, &telemetry).await
     };
     telemetry.shutdown();
     println!("{:?}", telemetry.stats());

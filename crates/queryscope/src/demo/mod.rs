@@ -1,8 +1,8 @@
 //! `queryscope demo`: something to look at without a program of one's own.
 //!
 //! Two weeks of made-up history are posted as fast as the service takes them; then recordings of real queries
-//! are played at the speed they ran, several at once, beside more runs of the history's labels, for about a minute. Everything goes through the service's
-//! own `POST /v1/events`, so the token decides the project.
+//! are played at the speed they ran, several at once, beside more runs of the history's labels, for about a minute.
+//! Everything goes through the service's own `POST /v1/events`, so the token decides the project.
 
 pub(crate) mod command;
 mod history;
