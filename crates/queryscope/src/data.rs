@@ -23,8 +23,6 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use queryscope_recordings::Location;
 
-use crate::store;
-
 /// The project of the token made at the first start.
 pub(crate) const DEFAULT_PROJECT: &str = "default";
 
@@ -123,8 +121,6 @@ impl DataFolder {
                 self.location_file().display()
             );
         }
-        // What was mistyped is not kept.
-        store::recordings(&location)?;
         write_private(&self.location_file(), &location.to_string())
             .with_context(|| format!("{} can not be written", self.location_file().display()))
     }

@@ -37,6 +37,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
     } else {
         if let Some(place) = &args.recordings.recordings {
+            // What was mistyped is not kept.
+            store::recordings(place)?;
             data.keep_recordings_at(place)?;
         }
         store::open(&data)?
