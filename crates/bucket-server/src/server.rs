@@ -5,6 +5,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
@@ -18,13 +20,17 @@ use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 use tempfile::TempDir;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::faults::{Fault, Faults};
 
 /// The one bucket there is.
 pub const BUCKET: &str = "telemetry";
+/// Connections that may wait to be accepted.
+const WAITING_MAX: u32 = 1024;
+/// How long what it does at the moment may take.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 const KEY: &str = "queryscope";
 const SECRET: &str = "not-a-secret";
 
@@ -33,6 +39,8 @@ const SECRET: &str = "not-a-secret";
 pub struct BucketServer {
     folder: TempDir,
     address: SocketAddr,
+    /// Bound, and never listens: while the server is stopped nobody else is given its port.
+    _port: TcpSocket,
     /// Whether requests have to be signed.
     signed: bool,
     faults: Arc<Faults>,
@@ -60,8 +68,9 @@ impl BucketServer {
     fn start_that(signed: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join(BUCKET)).expect("a bucket");
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut server = Self { folder, address, signed, faults: Arc::default(), running: None };
+        let port = socket_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let address = port.local_addr().expect("bound");
+        let mut server = Self { folder, address, _port: port, signed, faults: Arc::default(), running: None };
         server.start_again();
         server
     }
@@ -69,7 +78,7 @@ impl BucketServer {
     /// Starts it where it was stopped.
     ///
     /// # Panics
-    /// When its port has been taken meanwhile.
+    /// When the system does not let it listen.
     pub fn start_again(&mut self) {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let mut builder = S3ServiceBuilder::new(FileSystem::new(self.folder.path()).expect("a folder"));
@@ -78,23 +87,27 @@ impl BucketServer {
         }
         let (service, signed) = (builder.build(), self.signed);
         let faults = Arc::clone(&self.faults);
-        let address = self.address;
-        let (tell, told) = std::sync::mpsc::channel();
+        let listener = {
+            let _in = runtime.enter();
+            socket_at(self.address).listen(WAITING_MAX).expect("a listener")
+        };
         runtime.spawn(async move {
-            let listener = TcpListener::bind(address).await.expect("a port");
-            tell.send(listener.local_addr().expect("bound")).expect("somebody waits");
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(connection(stream, service.clone(), signed, Arc::clone(&faults)));
             }
         });
-        self.address = told.recv().expect("a port");
         self.running = Some(runtime);
     }
 
     /// Stops it: every connection ends, and no new one is accepted.
+    ///
+    /// # Panics
+    /// When the system gives it no thread to do so.
     pub fn stop(&mut self) {
         if let Some(runtime) = self.running.take() {
-            runtime.shutdown_background();
+            // Who calls may be a task of another runtime, which must not wait for one.
+            let stopped = thread::spawn(move || runtime.shutdown_timeout(STOPPED_WITHIN)).join();
+            stopped.expect("no panic");
         }
     }
 
@@ -176,6 +189,14 @@ fn files(folder: &Path, below: &str, names: &mut Vec<String>) {
             names.push(format!("{below}{name}"));
         }
     }
+}
+
+/// A socket of an address which others of the same may have, too.
+fn socket_at(address: SocketAddr) -> TcpSocket {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_reuseport(true).expect("an option of sockets");
+    socket.bind(address).expect("a port");
+    socket
 }
 
 async fn connection(stream: TcpStream, service: S3Service, signed: bool, faults: Arc<Faults>) {
