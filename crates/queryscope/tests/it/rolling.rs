@@ -16,12 +16,11 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::common::{queryscope, wait_within};
+use crate::common::{queryscope, wait_for};
 use crate::shared::{TOKEN, collector, more_answers};
 
 const SEED: u64 = 22;
 const PAUSE: Duration = Duration::from_millis(2);
-const WITHIN: Duration = Duration::from_mins(1);
 
 const ADDS: (&str, i32) = (include_str!("../../../store-postgres/testdata/later_adds.sql"), 1);
 const TAKES_AWAY: (&str, i32) = (include_str!("../../../store-postgres/testdata/later_takes_away.sql"), 2);
@@ -101,8 +100,8 @@ fn collectors_are_replaced_one_by_one_and_nothing_is_lost_or_doubled() {
         let last = Later::start(&recordings, &database, &[ADDS, TAKES_AWAY]);
         traffic.send(scope, &last.address, 4, PAUSE);
         let refused = traffic.refused();
-        wait_within(WITHIN, "refusals", || (traffic.refused() > refused).then_some(()));
-        wait_within(WITHIN, "health to say so", || {
+        wait_for("refusals", || (traffic.refused() > refused).then_some(()));
+        wait_for("health to say so", || {
             (earlier.get("/v1/health").json()["state"] == "degraded").then_some(())
         });
         more_answers(&traffic);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
-use crate::common::{Running, Service, command, queryscope, wait_within};
+use crate::common::{Running, Service, command, queryscope, wait_for};
 
 const SEED: u64 = 9;
 pub(crate) const TOKEN: &str = "qs_test_of_several_collectors";
@@ -21,8 +21,6 @@ const COLLECTORS: usize = 3;
 /// Answers between two failures.
 const ANSWERS: u64 = 60;
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long a database may take to recover, and collectors to find it again.
-const RECOVERED_WITHIN: Duration = Duration::from_secs(40);
 
 const CUT_CONNECTIONS: &str = "
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'queryscope'";
@@ -46,7 +44,7 @@ fn start(command: &mut Command, folder: &Path, number: usize, database: &str, re
 
 pub(crate) fn more_answers(traffic: &Traffic) {
     let before = traffic.answered();
-    wait_within(RECOVERED_WITHIN, "answers", || (traffic.answered() >= before + ANSWERS).then_some(()));
+    wait_for("answers", || (traffic.answered() >= before + ANSWERS).then_some(()));
 }
 
 #[test]
@@ -87,8 +85,8 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
         more_answers(&traffic);
         postgres.crash();
         let refused = traffic.refused();
-        wait_within(RECOVERED_WITHIN, "refusals", || (traffic.refused() > refused).then_some(()));
-        wait_within(RECOVERED_WITHIN, "health to say so", || {
+        wait_for("refusals", || (traffic.refused() > refused).then_some(()));
+        wait_for("health to say so", || {
             let health = collectors[0].get("/v1/health");
             assert_eq!(health.status, 200);
             let health = health.json();
@@ -113,7 +111,7 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
     assert_eq!(counted, queries as u64, "{found}");
 
     // What a collector that was killed had taken is another's only minutes later; until then it is chunks.
-    wait_within(RECOVERED_WITHIN, "a recording", || (!bucket.names().is_empty()).then_some(()));
+    wait_for("a recording", || (!bucket.names().is_empty()).then_some(()));
     let mut check = allowed();
     check.args(["check", "--database", &database, "--recordings", &recordings]);
     for log in traffic.acknowledged() {
