@@ -1,5 +1,6 @@
 //! What the library asks of the machine it runs on.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Tells the time, and which process this is.
@@ -31,21 +32,29 @@ impl Host for System {
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     }
 
-    #[cfg(unix)]
     fn worked(&self) -> Duration {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
-    }
-
-    #[cfg(not(unix))]
-    fn worked(&self) -> Duration {
-        static BEGIN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
-        BEGIN.elapsed()
+        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        thread_cpu().unwrap_or_else(|| BEGIN.elapsed())
     }
 
     fn pid(&self) -> u32 {
         std::process::id()
     }
+}
+
+/// CPU time that the thread which asks has used; `None` where threads have no such clock, as on Windows.
+///
+/// What a part of a query costs is the difference between its end and its beginning, on one thread
+/// ([`Totals::cpu_ms`](crate::Totals::cpu_ms)).
+pub fn thread_cpu() -> Option<Duration> {
+    #[cfg(unix)]
+    let used = {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Some(Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0)))
+    };
+    #[cfg(not(unix))]
+    let used = None;
+    used
 }
 
 /// Milliseconds, with what is left of them after the point.

@@ -71,6 +71,7 @@ pub use queryscope_protocol as protocol;
 pub use active::ActiveQuery;
 pub use exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 pub use files::{EventsFile, ProfilesFile};
+pub use host::thread_cpu;
 pub use http::{HttpExporter, retry_after};
 pub use install::{InstallError, Installed, install, installed, uninstall};
 pub use query::Query;

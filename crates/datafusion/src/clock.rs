@@ -65,15 +65,9 @@ impl Drop for Measuring {
     }
 }
 
-#[cfg(unix)]
+/// Stands still where threads have no CPU clock.
 fn thread_cpu() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
-}
-
-#[cfg(not(unix))]
-fn thread_cpu() -> Duration {
-    Duration::ZERO
+    queryscope_client::thread_cpu().unwrap_or_default()
 }
 
 pub(crate) fn nanos(duration: Duration) -> u64 {
@@ -100,7 +94,8 @@ static TRACER: TaskTracer = TaskTracer;
 /// threads have no CPU clock.
 pub(crate) fn tasks_are_measured() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
-    *INSTALLED.get_or_init(|| cfg!(unix) && set_join_set_tracer(&TRACER).is_ok())
+    *INSTALLED
+        .get_or_init(|| queryscope_client::thread_cpu().is_some() && set_join_set_tracer(&TRACER).is_ok())
 }
 
 impl JoinSetTracer for TaskTracer {
