@@ -1,5 +1,7 @@
 //! Bits that flip where nobody writes.
 
+mod pages;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +43,7 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
         } else {
             copy.join("queryscope.db")
         };
-        let place = flip(&file, &mut random)?;
+        let place = flip(&file, in_recording, &mut random)?;
         match setup.binary.judge(&copy, traffic.acknowledged())? {
             Verdict::Unsound(said) => {
                 found[usize::from(in_recording)] += 1;
@@ -76,9 +78,15 @@ fn wait_until_sealed(setup: &Setup, data: &Path) -> Result<()> {
     service.stop()
 }
 
-fn flip(file: &Path, random: &mut StdRng) -> Result<String> {
+/// Flips a bit of a recording, or of a page of the database that is in use.
+fn flip(file: &Path, in_recording: bool, random: &mut StdRng) -> Result<String> {
     let mut bytes = fs::read(file)?;
-    let (at, bit) = (random.random_range(0..bytes.len()), random.random_range(0..8));
+    let range = if in_recording {
+        0..bytes.len()
+    } else {
+        pages::in_use(&bytes).choose(random).context("no page is in use")?.clone()
+    };
+    let (at, bit) = (random.random_range(range), random.random_range(0..8));
     bytes[at] ^= 1 << bit;
     fs::write(file, bytes)?;
     Ok(format!("{at}.{bit}"))
