@@ -34,7 +34,7 @@ pub struct Ingested {
 /// The service without its sockets: its routes, its jobs, and ingest without HTTP.
 #[derive(Clone)]
 pub struct Collector {
-    app: Arc<App>,
+    pub(crate) app: Arc<App>,
 }
 
 impl Collector {

@@ -26,7 +26,7 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&turns)));
     jobs.spawn(reach::run(Arc::clone(app), stop.clone()));
-    jobs.spawn(versions::run(Arc::clone(app), stop.clone(), Arc::clone(&turns)));
+    jobs.spawn(versions::run(Arc::clone(app), stop.clone(), Arc::clone(&turns), versions::FIRST_AFTER));
     jobs.spawn(retention::run(Arc::clone(app), stop.clone(), turns));
     jobs
 }

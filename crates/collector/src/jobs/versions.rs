@@ -11,18 +11,18 @@ use crate::app::App;
 
 /// So long after its start a service looks first, so that one that is restarted all the time looks, too, and
 /// services that were started together have done what matters.
-const FIRST_AFTER: Duration = Duration::from_mins(20);
+pub(super) const FIRST_AFTER: Duration = Duration::from_mins(20);
 const LOOK_EVERY: Duration = Duration::from_hours(24);
 /// How long a version stays at least.
 const KEPT: Duration = Duration::from_hours(24);
 /// Queries that began in this time before are looked at: one that is sealed anew is hardly ever older.
 const LOOK_BACK: Duration = Duration::from_hours(8 * 24);
 
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
+pub(super) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>, first_after: Duration) {
     if !app.recordings.is_shared() {
         return;
     }
-    let mut every = FIRST_AFTER;
+    let mut every = first_after;
     while pause(every, &stop).await {
         every = LOOK_EVERY;
         let Some(_turn) = turns.take(&stop).await else { return };
@@ -48,3 +48,6 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -183,14 +183,17 @@ async fn what_can_not_be_listed_or_deleted_stays_for_the_next_sweep() {
     world.commit(batch(1).progress(1, [6])).await;
     assert_eq!(world.seal().await.sealed, 2);
     let sweep = async || world.recordings.sweep_versions(world.store.as_ref(), 0..=1, i64::MAX).await;
-    for (answered, fault) in [(0, Fault::SlowDown), (0, Fault::Cut), (1, Fault::SlowDown)] {
+    // Its names are asked for twice, then one is deleted.
+    for (answered, fault) in
+        [(0, Fault::SlowDown), (0, Fault::Cut), (1, Fault::SlowDown), (1, Fault::Cut), (2, Fault::SlowDown)]
+    {
         server.fail_after(answered, fault);
         let swept = sweep().await;
         assert!(matches!(swept, Err(RecordingError::Unavailable(_))), "{answered} {fault:?}: {swept:?}");
         assert_eq!(server.names().len(), 3);
     }
     // It is deleted, and nobody says so.
-    server.fail_after(1, Fault::Silent);
+    server.fail_after(2, Fault::Silent);
     assert!(sweep().await.is_err());
     server.fail(None);
     assert_eq!(sweep().await.expect("swept").recordings, 0);

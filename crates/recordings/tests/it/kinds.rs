@@ -10,7 +10,7 @@ use object_store::{ObjectStore, RetryConfig};
 use queryscope_bucket_server::{BUCKET, BucketServer};
 use queryscope_recordings::{RecordingError, Recordings};
 use queryscope_store::testsuite::{batch, facts, query_id};
-use queryscope_store::{named_by, versioned_path};
+use queryscope_store::{Facts, named_by, versioned_path};
 
 use crate::world::{World, end, lines, long_line, seqs};
 
@@ -177,6 +177,37 @@ async fn what_others_took_the_place_of_goes_after_a_day() {
         world.recordings.open(&counts).await.expect("there");
         world.recordings.open(&other).await.expect("there");
         assert_eq!(lines(&world.read(2).await).len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn versions_are_found_in_whatever_order_names_come() {
+    const QUERIES: u64 = 20;
+    of_every_kind(async |world| {
+        if !world.recordings.is_shared() {
+            return;
+        }
+        // On two days, so that none is the only one that is looked at.
+        let started = |query| Some((query % 2) as i64 * DAY_NS);
+        for query in 1..=QUERIES {
+            let facts = Facts { started_unix_ns: started(query), ..facts("x") };
+            world.commit(batch(query).finished(query, 2, facts)).await;
+        }
+        assert_eq!(world.seal().await.sealed as u64, QUERIES);
+        for query in 1..=QUERIES {
+            world.commit(batch(query).progress(query, [3])).await;
+        }
+        assert_eq!(world.seal().await.sealed as u64, QUERIES);
+        let sweep = async |days| {
+            let swept = world.recordings.sweep_versions(world.store.as_ref(), days, i64::MAX);
+            swept.await.expect("swept").recordings
+        };
+        assert_eq!(sweep(DAY_NS..=DAY_NS).await, QUERIES / 2, "of the day that is asked for");
+        assert_eq!(sweep(0..=DAY_NS).await, QUERIES / 2);
+        for query in 1..=QUERIES {
+            assert_eq!(seqs(&world.lines(query).await[1..]), [2, 3]);
+        }
     })
     .await;
 }
