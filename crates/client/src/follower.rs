@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use queryscope_protocol::limits::{EMPTY_SAMPLE_INTERVAL, REPORT_AFTER, SENDER_BATCH_INTERVAL};
 use queryscope_protocol::{Plan, Sample};
@@ -10,7 +10,7 @@ use queryscope_protocol::{Plan, Sample};
 use crate::active::Shared;
 use crate::host::{Host, millis};
 use crate::problems::{Problem, Problems};
-use crate::profile::{Describer, Ended};
+use crate::profile::{Describer, Ended, Work};
 use crate::publisher::Publisher;
 use crate::readings::Readings;
 
@@ -24,8 +24,7 @@ pub(crate) struct Follower {
     plan: Option<Plan<'static>>,
     /// Set once the query has run for a second.
     reported: Option<Reported>,
-    samples: u64,
-    cost: Duration,
+    work: Work,
 }
 
 #[derive(Debug)]
@@ -45,7 +44,7 @@ pub(crate) struct Surroundings<'s> {
 impl Follower {
     pub(crate) fn new(query: Arc<Shared>) -> Self {
         let readings = Readings::default();
-        Self { query, readings, plan: None, reported: None, samples: 0, cost: Duration::ZERO }
+        Self { query, readings, plan: None, reported: None, work: Work::default() }
     }
 
     /// Reports what is due; true once the query has ended and everything is told of it.
@@ -113,7 +112,7 @@ impl Follower {
         };
         self.read(around);
         let totals = guard(around.problems, || query.source.totals()).unwrap_or_default();
-        let ended = Ended { at: *ended, outcome, totals, samples: self.samples, sampling: self.cost };
+        let ended = Ended { at: *ended, outcome, totals, work: self.work };
         let profile = around.describer.finished(&query, plan, &self.readings, ended);
         around.publisher.finished(query.id, &profile, around.host.now());
     }
@@ -121,7 +120,7 @@ impl Follower {
     fn render_plan(&mut self, around: &Surroundings<'_>) -> Plan<'static> {
         let worked = around.host.worked();
         let plan = guard(around.problems, || self.query.source.plan()).unwrap_or_default();
-        self.cost += around.host.worked().saturating_sub(worked);
+        self.work.rendering += around.host.worked().saturating_sub(worked);
         plan
     }
 
@@ -129,8 +128,8 @@ impl Follower {
         let worked = around.host.worked();
         self.readings.reset();
         guard(around.problems, || self.query.source.sample(&mut self.readings));
-        self.samples += 1;
-        self.cost += around.host.worked().saturating_sub(worked);
+        self.work.samples += 1;
+        self.work.sampling += around.host.worked().saturating_sub(worked);
     }
 }
 

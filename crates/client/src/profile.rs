@@ -27,9 +27,15 @@ pub(crate) struct Ended<'e> {
     pub(crate) at: Instant,
     pub(crate) outcome: &'e Outcome,
     pub(crate) totals: Totals,
-    pub(crate) samples: u64,
-    /// What rendering and reading took, in the background.
+    pub(crate) work: Work,
+}
+
+/// What following a query took of the processor, in the background.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Work {
+    pub(crate) rendering: Duration,
     pub(crate) sampling: Duration,
+    pub(crate) samples: u64,
 }
 
 impl Describer {
@@ -63,7 +69,7 @@ impl Describer {
             profile.planning_ms = Some(profile.wall_ms);
         }
         profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
-        profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.samples, ended.sampling);
+        profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.work);
         // A mistake in a rule must not cost the profile.
         profile.insights = catch_unwind(AssertUnwindSafe(|| queryscope_insights::findings(&profile))).ok();
         profile
@@ -91,8 +97,7 @@ impl Describer {
         &self,
         mut given: Map<String, Value>,
         profile: &Profile<'_>,
-        samples: u64,
-        sampling: Duration,
+        work: Work,
     ) -> Option<Object<'static>> {
         let mut add = |name: &str, value: Value| {
             given.entry(name).or_insert(value);
@@ -111,8 +116,9 @@ impl Describer {
         if !said.is_empty() {
             add("incomplete_nodes", said.iter().filter(|done| !**done).count().into());
         }
-        add("samples", samples.into());
-        add("sampling_ms", millis(sampling).into());
+        add("rendering_ms", millis(work.rendering).into());
+        add("sampling_ms", millis(work.sampling).into());
+        add("samples", work.samples.into());
         Object::of(&given).ok()
     }
 }

@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use queryscope_protocol::{BatchWriter, Event, Node, Process, QueryId, Role, StreamId};
 use serde_json::{Value, json};

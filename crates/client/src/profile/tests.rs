@@ -31,7 +31,7 @@ fn shared(query: Query) -> Shared {
 fn finished(describer: &Describer, outcome: &Outcome, totals: Totals) -> Profile<'static> {
     let query = shared(Query::new());
     let at = query.started + Duration::from_secs(2);
-    let ended = Ended { at, outcome, totals, samples: 1, sampling: Duration::ZERO };
+    let ended = Ended { at, outcome, totals, work: Work { samples: 1, ..Work::default() } };
     let readings = Readings::default();
     let profile = describer.finished(&query, Plan::default(), &readings, ended);
     let text = serde_json::to_string(&profile).expect("the format holds it");
@@ -80,7 +80,7 @@ fn an_adapters_diagnostics_stand_and_the_library_adds_its_own() {
     let diagnostics = profile.diagnostics.expect("some").as_json().to_owned();
     assert_eq!(
         diagnostics,
-        r#"{"cpu_count":4,"own":true,"parallel_efficiency":0.75,"samples":"many","sampling_ms":0.0}"#
+        r#"{"cpu_count":4,"own":true,"parallel_efficiency":0.75,"rendering_ms":0.0,"samples":"many","sampling_ms":0.0}"#
     );
 }
 
