@@ -11,6 +11,10 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 
 use crate::sums::Sums;
 
+/// The metrics that nodes have registered are looked up at every so many looks, and whenever a stream begins or
+/// ends: a scan of many files has hundreds, none of them in the cache of the thread that looks.
+const LOOKUP_EVERY: u32 = 8;
+
 /// What one node counts in one run.
 ///
 /// It never holds the node itself, which would keep hash tables and sorted runs in memory after the streams
@@ -39,6 +43,25 @@ struct Instances {
     known: BTreeMap<InstanceKey, Instance>,
     /// What those have counted that are gone with all their streams.
     gone: Sums,
+    /// What all had counted at the last look: its names are found again at the next.
+    all: Sums,
+    looks: u32,
+    /// What streams there had been at the last look.
+    streams: Streams,
+}
+
+/// How many streams have begun and ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Streams {
+    begun: u64,
+    ended: u64,
+}
+
+impl Streams {
+    /// Whether one is open; where none is, nothing is counted.
+    fn open(self) -> bool {
+        self.ended < self.begun
+    }
 }
 
 /// Address of a node, which no other one has while there is a `Weak` to it.
@@ -115,10 +138,11 @@ impl CountedNode {
     /// Notes that a stream of a node is gone. What has no streams and is no more will not count any more.
     pub(crate) fn leave(&self, key: InstanceKey) {
         let mut instances = self.instances();
-        let Instances { known, gone } = &mut *instances;
+        let Instances { known, gone, .. } = &mut *instances;
         let Some(instance) = known.get_mut(&key) else { return };
         instance.open = instance.open.saturating_sub(1);
         if instance.open == 0 && instance.node.strong_count() == 0 {
+            instance.catch_up();
             instance.add_to(gone);
             known.remove(&key);
         }
@@ -139,12 +163,33 @@ impl CountedNode {
         }
     }
 
-    /// The metrics of the run.
-    pub(crate) fn sums(&self) -> Sums {
+    /// Reads the metrics of the run. `over`: for the last time, so that none may be missing.
+    pub(crate) fn with_sums<R>(&self, over: bool, read: impl FnOnce(&Sums) -> R) -> R {
+        let streams = self.streams();
         let mut instances = self.instances();
-        let mut sums = instances.gone.clone();
-        instances.known.values_mut().for_each(|instance| instance.add_to(&mut sums));
-        sums
+        let Instances { known, gone, all, looks, streams: known_streams } = &mut *instances;
+        let moved = *known_streams != streams;
+        if over || moved || streams.open() {
+            *looks = looks.wrapping_add(1);
+            if over || moved || looks.is_multiple_of(LOOKUP_EVERY) {
+                known.values_mut().for_each(Instance::catch_up);
+            }
+            *known_streams = streams;
+            all.start_over(gone);
+            for instance in known.values() {
+                instance.add_to(all);
+            }
+        }
+        read(all)
+    }
+
+    fn streams(&self) -> Streams {
+        let mut streams = Streams::default();
+        for partition in &self.partitions {
+            streams.ended += u64::from(partition.ended.load(Relaxed));
+            streams.begun += u64::from(partition.started.load(Relaxed));
+        }
+        streams
     }
 
     fn instances(&self) -> MutexGuard<'_, Instances> {
@@ -165,8 +210,7 @@ impl Instance {
         Self { node: Arc::downgrade(node), open: 0, skipped, metrics: MetricsSet::new(), live, frozen: false }
     }
 
-    fn add_to(&mut self, sums: &mut Sums) {
-        self.catch_up();
+    fn add_to(&self, sums: &mut Sums) {
         self.metrics.iter().skip(self.skipped).for_each(|metric| sums.add(metric));
     }
 
@@ -207,7 +251,7 @@ mod tests {
 
     /// A node that counts, as each round of a recursion has one.
     fn node() -> Arc<dyn ExecutionPlan> {
-        let empty = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
+        let empty = Arc::new(EmptyExec::new(Arc::new(Schema::empty())).with_partitions(3));
         Arc::new(FilterExec::try_new(lit(true), empty).expect("a condition"))
     }
 
@@ -225,7 +269,8 @@ mod tests {
             counted.leave(key);
         }
         assert_eq!(counted.instances().known.len(), 0);
-        let names: Vec<_> = counted.sums().iter().map(|sum| sum.name.to_string()).collect();
+        let names: Vec<_> =
+            counted.with_sums(true, |sums| sums.iter().map(|sum| sum.name.to_string()).collect());
         assert!(names.contains(&"selectivity_total".to_owned()), "{names:?}");
     }
 
@@ -239,5 +284,29 @@ mod tests {
             counted.leave(key);
         }
         assert_eq!(counted.instances().known.len(), 1);
+    }
+
+    #[test]
+    fn metrics_are_looked_up_when_a_stream_begins_and_now_and_then_and_at_last() {
+        let counted = CountedNode::new(3);
+        let node = node();
+        let execute = |partition| node.execute(partition, Arc::default()).expect("a stream");
+        let known = |over| {
+            counted.with_sums(over, |_| ());
+            let instances = counted.instances();
+            instances.known.values().map(|instance| instance.metrics.iter().count()).sum::<usize>()
+        };
+        counted.enter(&node, false);
+        counted.partition(0).started.fetch_add(1, Relaxed);
+        assert_eq!(known(false), 0);
+        let _registers = execute(0);
+        assert_eq!(known(false), 0);
+        assert!((0..LOOKUP_EVERY).any(|_| known(false) > 0), "it is open");
+        let (of_one, _registers) = (known(false), execute(1));
+        assert_eq!(known(false), of_one);
+        counted.partition(1).started.fetch_add(1, Relaxed);
+        assert_eq!(known(false), 2 * of_one);
+        let _registers = execute(2);
+        assert_eq!(known(true), 3 * of_one);
     }
 }

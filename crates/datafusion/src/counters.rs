@@ -21,14 +21,43 @@ pub(crate) fn read(
     over: bool,
     into: &mut NodeReadings,
 ) {
-    let sums = counted.sums();
+    let busy_ns = partition_counters(node, counted, into);
     let rows_out = counted.rows();
-    let busy_ns = partition_counters(node, counted, into) + sums.tasks_ns();
-    into.add("rows_in", rows_in).add("rows_out", rows_out).add("busy_ns", busy_ns);
-    scan_counters(node, &sums, rows_out, into);
-    if node.role == Role::Sink {
-        into.add("rows_written", sums.get("rows_written").unwrap_or(rows_in));
+    counted.with_sums(over, |sums| {
+        let busy_ns = busy_ns + sums.tasks_ns();
+        into.add("rows_in", rows_in).add("rows_out", rows_out).add("busy_ns", busy_ns);
+        scan_counters(node, sums, rows_out, into);
+        if node.role == Role::Sink {
+            into.add("rows_written", sums.get("rows_written").unwrap_or(rows_in));
+        }
+        metrics(sums, into);
+    });
+    let state = counted.state();
+    into.done(state.all_ended || over && !state.open);
+}
+
+/// Adds what the wrapper counted of the partitions; the time threads worked in the polls of the node.
+fn partition_counters(node: &DescribedNode, counted: &CountedNode, into: &mut NodeReadings) -> u64 {
+    let (mut busy_ns, mut batches) = (0, 0);
+    let (mut rows_max, mut busy_max_ns, mut longest_step_ns) = (0, 0, 0);
+    for partition in counted.partitions() {
+        let busy = partition.busy_ns.load(Relaxed);
+        busy_ns += busy;
+        batches += partition.batches.load(Relaxed);
+        rows_max = partition.rows.load(Relaxed).max(rows_max);
+        busy_max_ns = busy.max(busy_max_ns);
+        longest_step_ns = partition.longest_step_ns.load(Relaxed).max(longest_step_ns);
     }
+    into.add("partition_rows_max", rows_max)
+        .add("partition_busy_max_ns", busy_max_ns)
+        .add("longest_step_ns", longest_step_ns)
+        .add("partitions", node.partitions as u64)
+        .add("batches_out", batches);
+    busy_ns
+}
+
+/// Adds what DataFusion counts of a node.
+fn metrics(sums: &Sums, into: &mut NodeReadings) {
     for (name, counter) in [
         ("bytes_written", "bytes_written"),
         ("bytes_scanned", "bytes_read"),
@@ -43,23 +72,6 @@ pub(crate) fn read(
     for sum in sums.iter().filter(|sum| sum.value > 0 && !PLAIN.contains(&&*sum.name)) {
         into.custom(&sum.name, sum.unit, Some(sum.value.into()));
     }
-    let state = counted.state();
-    into.done(state.all_ended || over && !state.open);
-}
-
-/// Adds what the wrapper counted of the partitions; the time threads worked in the polls of the node.
-fn partition_counters(node: &DescribedNode, counted: &CountedNode, into: &mut NodeReadings) -> u64 {
-    let (mut busy_ns, mut batches) = (0, 0);
-    for partition in counted.partitions() {
-        let busy = partition.busy_ns.load(Relaxed);
-        busy_ns += busy;
-        batches += partition.batches.load(Relaxed);
-        into.max("partition_rows_max", partition.rows.load(Relaxed));
-        into.max("partition_busy_max_ns", busy);
-        into.max("longest_step_ns", partition.longest_step_ns.load(Relaxed));
-    }
-    into.add("partitions", node.partitions as u64).add("batches_out", batches);
-    busy_ns
 }
 
 fn scan_counters(node: &DescribedNode, sums: &Sums, rows_out: u64, into: &mut NodeReadings) {

@@ -6,7 +6,7 @@ use datafusion::common::format::MetricCategory;
 use datafusion::physical_plan::metrics::{Metric, MetricValue};
 
 /// Metrics of a node, summed over its partitions and files.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Sums {
     all: Vec<Sum>,
     /// Where the next metric is expected: those of one partition come in the order of the one before.
@@ -16,7 +16,7 @@ pub(crate) struct Sums {
 }
 
 /// One of the metrics.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Sum {
     pub(crate) name: Cow<'static, str>,
     pub(crate) unit: &'static str,
@@ -36,8 +36,19 @@ impl Sums {
         self.all.iter().find(|sum| sum.name == name).map(|sum| sum.value)
     }
 
+    /// Sets all to what others come to, and keeps the names: nothing is made for those that are added again.
+    pub(crate) fn start_over(&mut self, from: &Self) {
+        self.all.iter_mut().for_each(|sum| sum.value = 0);
+        self.next = 0;
+        self.tasks_ns = from.tasks_ns;
+        for sum in &from.all {
+            self.put(&sum.name, || sum.unit, sum.value);
+        }
+        self.next = 0;
+    }
+
     pub(crate) fn add(&mut self, metric: &Metric) {
-        let amount = metric.value().as_usize() as u64;
+        let amount = || metric.value().as_usize() as u64;
         match metric.value() {
             // Rows and batches the wrapper counts for every node. The bytes of a batch are those of the
             // buffers it is a slice of.
@@ -46,20 +57,21 @@ impl Sums {
             | MetricValue::OutputBytes(_)
             | MetricValue::StartTimestamp(_)
             | MetricValue::EndTimestamp(_) => {}
-            MetricValue::ElapsedCompute(_) => self.put(&"elapsed_compute".into(), || "ns", amount),
-            MetricValue::SpillCount(_) => self.put(&"spill_count".into(), || "spills", amount),
-            MetricValue::SpilledBytes(_) => self.put(&"spilled_bytes".into(), || "bytes", amount),
-            MetricValue::SpilledRows(_) => self.put(&"spilled_rows".into(), || "rows", amount),
-            MetricValue::CurrentMemoryUsage(_) => self.put(&"memory".into(), || "bytes", amount),
+            MetricValue::ElapsedCompute(_) => self.put(&"elapsed_compute".into(), || "ns", amount()),
+            MetricValue::SpillCount(_) => self.put(&"spill_count".into(), || "spills", amount()),
+            MetricValue::SpilledBytes(_) => self.put(&"spilled_bytes".into(), || "bytes", amount()),
+            MetricValue::SpilledRows(_) => self.put(&"spilled_rows".into(), || "rows", amount()),
+            MetricValue::CurrentMemoryUsage(_) => self.put(&"memory".into(), || "bytes", amount()),
             MetricValue::Time { name, .. } => {
+                let amount = amount();
                 if name == "repartition_time" {
                     self.tasks_ns += amount;
                 }
                 self.put(name, || "ns", amount);
             }
-            MetricValue::PeakMemoryUsage { name, .. } => self.put(name, || "bytes", amount),
+            MetricValue::PeakMemoryUsage { name, .. } => self.put(name, || "bytes", amount()),
             MetricValue::Count { name, .. } | MetricValue::Gauge { name, .. } => {
-                self.put(name, || unit(name, metric.metric_category()), amount);
+                self.put(name, || unit(name, metric.metric_category()), amount());
             }
             MetricValue::PruningMetrics { name, pruning_metrics } => {
                 self.put(name, || unit(name, None), pruning_metrics.pruned() as u64);
@@ -72,7 +84,7 @@ impl Sums {
                 self.put_joined(Joined([name, "_part", ""]), || "", ratio_metrics.part() as u64);
                 self.put_joined(Joined([name, "_total", ""]), || "", ratio_metrics.total() as u64);
             }
-            MetricValue::Custom { name, .. } => self.put(name, || "", amount),
+            MetricValue::Custom { name, .. } => self.put(name, || "", amount()),
         }
     }
 

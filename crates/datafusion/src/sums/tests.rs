@@ -66,3 +66,16 @@ fn what_the_wrapper_counts_is_not_repeated() {
     MetricBuilder::new(&metrics).elapsed_compute(0).add_duration(Duration::from_nanos(8));
     assert_eq!(sums(&metrics), [sum("elapsed_compute", "ns", 8)]);
 }
+
+#[test]
+fn what_starts_over_counts_nothing_twice() {
+    let metrics = ExecutionPlanMetricsSet::new();
+    MetricBuilder::new(&metrics).counter("build_input_rows", 0).add(3);
+    let (mut gone, mut all) = (Sums::default(), Sums::default());
+    metrics.clone_inner().iter().for_each(|metric| gone.add(metric));
+    for _ in 0..2 {
+        all.start_over(&gone);
+        metrics.clone_inner().iter().for_each(|metric| all.add(metric));
+        assert_eq!((all.get("build_input_rows"), all.iter().count()), (Some(6), 1));
+    }
+}
