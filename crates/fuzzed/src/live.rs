@@ -54,7 +54,8 @@ fn check_stream(text: &str) {
     assert!(text.ends_with("\n\n"), "a message that is cut off");
 }
 
-/// What is told are the last events of the recording, in its order.
+/// What is told are the last events of the recording, in its order, as many as are missing where the reader came from:
+/// in the end it has all.
 fn check_events(service: &Service, text: &str) {
     let messages = text.split("\n\n").filter(|message| message.contains("event: events\n"));
     let told: Vec<&str> =
@@ -63,6 +64,9 @@ fn check_events(service: &Service, text: &str) {
     assert!(told.len() <= recorded.len());
     assert_eq!(told, recorded[recorded.len() - told.len()..]);
     assert!(text.contains("event: finished\n"), "{text}");
+    let events = recorded.len() - 1;
+    let end = text.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().expect("an id");
+    assert!(end.contains(&format!("-{events}-")), "{end} is not behind {events} events");
 }
 
 fn filled() -> Service {
