@@ -101,6 +101,18 @@ fn a_forked_child_is_a_stream_of_its_own() {
 }
 
 #[test]
+fn an_end_has_two_seconds_however_often_it_is_asked_for() {
+    let host = Arc::new(Fake::new());
+    let core = Core::start(Arc::new(settings(Memory::default())), Arc::clone(&host) as Arc<dyn Host>, false)
+        .expect("threads");
+    let deadline = host.now() + Duration::from_secs(2);
+    core.shutdown();
+    host.advance(Duration::from_secs(1));
+    core.shutdown();
+    assert_eq!(core.ending.deadline(), Some(deadline));
+}
+
+#[test]
 fn an_engine_that_is_no_brand_does_not_start() {
     let settings = Settings { engine: Some("No Brand".into()), ..settings(Memory::default()) };
     let host: Arc<dyn Host> = Arc::new(Fake::new());
