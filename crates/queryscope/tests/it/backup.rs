@@ -1,6 +1,6 @@
 //! `queryscope backup`: a copy under load, and what it restores.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use queryscope_torture::Traffic;
 use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
-use crate::common::{Service, below, queryscope, wait_for};
+use crate::common::{Running, Service, below, command, queryscope, wait_for};
 
 /// Requests that are answered before the copy is made, and again while or after it.
 const LOAD: u64 = 50;
@@ -53,6 +53,30 @@ fn a_copy_under_load_has_all_that_was_acknowledged_before() {
         check.extend(["--acknowledged".into(), log]);
     }
     assert!(queryscope(&check).success().ends_with(": sound\n"));
+}
+
+#[test]
+fn a_copy_waits_for_who_moves_recordings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, copy] = ["data", "copy"].map(|name| folder.path().join(name));
+    let service = Service::start(&data);
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let finished = stream.finished(query, "kept");
+    service.post(&stream.batch(std::slice::from_ref(&finished)));
+    service.stop();
+    let turn = File::options().append(true).create(true).open(data.join("recordings.lock")).expect("a file");
+    turn.lock().expect("nobody's turn");
+
+    let args = ["backup".as_ref(), copy.as_os_str(), "--data".as_ref(), data.as_os_str()];
+    let mut backup = Running::start(command().args(args));
+    wait_for("the begin of the copy", || copy.exists().then_some(()));
+    // Were it not to wait, it would be done by the end of a check, which reads more.
+    queryscope(["check".as_ref(), "--data".as_ref(), data.as_os_str()]).success();
+    assert!(!copy.join("queryscope.db").exists() && backup.status().is_none());
+    drop(turn);
+    backup.wait().success();
+    let check = queryscope(["check".as_ref(), "--data".as_ref(), copy.as_os_str()]).success();
+    assert!(check.starts_with("1 queries, 1 events"), "{check}");
 }
 
 #[test]
