@@ -57,7 +57,12 @@ async fn connections_that_rest_do_not_hold_up_a_stop() {
 
 #[tokio::test]
 async fn a_request_that_does_not_end_is_cut_off_at_the_deadline() {
-    let app = Setup::with(|settings| settings.stop_deadline = Duration::from_millis(200)).start().await;
+    let setup = Setup::with(|settings| {
+        settings.stop_deadline = Duration::from_millis(200);
+        // Nothing else is to end it.
+        settings.body_deadline = Duration::from_hours(1);
+    });
+    let app = setup.start().await;
     let server = Server::start(&app).await;
     let _client = in_flight(&server, "never sent").await;
     server.stop.cancel();
