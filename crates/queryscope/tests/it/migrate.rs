@@ -332,6 +332,42 @@ fn senders_may_use_the_database_before_the_folder_is_moved() {
 }
 
 #[test]
+fn a_long_query_is_moved_to_where_its_end_is_already() {
+    // A batch of a move holds 4 MiB.
+    const NOTES: usize = 9;
+    let root = tempfile::tempdir().expect("a folder");
+    let data = root.path().join("data");
+    let acknowledged = root.path().join("sent.jsonl");
+    let (mut stream, query) = (Stream::new(), Uuid::now_v7());
+    let note = format!(r#""query_id":"{query}","text":"{}""#, "x".repeat(1 << 20));
+    let mut events = vec![stream.started(query, "long")];
+    events.extend((0..NOTES).map(|_| stream.event("query.note", &note)));
+    events.push(stream.finished(query, "long"));
+    fs::write(&acknowledged, stream.batch(&events)).expect("written");
+    let [to, file] = [&data, &acknowledged].map(|path| path.to_str().expect("a text"));
+    queryscope(["import", "--data", to, file]).success();
+
+    let databases = Databases::start();
+    let target = Target::make(root.path(), &databases, "moved");
+    let collector = target.serve_with("unused", &["--token", "sender"]);
+    // So the database's row of it is the same as the folder's.
+    let end = stream.batch(&events[NOTES + 1..]);
+    assert_eq!(collector.post_as("sender", &end).counts(), (1, 0));
+    let said = target.migrate(&data).success();
+    assert!(said.starts_with(&format!("1 queries, {} events, 1 streams,", NOTES + 1)), "{said}");
+    let all: Vec<String> = std::iter::once(stream.process()).chain(events).collect();
+    assert!(collector.recording(query).expect("ended") == all);
+    collector.stop();
+    let sound = format!("1 queries, {0} events, 1 streams, {0} acknowledged events: sound", NOTES + 2);
+    assert_eq!(target.check(&[acknowledged]), sound);
+    let again = target.migrate(&data).success();
+    assert!(
+        again.starts_with("0 queries, 0 events,") && again.ends_with("; 1 queries were there\n"),
+        "{again}"
+    );
+}
+
+#[test]
 fn without_a_place_recordings_wait_in_the_database() {
     let root = tempfile::tempdir().expect("a folder");
     let folder = Folder::make(root.path());

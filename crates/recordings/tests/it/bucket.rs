@@ -140,12 +140,13 @@ async fn an_upload_that_fails_anywhere_leaves_the_chunks_and_is_made_anew() {
 async fn a_recording_that_turns_out_damaged_leaves_no_parts() {
     let server = BucketServer::start();
     let world = World::with(bucket(&server));
-    for number in 2..=6 {
+    // More than what may be on its way at once.
+    for number in 2..=17 {
         let line = long_line(number, 4 << 20);
-        world.commit(batch(1).event(1, number, line).progress(1, [number + 10])).await;
+        world.commit(batch(1).event(1, number, line).progress(1, [number + 20])).await;
     }
     // What overlaps is looked into: this is found out after more than a part.
-    let mut damaged = end(batch(1).progress(1, [8]), 1, 20).build();
+    let mut damaged = end(batch(1).progress(1, [18]), 1, 40).build();
     let middle = damaged.parts[0].gzip.len() / 2;
     damaged.parts[0].gzip[middle] ^= 1;
     world.store.commit(damaged).await.expect("stored");

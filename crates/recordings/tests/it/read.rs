@@ -1,10 +1,13 @@
 //! Reading, whatever happens to the chunks meanwhile.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt};
-use queryscope_recordings::RecordingError;
-use queryscope_store::testsuite::{batch, line};
+use object_store::memory::InMemory;
+use queryscope_recordings::{RecordingError, Recordings};
+use queryscope_store::Facts;
+use queryscope_store::testsuite::{batch, facts, line};
 
 use crate::world::{World, drain, end, lines, long_line, pack, process_line, seqs};
 
@@ -152,6 +155,41 @@ async fn parts_that_are_out_of_date_still_lead_to_the_recording() {
     world.seal().await;
     let content = world.recordings.read(&world.store, unsealed).await.expect("a recording");
     assert_eq!(lines(&drain(content).await.expect("readable")), expected);
+}
+
+#[tokio::test]
+async fn parts_that_name_a_recording_which_moved_still_lead_to_it() {
+    let world = World::new();
+    world.commit(batch(1).progress(1, [2, 3])).await;
+    world.store.end_silent(i64::MAX).await.expect("ended");
+    world.seal().await;
+    let sealed = world.parts(1).await;
+    // It did not start in 1970, as was guessed, but a day later.
+    let told = Facts { started_unix_ns: Some(86_400_000_000_000), ..facts("late") };
+    world.commit(batch(1).finished(1, 5, told)).await;
+    let with_chunks = world.parts(1).await;
+    let expected = world.lines(1).await;
+    world.seal().await;
+    assert_ne!(world.parts(1).await.sealed_path, sealed.sealed_path);
+    for parts in [sealed, with_chunks] {
+        let content = world.recordings.read(&world.store, parts).await.expect("a recording");
+        assert_eq!(lines(&drain(content).await.expect("readable")), expected);
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_over_while_it_is_read_is_not_mixed() {
+    // Where nobody else writes, versions have one name.
+    let world = World::with(Recordings::new(Arc::new(InMemory::new())));
+    commit_large(&world, [2, 3, 4]).await;
+    world.seal().await;
+    let content = world.recordings.read(&world.store, world.parts(1).await).await.expect("a recording");
+    let mut bytes = content.bytes;
+    bytes.next().await.expect("a piece").expect("readable");
+    world.commit(batch(1).progress(1, [1])).await;
+    world.seal().await;
+    let rest = bytes.try_collect::<Vec<_>>().await;
+    assert!(matches!(rest, Err(RecordingError::Unavailable(_))), "{rest:?}");
 }
 
 #[tokio::test]
