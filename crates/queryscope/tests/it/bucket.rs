@@ -82,6 +82,11 @@ fn it_lives_through_the_absence_of_its_bucket() {
     let service = start(&server, &data);
     let resent = stream.batch(&[finished, kept.clone()]);
     assert_eq!(service.post(&resent).counts(), (0, 2), "it starts without its bucket");
+    wait_for("sealing in vain", || {
+        let metrics = service.get("/metrics").body;
+        let failed = r#"queryscope_recordings_failed_total{operation="seal"} "#;
+        String::from_utf8(metrics).expect("UTF-8").contains(failed).then_some(())
+    });
     server.start_again();
     wait_for("the other recording", || (sealed(&server) == 2).then_some(()));
     wait_for("all to be well", || {
