@@ -14,6 +14,7 @@ use crate::collector::Collector;
 use crate::metrics::CommitMetrics;
 use crate::settings::Settings;
 
+const DAY_NS: i64 = 86_400_000_000_000;
 const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -24,7 +25,7 @@ async fn replaced<const N: usize>(
     store: &Arc<dyn Store>,
     recordings: &Recordings,
     now_unix_ns: i64,
-    queries: [(u64, u64, u64); N],
+    queries: [(u64, i64, u64); N],
 ) -> ([PathBuf; N], [PathBuf; N]) {
     let sealed = async || {
         let round = recordings.seal_round(store, N, 1, &HashSet::new()).await.expect("a round");
@@ -38,8 +39,7 @@ async fn replaced<const N: usize>(
     };
     let now = Duration::from_nanos(now_unix_ns.unsigned_abs());
     for (query, days, _) in queries {
-        let started = now - Duration::from_hours(24 * days);
-        let facts = Facts { started_unix_ns: Some(started.as_nanos() as i64), ..facts("x") };
+        let facts = Facts { started_unix_ns: Some(now_unix_ns - days * DAY_NS), ..facts("x") };
         store.commit(batch(query).finished(query, 2, facts).build()).await.expect("stored");
     }
     let old = sealed().await;
@@ -57,8 +57,8 @@ async fn what_was_replaced_goes_a_day_after_it_was_written() {
     let recordings = Recordings::local(folder.path()).expect("a folder").shared();
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
     let clock = SystemClock::new();
-    // The one that goes is looked at last.
-    let queries = [(1, 9, 25), (2, 7, 23), (3, 7, 25)];
+    // Days are looked at one after the other: that of the one that goes is the last.
+    let queries = [(1, 9, 25), (2, 7, 23), (3, 6, 25)];
     let ([too_old, fresh, goes], count) =
         replaced(folder.path(), &store, &recordings, clock.unix_ns(), queries).await;
     let (commits, settings) = (CommitMetrics::default(), Settings::default());
