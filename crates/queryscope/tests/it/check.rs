@@ -119,6 +119,11 @@ fn damage_to_what_the_store_keeps_is_named() {
             "query $D: event 7 is stored twice, in chunks ",
         ),
         (
+            "INSERT INTO chunk (query, first_seq, last_seq, gzip)
+             SELECT $D, first_seq, last_seq, gzip FROM chunk WHERE query = $R",
+            "event 8 is stored twice: its stream ",
+        ),
+        (
             "UPDATE query SET sealed_day = sealed_day + 1 WHERE id = $B",
             "query $B: its recording can not be read",
         ),
