@@ -114,16 +114,9 @@ impl NodeReadings {
 
     /// Sets a counter with a unit of its own; `None` where the node does not know its value yet.
     pub fn custom(&mut self, key: &str, unit: &str, value: Option<Number>) -> &mut Self {
-        if self.custom.get(self.next_custom).is_none_or(|custom| *custom.key != *key) {
-            let place = self.custom.iter().position(|custom| *custom.key == *key);
-            self.next_custom = place.unwrap_or_else(|| {
-                let (key, unit) = (key.into(), unit.into());
-                self.custom.push(CustomCounter { key, unit, value: None, sent: None });
-                self.custom.len() - 1
-            });
-        }
-        self.custom[self.next_custom].value = value;
-        self.next_custom += 1;
+        let make = || CustomCounter { key: key.into(), unit: unit.into(), value: None, sent: None };
+        let is = |custom: &CustomCounter| *custom.key == *key;
+        expected(&mut self.custom, &mut self.next_custom, is, make).value = value;
         self
     }
 
@@ -155,16 +148,8 @@ impl NodeReadings {
     }
 
     fn counter(&mut self, name: &str) -> &mut Counter {
-        if self.counters.get(self.next).is_none_or(|counter| *counter.name != *name) {
-            let place = self.counters.iter().position(|counter| *counter.name == *name);
-            self.next = place.unwrap_or_else(|| {
-                self.counters.push(Counter { name: name.into(), value: 0, sent: 0 });
-                self.counters.len() - 1
-            });
-        }
-        let counter = &mut self.counters[self.next];
-        self.next += 1;
-        counter
+        let make = || Counter { name: name.into(), value: 0, sent: 0 };
+        expected(&mut self.counters, &mut self.next, |counter| *counter.name == *name, make)
     }
 
     fn reset(&mut self) {
@@ -210,6 +195,24 @@ impl NodeReadings {
             metrics: kept.map(|counter| (&*counter.name, counter.value)).collect(),
         }
     }
+}
+
+/// The entry that is expected at `next`, or wherever else it stands; one that is made where there is none.
+fn expected<'e, T>(
+    entries: &'e mut Vec<T>,
+    next: &mut usize,
+    is: impl Fn(&T) -> bool,
+    make: impl FnOnce() -> T,
+) -> &'e mut T {
+    let at = match entries.get(*next) {
+        Some(entry) if is(entry) => *next,
+        _ => entries.iter().position(is).unwrap_or_else(|| {
+            entries.push(make());
+            entries.len() - 1
+        }),
+    };
+    *next = at + 1;
+    &mut entries[at]
 }
 
 #[cfg(test)]
