@@ -215,10 +215,11 @@ test("a view is saved under a name", async () => {
 test("the chart goes from run to run by the keyboard and opens one", async () => {
   const { page } = await open(browser, service.url + SLOWER);
   const chart = page.getByRole("slider", { name: "Runs by time and wall time" });
-  await expect.poll(() => chart.getAttribute("aria-valuetext")).toBe("336 runs");
+  // One an hour for two weeks; the first may have left the range since the history was made, the last not have ended by then.
+  await expect.poll(() => chart.getAttribute("aria-valuetext")).toMatch(/^33[456] runs$/);
   await chart.focus();
   await page.keyboard.press("End");
-  expect(await chart.getAttribute("aria-valuetext")).toMatch(/ s on .*, plan B$/);
+  await expect.poll(() => chart.getAttribute("aria-valuetext")).toMatch(/ s on .*, plan B$/);
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/queries\/[0-9a-f-]{36}$/);
   await page.context().close();
