@@ -50,6 +50,7 @@ pub(crate) struct Moment {
 pub struct CommitMetrics {
     seconds: Histogram,
     requests: Histogram,
+    checkpoints: Histogram,
 }
 
 impl CommitMetrics {
@@ -58,6 +59,11 @@ impl CommitMetrics {
         self.seconds.observe(took.as_secs_f64());
         self.requests.observe(requests as f64);
     }
+
+    /// Notes that commits waited so long while the log was moved into the database.
+    pub fn observe_checkpoint(&self, took: Duration) {
+        self.checkpoints.observe(took.as_secs_f64());
+    }
 }
 
 impl Default for CommitMetrics {
@@ -65,6 +71,7 @@ impl Default for CommitMetrics {
         Self {
             seconds: Histogram::new(exponential_buckets(0.000_25, 2.0, 16)),
             requests: Histogram::new(exponential_buckets(1.0, 2.0, 9)),
+            checkpoints: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
         }
     }
 }
@@ -125,6 +132,11 @@ impl Metrics {
         registry.register("batches_refused", "Batches refused, by reason", metrics.refused.clone());
         registry.register("commit_seconds", "Time of a group commit", commits.seconds);
         registry.register("commit_requests", "Requests in a group commit", commits.requests);
+        registry.register(
+            "checkpoint_seconds",
+            "Time in which the embedded store moved its log into the database and committed nothing",
+            commits.checkpoints,
+        );
         registry.register("store_queue", "Work that waits to be written", metrics.queued.clone());
         registry.register(
             "body_bytes_in_flight",

@@ -1,8 +1,9 @@
 //! The columns as the writer moves them on.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::copy::{SegmentCopy, Unpacked};
 use crate::dictionary::{Dictionary, Origin, Plan};
 use crate::segment::{ROWS, Row, Segment};
 use crate::select::Snapshot;
@@ -40,6 +41,9 @@ pub struct Columns {
     segments: Vec<Option<Arc<Segment>>>,
     /// Segments that are not sorted by label.
     unsorted: BTreeSet<usize>,
+    /// Segments that say something else than their copy, and whether they have stayed as they are since these were
+    /// last asked for.
+    uncopied: BTreeMap<usize, bool>,
     /// For the next segment: where the memory of each that is sorted were given back, it would be left in pieces.
     spare: Option<Segment>,
     origins: Dictionary<Origin>,
@@ -62,6 +66,7 @@ impl Columns {
             }
             let (segment, at) = place(row);
             self.segment(segment).remove(at);
+            self.uncopied.insert(segment, false);
             if !self.loaded {
                 self.deleted_early.insert(row);
             }
@@ -79,6 +84,33 @@ impl Columns {
                 self.put(row, &query);
             }
         }
+    }
+
+    /// Takes in a segment as it was copied, whole, as [`load`](Self::load) takes in rows; `false` when the copy is
+    /// none of a segment.
+    pub fn load_copy(&mut self, copy: &SegmentCopy) -> bool {
+        let ((number, 0), Some(Unpacked { origins, plans, queries })) =
+            (place(copy.first_row), copy.unpack())
+        else {
+            return false;
+        };
+        let origins: Vec<u32> = origins.into_iter().map(|origin| self.origins.number(origin)).collect();
+        let plans: Vec<u32> = plans.into_iter().map(|plan| self.plan(plan)).collect();
+        let label_of = Arc::clone(&self.label_of);
+        let deleted_early = std::mem::take(&mut self.deleted_early);
+        let segment = self.segment(number);
+        for (at, values) in queries {
+            if segment.is_gone(at) && !deleted_early.contains(&(copy.first_row + at as i64)) {
+                let (origin, plan) = (origins[values.origin as usize], plans[values.plan as usize]);
+                segment.put(at, Row { origin, plan, ..values }, &label_of);
+            }
+        }
+        self.deleted_early = deleted_early;
+        if !self.segment(number).is_sorted() {
+            self.sort(number);
+        }
+        self.unsorted.remove(&number);
+        true
     }
 
     /// Notes that all rows of the segment of this one are loaded.
@@ -109,11 +141,35 @@ impl Columns {
         }
     }
 
-    fn put(&mut self, row: i64, query: &QueryState) {
-        let plan = self.plans.number(query.plan);
-        if plan as usize == self.label_of.len() {
-            Arc::make_mut(&mut self.label_of).push(self.labels.number(query.plan.label));
+    /// The first rows of segments that are to be copied: those that are complete and say what they said when this
+    /// was last asked.
+    pub fn uncopied(&mut self) -> Vec<i64> {
+        // The last one is still written to, also where rows came from the table alone.
+        let last = self.segments.len().saturating_sub(1);
+        let mut found = Vec::new();
+        for (number, stayed) in &mut self.uncopied {
+            if self.loaded && *number != last && !self.unsorted.contains(number) {
+                if *stayed {
+                    found.push((number * ROWS) as i64);
+                }
+                *stayed = true;
+            }
         }
+        found
+    }
+
+    /// Notes that the segment of a row is being copied; `false` when it has changed since it was found uncopied.
+    pub fn note_copied(&mut self, row: i64) -> bool {
+        let (number, _) = place(row);
+        let stayed = self.uncopied.get(&number) == Some(&true);
+        if stayed {
+            self.uncopied.remove(&number);
+        }
+        stayed
+    }
+
+    fn put(&mut self, row: i64, query: &QueryState) {
+        let plan = self.plan(query.plan);
         let values = Row {
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms.unwrap_or(f64::NAN),
@@ -122,12 +178,26 @@ impl Columns {
             status: query.status,
         };
         let (number, at) = place(row);
+        let before = self.segments.get(number).and_then(Option::as_ref).and_then(|segment| segment.get(at));
+        if before == Some(values) {
+            return;
+        }
         let label_of = Arc::clone(&self.label_of);
         let segment = self.segment(number);
         segment.put(at, values, &label_of);
         if !segment.is_sorted() {
             self.unsorted.insert(number);
         }
+        self.uncopied.insert(number, false);
+    }
+
+    /// The number of a plan, whose label is numbered with it.
+    fn plan(&mut self, plan: Plan) -> u32 {
+        let number = self.plans.number(plan);
+        if number as usize == self.label_of.len() {
+            Arc::make_mut(&mut self.label_of).push(self.labels.number(plan.label));
+        }
+        number
     }
 
     /// Sorts one of the segments that are written to no longer: a commit waits for one at most. While rows are

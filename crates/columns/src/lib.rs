@@ -13,6 +13,7 @@
 
 mod apply;
 mod clusters;
+mod copy;
 mod dictionary;
 mod facets;
 mod groups;
@@ -27,6 +28,7 @@ mod tallies;
 mod versions;
 
 pub use apply::{Columns, QueryState, RowState};
+pub use copy::SegmentCopy;
 pub use dictionary::{Origin, Plan};
 pub use facets::facets;
 pub use groups::groups;

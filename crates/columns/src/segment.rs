@@ -114,6 +114,12 @@ impl Segment {
         self.status[self.place_of(row)] == GONE
     }
 
+    /// What a row holds; `None` when there is no query.
+    pub(crate) fn get(&self, row: usize) -> Option<Row> {
+        let at = self.place_of(row);
+        self.rows(at..at + 1).next().map(|(_, values)| values)
+    }
+
     pub(crate) fn is_sorted(&self) -> bool {
         self.sorted.is_some()
     }

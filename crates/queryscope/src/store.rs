@@ -42,6 +42,8 @@ fn open_with(data: &DataFolder, mut options: SqliteOptions) -> Result<Opened> {
     let commits = CommitMetrics::default();
     let observed = commits.clone();
     options.on_commit = Box::new(move |group| observed.observe(group.requests, group.took));
+    let observed = commits.clone();
+    options.on_checkpoint = Box::new(move |took| observed.observe_checkpoint(took));
     let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
     let recordings = recordings(&data.location()?)?;
     Ok(Opened { store: Arc::new(store), recordings, commits })

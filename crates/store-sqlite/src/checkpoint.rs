@@ -1,5 +1,7 @@
 //! Moving the write-ahead log into the database, at moments of our own choosing.
 
+use std::time::{Duration, Instant};
+
 use rusqlite::Connection;
 
 /// Pages in the log at which it is moved: 16 MiB at 4 KiB a page.
@@ -11,12 +13,17 @@ const LOOK_EVERY: u32 = 8;
 ///
 /// The writer does it itself, between groups: nothing is appended meanwhile, so a pass moves the whole log
 /// unless a reader still needs a part of it, and the next group writes from the log's beginning again.
-#[derive(Debug, Default)]
 pub(crate) struct Checkpointer {
     since_look: u32,
+    on_checkpoint: Box<dyn Fn(Duration) + Send>,
 }
 
 impl Checkpointer {
+    /// Tells how long each pass took.
+    pub(crate) fn new(on_checkpoint: Box<dyn Fn(Duration) + Send>) -> Self {
+        Self { since_look: 0, on_checkpoint }
+    }
+
     /// Moves the log if it has grown enough.
     pub(crate) fn run(&mut self, db: &Connection) -> rusqlite::Result<()> {
         self.since_look += 1;
@@ -28,7 +35,9 @@ impl Checkpointer {
             .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
             .query_row([], |row| Ok((row.get(1)?, row.get(2)?)))?;
         if pages - moved >= PAGES {
+            let begun = Instant::now();
             db.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
+            (self.on_checkpoint)(begun.elapsed());
         }
         Ok(())
     }

@@ -46,14 +46,16 @@ struct Stored {
 impl Committer {
     /// Ids of chunks and rows of queries go on after the largest in use; within a run of the process none is used
     /// twice. After a restart the id of a row that was deleted may be: it is only known to cursors of lists, which
-    /// name the start beside it.
+    /// name the start beside it. None is of a segment that has been copied.
     pub(crate) fn new(db: &Connection) -> rusqlite::Result<Self> {
         let next = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|last| last + 1);
         Ok(Self {
             terms: TermIds::default(),
             packer: Packer::new(),
             next_chunk: next("SELECT coalesce(max(id), 0) FROM chunk")?,
-            next_query: next("SELECT coalesce(max(id), 0) FROM query")?,
+            next_query: next(
+                "SELECT max((SELECT coalesce(max(id), 0) FROM query), (SELECT coalesce(max(last), 0) FROM segment))",
+            )?,
             changes: Vec::new(),
             noting: false,
         })

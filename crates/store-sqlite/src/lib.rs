@@ -22,6 +22,7 @@ mod retention;
 mod row;
 mod search;
 mod seen;
+mod segments;
 mod store;
 mod terms;
 mod token;

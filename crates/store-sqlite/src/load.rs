@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::error::{OpenError, damaged};
 use crate::migrate::open_reader;
+use crate::segments;
 
 /// Connections that read: the rows of ten millions are to be there within seconds of a start.
 const LOADERS: usize = 2;
@@ -23,7 +24,7 @@ const ROWS_AT_ONCE: usize = 4_096;
 
 const FIRST_ROW: &str = "SELECT coalesce(min(id), 0) FROM query";
 const LAST_ROW: &str = "SELECT coalesce(max(id), 0) FROM query";
-const PAGE_OF_ROWS: &str =
+pub(crate) const PAGE_OF_ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 const ONE_ROW: &str =
@@ -105,7 +106,7 @@ impl LoadedColumns {
     }
 }
 
-fn load(
+pub(crate) fn load(
     connections: Vec<Connection>,
     columns: &RwLock<Columns>,
     stopped: &AtomicBool,
@@ -121,6 +122,15 @@ fn load(
             let begin = page.fetch_add(1, Ordering::Relaxed) * PAGE;
             if begin > last {
                 break;
+            }
+            match segments::read(&db, begin) {
+                Ok(None) => {}
+                Ok(Some(copy))
+                    if columns.write().unwrap_or_else(PoisonError::into_inner).load_copy(&copy) =>
+                {
+                    continue;
+                }
+                _ => tracing::error!(row = begin, "a copy of queries is damaged: their rows are read"),
             }
             let mut rows = statement.query_map((begin, begin + PAGE), state)?;
             loop {
@@ -159,7 +169,7 @@ pub(crate) fn read(db: &Connection, row: i64) -> rusqlite::Result<RowState> {
     Ok(found.unwrap_or(RowState { row, query: None }))
 }
 
-fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
+pub(crate) fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
     let query = QueryState {
         started_unix_ns: row.get(1)?,
         wall_ms: row.get(2)?,

@@ -9,11 +9,12 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_accounts.sql"),
     include_str!("../migrations/0003_versions.sql"),
     include_str!("../migrations/0004_status.sql"),
+    include_str!("../migrations/0005_segments.sql"),
 ];
 
 /// First SQLite without the WAL-reset bug.

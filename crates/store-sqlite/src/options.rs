@@ -19,15 +19,24 @@ pub struct SqliteOptions {
     /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries are held in
     /// memory, 27 bytes each. A store that is written to gives them.
     pub answers: bool,
-    /// Whether a database of an earlier version is brought up to date, or refused.
+    /// Whether a database of an earlier version is brought up to date, or refused. A store that may not do that is one
+    /// that is looked at: it is not prepared for the next start either.
     pub upgrade: bool,
     /// Is told of every group commit, on the writer's thread.
     pub on_commit: Box<dyn Fn(CommitGroup) + Send>,
+    /// Is told how long the writer moved its log into the database, during which nothing is committed.
+    pub on_checkpoint: Box<dyn Fn(Duration) + Send>,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 4, answers: true, upgrade: true, on_commit: Box::new(|_| {}) }
+        Self {
+            readers: 4,
+            answers: true,
+            upgrade: true,
+            on_commit: Box::new(|_| {}),
+            on_checkpoint: Box::new(|_| {}),
+        }
     }
 }
 

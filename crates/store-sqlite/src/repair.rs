@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::migrate::open_writer;
 use crate::terms::TermIds;
-use crate::{put, seen};
+use crate::{put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
 const TOLD_BY_OTHERS: [(&str, &str); 6] = [
@@ -152,6 +152,11 @@ impl Repair {
             joined += usize::from(self.join_seen(stream)?);
         }
         mended.extend(counted(joined, "streams had seen ranges that touch"));
+        let wrong = segments::wrong(&self.db)?;
+        for first_row in &wrong {
+            segments::remove(&self.db, *first_row)?;
+        }
+        mended.extend(counted(wrong.len(), "copies of queries did not say what their rows say"));
         Ok(mended)
     }
 

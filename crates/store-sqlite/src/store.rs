@@ -47,10 +47,10 @@ impl SqliteStore {
     /// earlier one), or can not be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         let columns = Arc::default();
-        let (writer, thread) = Writer::start(path, options.upgrade, options.on_commit, Arc::clone(&columns))?;
-        let readers = Readers::open(path, options.readers)?;
-        let loaded =
-            if options.answers { LoadedColumns::load(path, columns)? } else { LoadedColumns::none(columns) };
+        let (readers, answers) = (options.readers, options.answers);
+        let (writer, thread) = Writer::start(path, options, Arc::clone(&columns))?;
+        let readers = Readers::open(path, readers)?;
+        let loaded = if answers { LoadedColumns::load(path, columns)? } else { LoadedColumns::none(columns) };
         Ok(Self {
             path: path.to_owned(),
             writer,

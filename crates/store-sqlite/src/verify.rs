@@ -4,6 +4,8 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
+use crate::segments;
+
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 const RULES: [(&str, &str); 12] = [
     (
@@ -86,6 +88,14 @@ pub(crate) fn problems(db: &Connection) -> Vec<String> {
             Ok(found) => problems.extend(found),
             Err(error) => problems.push(failed(&format!("where {sentence:?}"), &error)),
         }
+    }
+    match segments::wrong(db) {
+        Ok(found) => {
+            problems.extend(found.iter().map(|first| {
+                format!("copy of queries from row {first}: it does not say what their rows say")
+            }))
+        }
+        Err(error) => problems.push(failed("what is copied of queries", &error)),
     }
     match unbalanced(db) {
         Ok(found) => problems.extend(found),

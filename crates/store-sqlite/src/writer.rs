@@ -15,7 +15,8 @@ use crate::commit::Committer;
 use crate::error::{OpenError, store_error};
 use crate::load;
 use crate::migrate::open_writer;
-use crate::options::CommitGroup;
+use crate::options::{CommitGroup, SqliteOptions};
+use crate::segments::Copier;
 use crate::touched::Touched;
 
 /// Work that may wait for the writer; beyond it new work is refused at once.
@@ -55,24 +56,26 @@ impl Writer {
     /// Opens the database and starts the thread.
     pub(crate) fn start(
         path: &Path,
-        upgrade: bool,
-        on_commit: Box<dyn Fn(CommitGroup) + Send>,
+        options: SqliteOptions,
         columns: Arc<RwLock<Columns>>,
     ) -> Result<(Self, JoinHandle<()>), OpenError> {
-        let mut db = open_writer(path, upgrade)?;
+        let mut db = open_writer(path, options.upgrade)?;
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         let committer = Committer::new(&db).map_err(failed)?;
         let touched = Touched::watch(&mut db).map_err(failed)?;
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
         let feed = CommitFeed::new();
+        let copier =
+            if options.upgrade { Some(Copier::new(&db, Instant::now()).map_err(failed)?) } else { None };
         let worker = Worker {
             db,
             committer,
-            checkpointer: Checkpointer::default(),
+            checkpointer: Checkpointer::new(options.on_checkpoint),
+            copier,
             feed: feed.clone(),
             touched,
             columns,
-            on_commit,
+            on_commit: options.on_commit,
             failed: false,
         };
         let thread = std::thread::Builder::new()
@@ -160,6 +163,8 @@ struct Worker {
     db: Connection,
     committer: Committer,
     checkpointer: Checkpointer,
+    /// None where nothing is written that nobody asked for.
+    copier: Option<Copier>,
     feed: CommitFeed,
     touched: Touched,
     columns: Arc<RwLock<Columns>>,
@@ -195,6 +200,7 @@ impl Worker {
                     return;
                 }
             }
+            self.copy_segment();
             self.checkpoint();
             next = next.or_else(|| jobs.blocking_recv());
         }
@@ -283,6 +289,15 @@ impl Worker {
             other => other.to_string(),
         };
         if self.failed { StoreError::Fatal(cause.into()) } else { StoreError::unavailable(cause) }
+    }
+
+    fn copy_segment(&mut self) {
+        let Some(copier) = self.copier.as_mut().filter(|_| !self.failed) else { return };
+        if let Err(error) = copier.run(&mut self.db, &self.columns, Instant::now()).map_err(store_error) {
+            let cause = &error as &dyn std::error::Error;
+            tracing::warn!(error = cause, "queries could not be copied for the next start");
+            self.failed = matches!(error, StoreError::Fatal(_));
+        }
     }
 
     fn checkpoint(&mut self) {

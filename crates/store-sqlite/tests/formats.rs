@@ -12,7 +12,7 @@ use queryscope_store::{Account, Store, StoreError};
 use queryscope_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// The format this version writes.
-const FORMAT: usize = 4;
+const FORMAT: usize = 5;
 
 /// A copy of a database in the tree.
 fn database(format: usize, folder: &Path) -> PathBuf {

@@ -25,6 +25,7 @@ async fn every_figure_is_there() {
         ("queryscope_batches_refused", "counter"),
         ("queryscope_commit_seconds", "histogram"),
         ("queryscope_commit_requests", "histogram"),
+        ("queryscope_checkpoint_seconds", "histogram"),
         ("queryscope_store_queue", "gauge"),
         ("queryscope_body_bytes_in_flight", "gauge"),
         ("queryscope_requests_in_flight", "gauge"),

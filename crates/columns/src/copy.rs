@@ -1,0 +1,161 @@
+//! Segments as they are kept beside the table they come from, so that a start reads a few arrays and not every row.
+
+use std::hash::Hash;
+
+use crate::apply::{QueryState, RowState};
+use crate::dictionary::{Dictionary, Origin, Plan};
+use crate::segment::{GONE, ROWS, Row};
+use crate::select::Snapshot;
+
+/// The queries of one segment, column by column, in arrays of little-endian numbers. It stands for itself: terms
+/// are all it refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentCopy {
+    /// The first row of the segment, which has [`ROWS`](crate::ROWS) rows.
+    pub first_row: i64,
+    /// Where its queries ran: project, service, environment and host of each place, 64 bits each, 0 for none.
+    pub origins: Vec<u8>,
+    /// What its queries ran: label, fingerprint and rules of each plan, 64 bits each, 0 for none.
+    pub plans: Vec<u8>,
+    /// Of each query its row, counted from the first, in 16 bits.
+    pub row: Vec<u8>,
+    /// Of each query which of the origins it has, in 16 bits.
+    pub origin: Vec<u8>,
+    /// Of each query which of the plans it has, in 16 bits.
+    pub plan: Vec<u8>,
+    /// Of each query its status.
+    pub status: Vec<u8>,
+    /// Of each query its start, in Unix nanoseconds.
+    pub started_unix_ns: Vec<u8>,
+    /// Of each query its wall time in milliseconds, NaN for none.
+    pub wall_ms: Vec<u8>,
+}
+
+impl SegmentCopy {
+    /// What the rows said; `None` when the arrays do not belong together.
+    pub fn rows(&self) -> Option<Vec<RowState>> {
+        let Unpacked { origins, plans, queries } = self.unpack()?;
+        let state = |(row, values): (usize, Row)| RowState {
+            row: self.first_row + row as i64,
+            query: Some(QueryState {
+                started_unix_ns: values.started_unix_ns,
+                wall_ms: (!values.wall_ms.is_nan()).then_some(values.wall_ms),
+                origin: origins[values.origin as usize],
+                plan: plans[values.plan as usize],
+                status: values.status,
+            }),
+        };
+        Some(queries.map(state).collect())
+    }
+
+    /// `None` when the arrays do not belong together.
+    pub(crate) fn unpack(&self) -> Option<Unpacked<impl Iterator<Item = (usize, Row)>>> {
+        let origins = groups(&self.origins)?.map(|[project, service, environment, host]| Origin {
+            project,
+            service: some(service),
+            environment: some(environment),
+            host,
+        });
+        let plans = groups(&self.plans)?.map(|[label, fingerprint, rules]| Plan {
+            label: some(label),
+            fingerprint: some(fingerprint),
+            rules: some(rules),
+        });
+        let (origins, plans): (Vec<_>, Vec<_>) = (origins.collect(), plans.collect());
+        let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
+        let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
+        let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len()];
+        let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
+        let belong = lengths.iter().all(|length| *length == row.len())
+            && below(row, ROWS)
+            && below(origin, origins.len())
+            && below(plan, plans.len())
+            && !self.status.contains(&GONE);
+        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall);
+        let queries = queries.map(|(((((row, origin), plan), status), started), wall)| {
+            let values = Row {
+                started_unix_ns: i64::from_le_bytes(*started),
+                wall_ms: f64::from_le_bytes(*wall),
+                origin: sixteen(*origin) as u32,
+                plan: sixteen(*plan) as u32,
+                status: *status,
+            };
+            (sixteen(*row), values)
+        });
+        belong.then_some(Unpacked { origins, plans, queries })
+    }
+}
+
+/// A copy whose arrays belong together.
+pub(crate) struct Unpacked<Queries> {
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) plans: Vec<Plan>,
+    /// Row within the segment and values of each query, whose origin and plan are places in those.
+    pub(crate) queries: Queries,
+}
+
+impl Snapshot {
+    /// A copy of the segment of a row; `None` when there is none.
+    pub fn copy(&self, row: i64) -> Option<SegmentCopy> {
+        let number = usize::try_from(row).ok()? / ROWS;
+        let at = self.segments.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        let segment = &self.segments[at].1;
+        let (mut origins, mut plans) = (Dictionary::default(), Dictionary::default());
+        let mut copy = SegmentCopy {
+            first_row: (number * ROWS) as i64,
+            origins: Vec::new(),
+            plans: Vec::new(),
+            row: Vec::with_capacity(2 * ROWS),
+            origin: Vec::with_capacity(2 * ROWS),
+            plan: Vec::with_capacity(2 * ROWS),
+            status: Vec::with_capacity(ROWS),
+            started_unix_ns: Vec::with_capacity(8 * ROWS),
+            wall_ms: Vec::with_capacity(8 * ROWS),
+        };
+        for (row, values) in segment.rows(0..ROWS) {
+            // Of all of these a segment has fewer than 65,536.
+            copy.row.extend((row as u16).to_le_bytes());
+            copy.origin.extend((origins.number(values.origin) as u16).to_le_bytes());
+            copy.plan.extend((plans.number(values.plan) as u16).to_le_bytes());
+            copy.status.push(values.status);
+            copy.started_unix_ns.extend(values.started_unix_ns.to_le_bytes());
+            copy.wall_ms.extend(values.wall_ms.to_le_bytes());
+        }
+        let none = |term: Option<i64>| term.unwrap_or(0);
+        copy.origins = terms(&origins, |number| {
+            let Origin { project, service, environment, host } = self.origins[number as usize];
+            [project, none(service), none(environment), host]
+        });
+        copy.plans = terms(&plans, |number| {
+            let Plan { label, fingerprint, rules } = self.plans[number as usize];
+            [none(label), none(fingerprint), none(rules)]
+        });
+        Some(copy)
+    }
+}
+
+/// The terms of what a segment uses, one after the other.
+fn terms<T: Copy + Eq + Hash, const N: usize>(used: &Dictionary<T>, of: impl Fn(T) -> [i64; N]) -> Vec<u8> {
+    used.values().iter().flat_map(|number| of(*number)).flat_map(i64::to_le_bytes).collect()
+}
+
+/// An array as numbers of `N` bytes.
+fn numbers<const N: usize>(bytes: &[u8]) -> Option<&[[u8; N]]> {
+    let (numbers, rest) = bytes.as_chunks();
+    rest.is_empty().then_some(numbers)
+}
+
+fn sixteen(number: [u8; 2]) -> usize {
+    u16::from_le_bytes(number).into()
+}
+
+/// An array as groups of `N` terms.
+fn groups<const N: usize>(bytes: &[u8]) -> Option<impl Iterator<Item = [i64; N]>> {
+    let (groups, rest) = numbers::<8>(bytes)?.as_chunks::<N>();
+    rest.is_empty().then(|| groups.iter().map(|group| group.map(i64::from_le_bytes)))
+}
+
+/// Terms are numbered from 1.
+fn some(term: i64) -> Option<i64> {
+    (term != 0).then_some(term)
+}

@@ -1,0 +1,208 @@
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::*;
+use crate::migrate::{open_reader, open_writer};
+use crate::touched::Touched;
+
+/// A database and the columns that follow it.
+struct Followed {
+    folder: tempfile::TempDir,
+    db: Connection,
+    columns: RwLock<Columns>,
+    touched: Touched,
+    copier: Copier,
+    now: Instant,
+}
+
+impl Followed {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut db = open_writer(&folder.path().join("a.db"), true).expect("a new database");
+        let touched = Touched::watch(&mut db).expect("watched");
+        let now = Instant::now();
+        let copier = Copier::new(&db, now).expect("a copier");
+        let mut columns = Columns::default();
+        columns.finish_loading();
+        Self { folder, db, columns: RwLock::new(columns), touched, copier, now }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("a.db")
+    }
+
+    fn change(&mut self, sql: &str) {
+        self.db.execute_batch(sql).expect("changed");
+        let rows: Vec<_> =
+            self.touched.take().into_iter().map(|row| load::read(&self.db, row).expect("read")).collect();
+        self.columns.write().expect("no panic").apply(rows);
+    }
+
+    fn insert(&mut self, rows: Range<i64>) {
+        for row in rows {
+            let label = row % 3;
+            self.change(&format!(
+                "INSERT INTO query (id, query_id, stream, project, host, label, status, known, started_unix_ns, warnings)
+                 VALUES ({row}, randomblob(16), 1, 1, 2, nullif({label}, 0), 0, 1, {row}000, 0)"
+            ));
+        }
+    }
+
+    /// Lets time pass, a little at a time.
+    fn wait(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += COPY_EVERY;
+            self.copier.run(&mut self.db, &self.columns, self.now).expect("run");
+        }
+    }
+
+    /// First rows of the segments that have a copy.
+    fn copied(&self) -> Vec<i64> {
+        let mut copies = self.db.prepare("SELECT first FROM segment ORDER BY first").expect("a table");
+        copies.query_map([], |row| row.get(0)).expect("read").map(|first| first.expect("a number")).collect()
+    }
+
+    fn wrong(&self) -> Vec<i64> {
+        wrong(&self.db).expect("judged")
+    }
+
+    /// What the table says.
+    fn rows(&self) -> Vec<RowState> {
+        let mut page = self.db.prepare(load::PAGE_OF_ROWS).expect("a statement");
+        page.query_map([0, i64::MAX], load::state).expect("read").map(|row| row.expect("a row")).collect()
+    }
+
+    /// What columns say that are filled anew.
+    fn loaded(&self) -> Vec<RowState> {
+        let columns = RwLock::new(Columns::default());
+        let connections = vec![open_reader(&self.path()).expect("opens")];
+        load::load(connections, &columns, &AtomicBool::new(false)).expect("loaded");
+        let snapshot = columns.read().expect("no panic").snapshot();
+        let segments = (0..100).filter_map(|number| snapshot.copy(number * ROWS as i64));
+        let mut rows: Vec<_> = segments.flat_map(|copy| copy.rows().expect("a copy")).collect();
+        rows.sort_unstable_by_key(|row| row.row);
+        rows
+    }
+}
+
+const SEGMENT: i64 = ROWS as i64;
+/// Until what stays as it is has been copied.
+const WHILE: Duration = Duration::from_secs(3 * LOOK_EVERY.as_secs());
+
+#[test]
+fn what_stays_as_it_is_is_copied_and_what_changes_no_longer() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    store.wait(LOOK_EVERY);
+    assert_eq!(store.copied(), [0; 0], "nobody knows yet that nothing changes");
+    store.wait(WHILE);
+    // The last ones are written to.
+    assert_eq!(store.copied(), [0, SEGMENT, 2 * SEGMENT]);
+    store.change(&format!("UPDATE query SET status = 1, wall_ms = 3.5 WHERE id = {}", SEGMENT + 1));
+    assert_eq!(store.copied(), [0, 2 * SEGMENT]);
+    store.change("DELETE FROM query WHERE id = 2");
+    assert_eq!(store.copied(), [2 * SEGMENT]);
+    store.change("UPDATE query SET sealed_day = 3");
+    assert_eq!(store.copied(), [2 * SEGMENT], "no answer over many is of that");
+    store.wait(WHILE);
+    assert_eq!(store.copied(), [0, SEGMENT, 2 * SEGMENT]);
+    assert_eq!(store.loaded(), store.rows());
+    assert_eq!(store.wrong(), [0; 0]);
+}
+
+#[test]
+fn a_start_reads_copies_and_where_one_is_damaged_the_rows() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    store.wait(WHILE);
+    let rows = store.rows();
+    let tamper = |store: &mut Followed, sql: &str| store.db.execute(sql, []).expect("changed");
+    tamper(&mut store, &format!("UPDATE segment SET status = zeroblob({SEGMENT}) WHERE first = {SEGMENT}"));
+    assert_eq!(store.loaded(), rows, "all of them run");
+    tamper(
+        &mut store,
+        &format!("UPDATE segment SET status = replace(hex(status), '00', '03') WHERE first = {SEGMENT}"),
+    );
+    assert_eq!(store.loaded(), rows, "a text is no array");
+    assert_eq!(store.wrong(), [SEGMENT]);
+    let unfinished = "03".repeat(ROWS);
+    tamper(&mut store, &format!("UPDATE segment SET status = x'{unfinished}' WHERE first = {SEGMENT}"));
+    assert_ne!(store.loaded(), rows, "it is the copy that is read");
+    assert_eq!(store.wrong(), [SEGMENT]);
+    for array in ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms"] {
+        tamper(&mut store, &format!("UPDATE segment SET {array} = x'07' WHERE first = 0"));
+        remove(&store.db, SEGMENT).expect("removed");
+        assert_eq!(store.loaded(), rows, "{array}");
+        assert_eq!(store.wrong(), [0], "{array}");
+    }
+}
+
+#[test]
+fn nothing_is_copied_once_another_process_has_written() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    let other = open_writer(&store.path(), true).expect("opens");
+    other.execute("UPDATE query SET status = 1 WHERE id = 1", []).expect("changed");
+    store.wait(WHILE);
+    assert_eq!(store.copied(), [0; 0], "the columns do not know of it");
+}
+
+#[test]
+fn copies_of_segments_of_another_size_are_forgotten() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    store.wait(WHILE);
+    store.db.execute("UPDATE segment SET last = last + 1 WHERE first = 0", []).expect("changed");
+    assert_eq!((read(&store.db, 0).expect("read"), store.loaded()), (None, store.rows()));
+    drop(Copier::new(&store.db, store.now).expect("a copier"));
+    assert_eq!(store.copied(), [SEGMENT, 2 * SEGMENT]);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Insert(u8),
+    End(Index),
+    Delete(Index),
+    Wait(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (1..20_u8).prop_map(Step::Insert),
+        any::<Index>().prop_map(Step::End),
+        any::<Index>().prop_map(Step::Delete),
+        (1..40_u8).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn columns_filled_from_copies_say_what_the_rows_say(steps in prop::collection::vec(step(), 1..60)) {
+        let mut store = Followed::new();
+        let mut last = 0;
+        for step in steps {
+            match step {
+                Step::Insert(rows) => {
+                    store.insert(last + 1..last + 1 + i64::from(rows));
+                    last += i64::from(rows);
+                }
+                Step::End(row) => store.change(&format!(
+                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5 WHERE id = {}", row.index(last as usize + 1)
+                )),
+                Step::Delete(row) => {
+                    store.change(&format!("DELETE FROM query WHERE id = {}", row.index(last as usize + 1)));
+                }
+                Step::Wait(seconds) => store.wait(Duration::from_secs(seconds.into())),
+            }
+        }
+        prop_assert_eq!(store.wrong(), [0_i64; 0]);
+        prop_assert_eq!(store.loaded(), store.rows());
+    }
+}
