@@ -28,6 +28,11 @@ pub(crate) fn open(data: &DataFolder) -> Result<Opened> {
     open_with(data, SqliteOptions::default())
 }
 
+/// The same, for a command that asks for no answers over many queries.
+pub(crate) fn open_for_tokens(data: &DataFolder) -> Result<Arc<dyn Store>> {
+    Ok(open_with(data, SqliteOptions { answers: false, ..SqliteOptions::default() })?.store)
+}
+
 /// Opens a folder to look at it alone: one of an earlier version is refused.
 pub(crate) fn open_as_it_is(data: &DataFolder) -> Result<Opened> {
     open_with(data, SqliteOptions { upgrade: false, ..SqliteOptions::default() })

@@ -15,7 +15,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
         TokenCommand::Add { name, project, data, database } => {
             let store = match &database.database {
                 Some(address) => store::open_database(address).await?,
-                None => store::open(&DataFolder::create(&data.data)?)?.store,
+                None => store::open_for_tokens(&DataFolder::create(&data.data)?)?,
             };
             let token = add(&store, &name, &project).await?;
             println!("{token}");
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
 async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Store>> {
     match &database.database {
         Some(address) => store::open_database(address).await,
-        None => Ok(store::open(&DataFolder::existing(&data.data)?)?.store),
+        None => store::open_for_tokens(&DataFolder::existing(&data.data)?),
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct TemporaryToken {
 impl TemporaryToken {
     /// Makes a token of a project; the service takes it within a second.
     pub(crate) async fn make(data: &DataFolder, purpose: &str, project: &str) -> Result<Self> {
-        let store = store::open(data)?.store;
+        let store = store::open_for_tokens(data)?;
         let name = format!("{purpose} {}", uuid::Uuid::now_v7());
         let text = add(&store, &name, project).await?;
         Ok(Self { store, name, text })

@@ -10,8 +10,6 @@ use crate::load;
 
 /// A segment is copied once it has stayed as it is for this long.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// Between two copies; commits wait some milliseconds for each.
-const COPY_EVERY: Duration = Duration::from_millis(100);
 
 /// Last row of a segment, counted from its first.
 const LAST: i64 = ROWS as i64 - 1;
@@ -21,7 +19,6 @@ const LAST: i64 = ROWS as i64 - 1;
 pub(crate) struct Copier {
     due: Vec<i64>,
     looked: Instant,
-    copied: Instant,
     /// What SQLite counts of commits on other connections, when the columns began to follow this one.
     others: i64,
 }
@@ -30,36 +27,33 @@ impl Copier {
     pub(crate) fn new(db: &Connection, now: Instant) -> rusqlite::Result<Self> {
         // A debug build has smaller segments.
         db.execute("DELETE FROM segment WHERE last <> first + ?1", [LAST])?;
-        Ok(Self { due: Vec::new(), looked: now, copied: now, others: commits_of_others(db)? })
+        Ok(Self { due: Vec::new(), looked: now, others: commits_of_others(db)? })
     }
 
-    /// Copies a segment if it is time to: one at most.
+    /// Copies a segment if one is due, for which commits wait some milliseconds; whether it did.
     pub(crate) fn run(
         &mut self,
         db: &mut Connection,
         columns: &RwLock<Columns>,
         now: Instant,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<bool> {
         if self.due.is_empty() && now.duration_since(self.looked) >= LOOK_EVERY {
             self.looked = now;
             self.due = columns.write().unwrap_or_else(PoisonError::into_inner).uncopied();
         }
-        if now.duration_since(self.copied) < COPY_EVERY {
-            return Ok(());
-        }
-        let Some(row) = self.due.pop() else { return Ok(()) };
-        self.copied = now;
+        let Some(row) = self.due.pop() else { return Ok(false) };
         let copy = {
             let mut columns = columns.write().unwrap_or_else(PoisonError::into_inner);
             columns.note_copied(row).then(|| columns.snapshot())
         };
-        let Some(copy) = copy.and_then(|snapshot| snapshot.copy(row)) else { return Ok(()) };
+        let Some(copy) = copy.and_then(|snapshot| snapshot.copy(row)) else { return Ok(true) };
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // What another process has written is not in the columns.
         if commits_of_others(&transaction)? == self.others {
             write(&transaction, &copy)?;
         }
-        transaction.commit()
+        transaction.commit()?;
+        Ok(true)
     }
 }
 

@@ -65,8 +65,8 @@ impl Writer {
         let touched = Touched::watch(&mut db).map_err(failed)?;
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
         let feed = CommitFeed::new();
-        let copier =
-            if options.upgrade { Some(Copier::new(&db, Instant::now()).map_err(failed)?) } else { None };
+        let copies = options.upgrade && options.answers;
+        let copier = copies.then(|| Copier::new(&db, Instant::now())).transpose().map_err(failed)?;
         let worker = Worker {
             db,
             committer,
@@ -163,7 +163,7 @@ struct Worker {
     db: Connection,
     committer: Committer,
     checkpointer: Checkpointer,
-    /// None where nothing is written that nobody asked for.
+    /// None where the columns are empty, or nothing is written that nobody asked for.
     copier: Option<Copier>,
     feed: CommitFeed,
     touched: Touched,
@@ -200,8 +200,11 @@ impl Worker {
                     return;
                 }
             }
-            self.copy_segment();
             self.checkpoint();
+            // One at most while somebody waits.
+            while self.copy_segment() && next.is_none() && jobs.is_empty() {
+                self.checkpoint();
+            }
             next = next.or_else(|| jobs.blocking_recv());
         }
     }
@@ -291,13 +294,15 @@ impl Worker {
         if self.failed { StoreError::Fatal(cause.into()) } else { StoreError::unavailable(cause) }
     }
 
-    fn copy_segment(&mut self) {
-        let Some(copier) = self.copier.as_mut().filter(|_| !self.failed) else { return };
-        if let Err(error) = copier.run(&mut self.db, &self.columns, Instant::now()).map_err(store_error) {
+    /// Copies a segment if one is due: whether it did.
+    fn copy_segment(&mut self) -> bool {
+        let Some(copier) = self.copier.as_mut().filter(|_| !self.failed) else { return false };
+        copier.run(&mut self.db, &self.columns, Instant::now()).map_err(store_error).unwrap_or_else(|error| {
             let cause = &error as &dyn std::error::Error;
             tracing::warn!(error = cause, "queries could not be copied for the next start");
             self.failed = matches!(error, StoreError::Fatal(_));
-        }
+            false
+        })
     }
 
     fn checkpoint(&mut self) {

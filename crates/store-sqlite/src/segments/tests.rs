@@ -56,8 +56,8 @@ impl Followed {
     fn wait(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
-            self.now += COPY_EVERY;
-            self.copier.run(&mut self.db, &self.columns, self.now).expect("run");
+            self.now += Duration::from_secs(1);
+            while self.copier.run(&mut self.db, &self.columns, self.now).expect("run") {}
         }
     }
 
