@@ -70,7 +70,7 @@ impl Writer {
         let worker = Worker {
             db,
             committer,
-            checkpointer: Checkpointer::new(path, options.on_checkpoint),
+            checkpointer: Checkpointer::new(options.on_checkpoint),
             copier,
             feed: feed.clone(),
             touched,
@@ -160,10 +160,9 @@ fn closed() -> StoreError {
 }
 
 struct Worker {
-    /// Its connection is closed before the writer's, which then leaves no log behind.
-    checkpointer: Checkpointer,
     db: Connection,
     committer: Committer,
+    checkpointer: Checkpointer,
     /// None where the columns are empty, or nothing is written that nobody asked for.
     copier: Option<Copier>,
     feed: CommitFeed,
