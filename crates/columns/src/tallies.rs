@@ -1,7 +1,6 @@
 //! What the kept queries of each label or plan come to.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -87,7 +86,7 @@ fn parts(
 
 /// Groups of several labels, until the last of these is done: how many are left, and what there is.
 #[derive(Debug)]
-struct Shared(Mutex<HashMap<i64, (u32, Part), RandomState>>);
+struct Shared(HashMap<i64, Mutex<(u32, Part)>, RandomState>);
 
 impl Shared {
     fn of(snapshot: &Snapshot, clusters: &Clusters, field: impl Fn(&Plan) -> Option<i64>) -> Self {
@@ -102,17 +101,16 @@ impl Shared {
             }
         }
         let several = labels_of.into_iter().filter(|(_, (labels, _))| *labels > 1);
-        Self(Mutex::new(several.map(|(term, (labels, _))| (term, (labels, Part::default()))).collect()))
+        Self(several.map(|(term, (labels, _))| (term, Mutex::new((labels, Part::default())))).collect())
     }
 
     /// The whole group, when this part completes it.
     fn whole(&self, term: i64, part: Part) -> Option<Part> {
-        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entry::Occupied(mut group) = groups.entry(term) else { return Some(part) };
-        let (labels_left, whole) = group.get_mut();
+        let Some(group) = self.0.get(&term) else { return Some(part) };
+        let (labels_left, whole) = &mut *group.lock().unwrap_or_else(PoisonError::into_inner);
         whole.tally.merge(part.tally);
         whole.rules.extend(part.rules);
         *labels_left -= 1;
-        (*labels_left == 0).then(|| group.remove().1)
+        (*labels_left == 0).then(|| std::mem::take(whole))
     }
 }

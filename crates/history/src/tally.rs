@@ -109,6 +109,8 @@ impl Tally {
 
     fn add_recent(&mut self, place: Place, time_ms: f64) {
         if Some(place) > self.recent_from {
+            // At once: a group that has few of them is rare, and growing costs more than the memory.
+            self.recent.reserve_exact(2 * GROUP_RECENT_RUNS - self.recent.len());
             self.recent.push((place, time_ms));
             if self.recent.len() == 2 * GROUP_RECENT_RUNS {
                 self.forget_older();
