@@ -9,10 +9,9 @@ mod target;
 mod tokens;
 
 use anyhow::{Context, Result, anyhow, bail};
-use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, Seq};
 use queryscope_recordings::Location;
-use queryscope_store::{Known, Query, Run, StreamBatch, StreamProcess, StreamSeen};
+use queryscope_store::{Kept, Known, Run, StreamBatch, StreamProcess, StreamSeen};
 
 use self::resend::{DAMAGED, Resend};
 use self::target::{Target, patiently};
@@ -23,7 +22,7 @@ use crate::signals::Signals;
 use crate::store::{self, Opened};
 
 /// Queries that are looked up at once.
-const PAGE: usize = 256;
+const PAGE: usize = 64;
 /// Queries that are counted at once.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 /// Streams that are read at once.
@@ -138,27 +137,24 @@ impl Migration {
         Ok(())
     }
 
-    /// The queries of the database with these ids, and how many events each was given.
-    async fn stored(&self, ids: &[QueryId]) -> Result<Vec<Option<(Query, u64)>>> {
-        let store = &self.target.store;
-        let one = async |id: QueryId| {
-            let Some(account) = store.account(id).await? else { return Ok(None) };
-            Ok(store.query(id).await?.map(|query| (query, account.committed)))
-        };
-        Ok(patiently(|| try_join_all(ids.iter().map(|id| one(*id)))).await?)
+    /// What the database has of queries.
+    async fn stored(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>> {
+        Ok(patiently(|| self.target.store.kept(ids)).await?)
     }
 
     /// Moves a query; `there` is what the database has of it.
-    async fn query(&mut self, id: QueryId, there: Option<(Query, u64)>) -> Result<()> {
+    async fn query(&mut self, id: QueryId, there: Option<Kept>) -> Result<()> {
         let store = &self.source.store;
         let Some(parts) = store.recording(id).await.context(DAMAGED)? else { return Ok(()) };
         let account = store.account(id).await.context(DAMAGED)?;
         let given = account.map(|account| account.committed - account.lost);
         let lost = account.map_or(0, |account| account.lost);
         // What has finished gets no more events: as many of it are the same.
-        if let (Some((query, events)), Some(given), 0) = (&there, given, lost)
-            && (query, *events, query.known) == (&parts.query, given, Known::Finished)
-        {
+        let as_here = |there: &Kept| {
+            let committed = there.account.map(|account| account.committed);
+            there.parts.query == parts.query && committed == given && parts.query.known == Known::Finished
+        };
+        if given.is_some() && lost == 0 && there.as_ref().is_some_and(as_here) {
             self.moved.there += 1;
             return Ok(());
         }

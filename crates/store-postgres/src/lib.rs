@@ -14,6 +14,7 @@ mod follow;
 mod format;
 mod group;
 mod hints;
+mod kept;
 mod list;
 mod migrate;
 mod names;

@@ -4,23 +4,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient};
-use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{ChunkInfo, RecordingParts, Sealed, day_of_path, named_by, sealed_path};
+use queryscope_protocol::QueryId;
+use queryscope_store::{Sealed, day_of_path, named_by, sealed_path};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::format::Format;
 use crate::list::bound;
-use crate::names::TermTexts;
-use crate::row::{COLUMNS, listed};
 
 /// How long nobody else seals a query that a collector has taken. Two that seal one all the same do no harm: that is
 /// decided by what their recordings replace.
 const TAKEN_FOR: Duration = Duration::from_mins(2);
 
-const CHUNKS: &str = "
-    SELECT id, first_seq, last_seq, length(gzip)::bigint FROM chunk WHERE query = $1 ORDER BY first_seq, id";
 const GZIP: &str = "SELECT id, gzip FROM chunk WHERE id = ANY($1)";
 
 /// Queries with chunks that do not run, one step of the index a query, in the order they were first stored.
@@ -68,44 +64,6 @@ const POINT: &str = "UPDATE query SET sealed_day = $2, sealed_version = $3 WHERE
 const DELETE: &str = "DELETE FROM chunk WHERE query = $1 AND id = ANY($2)";
 const RELEASE: &str = "DELETE FROM sealing WHERE query = $1";
 const RELEASE_ALL: &str = "DELETE FROM sealing WHERE holder = $1";
-
-/// Where the events of a query are.
-pub(crate) async fn parts(
-    client: &mut Client,
-    terms: &TermTexts,
-    id: QueryId,
-) -> Result<Option<RecordingParts>, DbError> {
-    // Of one moment: a chunk that is sealed between two reads would be in neither.
-    let client = client
-        .build_transaction()
-        .isolation_level(tokio_postgres::IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
-    let sql = format!(
-        "SELECT {COLUMNS}, s.process_line, q.sealed_day, q.sealed_version FROM query AS q JOIN stream AS s ON s.id = q.stream
-         WHERE q.query_id = $1"
-    );
-    let found = client.query(&client.prepare_cached(&sql).await?, &[&id.uuid()]).await?;
-    let Some(listed) = listed(&client, terms, &found).await?.pop() else { return Ok(None) };
-    let chunks = client.query(&client.prepare_cached(CHUNKS).await?, &[&listed.position.tie]).await?;
-    let seq = |number: i64| Seq::new(number.cast_unsigned()).map_err(|_| DbError::Damaged("no seq"));
-    let chunks = chunks.iter().map(|row| {
-        Ok::<_, DbError>(ChunkInfo {
-            id: row.get(0),
-            first: seq(row.get(1))?,
-            last: seq(row.get(2))?,
-            bytes: row.get::<_, i64>(3).cast_unsigned(),
-        })
-    });
-    let process_line = String::from_utf8(found[0].get(19));
-    Ok(Some(RecordingParts {
-        query: listed.query,
-        process_line: process_line.map_err(|_| DbError::Damaged("a process event that is not UTF-8"))?,
-        sealed_path: sealed_at(&found[0], 20, id),
-        chunks: chunks.collect::<Result<_, _>>()?,
-    }))
-}
 
 /// Reads chunks by id.
 pub(crate) async fn chunks(

@@ -8,9 +8,9 @@ use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
-    TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, Kept, ListRequest, Listed,
+    OverviewEntry, Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats,
+    StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -27,7 +27,7 @@ use crate::options::PostgresOptions;
 use crate::row::{COLUMNS, listed};
 use crate::terms::TermIds;
 use crate::writer::{Writer, Writing};
-use crate::{migrate, recording, retention, silence, token, verify};
+use crate::{kept, migrate, recording, retention, silence, token, verify};
 
 /// Connections of the follower: one looks, one loads, one forgets.
 const FOLLOWERS: usize = 3;
@@ -39,9 +39,6 @@ const STREAMS: &str = "
         ARRAY(SELECT last FROM seen WHERE seen.stream = s.id ORDER BY first), s.process_line
     FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
 const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY id LIMIT $2";
-const ACCOUNT: &str = "
-    SELECT query.events + coalesce(running.events, 0) FROM query
-    LEFT JOIN running ON running.query = query.id WHERE query_id = $1";
 const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
 const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
@@ -208,7 +205,7 @@ impl Store for PostgresStore {
     }
 
     async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
-        Ok(recording::parts(&mut self.reader().await?, &self.terms, id).await?)
+        Ok(self.kept(&[id]).await?.pop().flatten().map(|kept| kept.parts))
     }
 
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
@@ -247,10 +244,11 @@ impl Store for PostgresStore {
     }
 
     async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
-        let rows = rows(&self.reader().await?, ACCOUNT, &[&id.uuid()]).await?;
-        let account =
-            |row: &tokio_postgres::Row| Account { committed: row.get::<_, i64>(0).cast_unsigned(), lost: 0 };
-        Ok(rows.first().map(account))
+        Ok(self.kept(&[id]).await?.pop().flatten().and_then(|kept| kept.account))
+    }
+
+    async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
+        Ok(kept::kept(&mut self.reader().await?, &self.terms, ids).await?)
     }
 
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {

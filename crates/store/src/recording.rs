@@ -5,7 +5,7 @@ use queryscope_protocol::{QueryId, Seq};
 use crate::query::Query;
 
 /// Where the events of a query are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RecordingParts {
     /// The query.
     pub query: Query,

@@ -9,6 +9,7 @@ use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
+use crate::kept::{self, Account, Kept};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::Run;
@@ -52,15 +53,6 @@ pub struct StreamSeen {
     pub process_line: String,
     /// Its seqs, ascending, disjoint.
     pub seen: Vec<Run>,
-}
-
-/// How many events a query was given, as counted when they were committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Account {
-    /// Events that were committed, each once.
-    pub committed: u64,
-    /// Of these, events that a repair found to be lost.
-    pub lost: u64,
 }
 
 /// Figures of a store for its operator.
@@ -177,6 +169,18 @@ pub trait Store: Send + Sync + 'static {
     /// `None` when there is no such query, or a version stored it that did not count.
     async fn account(&self, _id: QueryId) -> Result<Option<Account>, StoreError> {
         Ok(None)
+    }
+
+    /// Queries as they are kept, each as it was at one moment, in the order asked; `None` for one that is not there.
+    ///
+    /// # Errors
+    /// For all of them when one can not be read.
+    async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
+        let mut all = Vec::with_capacity(ids.len());
+        for id in ids {
+            all.push(kept::at_one_moment(self, *id).await?);
+        }
+        Ok(all)
     }
 
     /// How many of the events seen of a stream no query keeps: they were of none, or of one that was deleted.

@@ -160,6 +160,7 @@ suite! { $
         chunks_are_listed_by_first_seq
         chunks_are_read_in_the_order_asked
         an_unknown_query_has_no_recording
+        queries_are_kept_as_they_are_asked_for_one_by_one
         bytes_are_kept
     }
     sealing {

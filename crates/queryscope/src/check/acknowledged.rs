@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use queryscope_protocol::{Batch, QueryId, Seq, StreamId, seq_of};
-use queryscope_store::Run;
+use queryscope_store::{Kept, Run, StoreError};
 
+use super::queries::{PAGE, kept};
 use super::streams::has_seen;
 use super::{Findings, Subject, recording};
 use crate::events_file::EventsFile;
@@ -39,20 +40,21 @@ pub(crate) async fn check(
         acknowledged.read(file).with_context(|| file.display().to_string())?;
     }
     let mut missing: HashMap<StreamId, Vec<(QueryId, Seq)>> = HashMap::new();
-    for (id, lines) in &acknowledged.queries {
-        let stored = stored(opened, *id, findings).await;
-        for (seq, line) in lines {
-            match stored.get(seq) {
-                Some(stored) if stored == line => {}
-                Some(stored) => findings.problem(
-                    &Subject::Query(*id),
-                    &format!(
-                        "event {seq} was acknowledged as {} and is stored as {}",
-                        cut(line),
-                        cut(stored)
-                    ),
-                ),
-                None => missing.entry(acknowledged.streams[id]).or_default().push((*id, *seq)),
+    let ids: Vec<QueryId> = acknowledged.queries.keys().copied().collect();
+    for page in ids.chunks(PAGE) {
+        for (id, kept) in page.iter().zip(kept(&opened.store, page).await) {
+            let stored = stored(opened, *id, kept, findings).await;
+            for (seq, line) in &acknowledged.queries[id] {
+                match stored.get(seq) {
+                    Some(stored) if stored == line => {}
+                    Some(stored) => {
+                        let [line, stored] = [line, stored].map(|line| cut(line));
+                        let text =
+                            format!("event {seq} was acknowledged as {line} and is stored as {stored}");
+                        findings.problem(&Subject::Query(*id), &text);
+                    }
+                    None => missing.entry(acknowledged.streams[id]).or_default().push((*id, *seq)),
+                }
             }
         }
     }
@@ -104,10 +106,15 @@ impl Acknowledged {
 }
 
 /// The events of a query by seq; none when there is no such query.
-async fn stored(opened: &Opened, id: QueryId, findings: &mut Findings) -> BTreeMap<Seq, String> {
-    let lines = match opened.store.recording(id).await {
+async fn stored(
+    opened: &Opened,
+    id: QueryId,
+    kept: Result<Option<Kept>, StoreError>,
+    findings: &mut Findings,
+) -> BTreeMap<Seq, String> {
+    let lines = match kept {
         Ok(None) => return BTreeMap::new(),
-        Ok(Some(parts)) => recording::lines(&opened.store, &opened.recordings, parts).await,
+        Ok(Some(kept)) => recording::lines(&opened.store, &opened.recordings, kept.parts).await,
         Err(error) => Err(error.into()),
     };
     match lines {

@@ -1,10 +1,13 @@
 //! Every file of the recordings' folder against the store.
 
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 use std::sync::Arc;
 
-use queryscope_store::{Store, named_by, recording_path};
+use queryscope_protocol::QueryId;
+use queryscope_store::{Kept, Store, named_by, recording_path};
 
+use super::queries::{PAGE, kept};
 use super::{Findings, Subject};
 
 /// Between the name of a recording and a number: a file that is being written.
@@ -15,6 +18,7 @@ const UNFINISHED: char = '#';
 pub(crate) async fn check(root: &Path, store: &Arc<dyn Store>, findings: &mut Findings) -> Vec<PathBuf> {
     let mut left = Vec::new();
     let mut folders = vec![root.to_owned()];
+    let mut page = Vec::new();
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -33,13 +37,31 @@ pub(crate) async fn check(root: &Path, store: &Arc<dyn Store>, findings: &mut Fi
                 folders.push(path);
                 continue;
             }
-            let name = relative(root, &path);
-            let Some(text) = what_is_left(&name, store).await else { continue };
-            // What is written or deleted while it is looked at is gone by now.
-            if path.exists() && what_is_left(&name, store).await.is_some() {
-                findings.note(&Subject::File(name), text);
-                left.push(path);
+            page.push(path);
+            if page.len() == PAGE {
+                left.extend(left_of(root, std::mem::take(&mut page), store, findings).await);
             }
+        }
+    }
+    left.extend(left_of(root, page, store, findings).await);
+    left
+}
+
+/// Which of some files are left.
+async fn left_of(
+    root: &Path,
+    files: Vec<PathBuf>,
+    store: &Arc<dyn Store>,
+    findings: &mut Findings,
+) -> Vec<PathBuf> {
+    let names: Vec<String> = files.iter().map(|path| relative(root, path)).collect();
+    let mut left = Vec::new();
+    for ((path, name), text) in files.into_iter().zip(&names).zip(what_is_left(&names, store).await) {
+        let Some(text) = text else { continue };
+        // What is written or deleted while it is looked at is gone by now.
+        if path.exists() && what_is_left(from_ref(name), store).await[0].is_some() {
+            findings.note(&Subject::File(name.clone()), text);
+            left.push(path);
         }
     }
     left
@@ -49,21 +71,36 @@ fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Why a file is not one the store has or is about to have.
-async fn what_is_left(path: &str, store: &Arc<dyn Store>) -> Option<&'static str> {
+/// Why files are not those the store has or is about to have.
+async fn what_is_left(paths: &[String], store: &Arc<dyn Store>) -> Vec<Option<&'static str>> {
+    let named: Vec<_> = paths.iter().map(|path| query_of(path)).collect();
+    let ids: Vec<QueryId> = named.iter().filter_map(|named| Some(named.ok()?.0)).collect();
+    let mut kept = kept(store, &ids).await.into_iter();
+    let one = |(path, named): (&String, Result<(QueryId, Option<u64>), &'static str>)| {
+        let version = match named {
+            Ok((_, version)) => version,
+            Err(text) => return Some(text),
+        };
+        match kept.next()? {
+            Ok(None) => Some("the store has no such query"),
+            Ok(Some(Kept { parts, .. })) => {
+                let query = parts.query;
+                let known = parts.sealed_path.as_ref() == Some(path)
+                    || version.is_none() && recording_path(query.query_id, query.started_unix_ns) == *path;
+                (!known).then_some("its query points to another file")
+            }
+            // Told where the query is judged.
+            Err(_) => None,
+        }
+    };
+    paths.iter().zip(named).map(one).collect()
+}
+
+/// The query whose recording a file is by its name, and which version of it.
+fn query_of(path: &str) -> Result<(QueryId, Option<u64>), &'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if name.contains(UNFINISHED) {
-        return Some("it was not written to its end");
+        return Err("it was not written to its end");
     }
-    let Some((id, version)) = named_by(name) else { return Some("it is no recording") };
-    match store.recording(id).await {
-        Ok(None) => Some("the store has no such query"),
-        Ok(Some(parts)) => {
-            let known = parts.sealed_path.as_deref() == Some(path)
-                || version.is_none() && recording_path(id, parts.query.started_unix_ns) == path;
-            (!known).then_some("its query points to another file")
-        }
-        // Told where the query is judged.
-        Err(_) => None,
-    }
+    named_by(name).ok_or("it is no recording")
 }

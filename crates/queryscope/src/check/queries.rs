@@ -1,10 +1,13 @@
 //! Every query against its events.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::pin;
+use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Context;
+use futures_util::{StreamExt, stream};
 use queryscope_protocol::{Event, QueryId, Seq, StreamId};
-use queryscope_store::{Account, Query, RecordingParts, Report};
+use queryscope_store::{Account, Kept, Query, RecordingParts, Report, Store, StoreError};
 
 use super::columns::Tally;
 use super::pieces::Pieces;
@@ -13,7 +16,10 @@ use super::{Findings, Subject, recording, summary};
 use crate::progress::Progress;
 use crate::store::Opened;
 
-const PAGE: usize = 500;
+/// Queries that are asked for at once: each comes with the process event of its stream.
+pub(super) const PAGE: usize = 64;
+/// Of these, recordings that are read at once, each of which may be large.
+const READ_AT_ONCE: usize = 4;
 /// How often a query that was written to while it was read is read again.
 const MOVES_MAX: usize = 16;
 
@@ -31,13 +37,6 @@ pub(crate) struct Stored {
     pub(crate) tally: Tally,
     /// Queries that were listed and could not be read, or are gone.
     pub(crate) unreadable: u64,
-}
-
-/// A query as it is at one moment.
-#[derive(Debug)]
-struct View {
-    parts: RecordingParts,
-    account: Option<Account>,
 }
 
 /// What was found of one query.
@@ -67,15 +66,41 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
         let Some((last, _)) = page.last() else { return stored };
         after = Some(*last);
         progress.add(page.len() as u64);
-        for (_, id) in page {
-            check_one(opened, id, &mut stored, findings).await;
+        let ids: Vec<QueryId> = page.into_iter().map(|(_, id)| id).collect();
+        let settled = stream::iter(ids.iter().zip(kept(&opened.store, &ids).await))
+            .map(async |(id, kept)| (*id, settle(opened, *id, kept).await))
+            .buffered(READ_AT_ONCE);
+        let mut settled = pin!(settled);
+        while let Some((id, settled)) = settled.next().await {
+            take(id, settled, &mut stored, findings);
         }
     }
 }
 
-async fn check_one(opened: &Opened, id: QueryId, stored: &mut Stored, findings: &mut Findings) {
+/// Queries as they are; where one can not be read, all are asked for one by one.
+pub(super) async fn kept(store: &Arc<dyn Store>, ids: &[QueryId]) -> Vec<Result<Option<Kept>, StoreError>> {
+    if let Ok(kept) = store.kept(ids).await {
+        return kept.into_iter().map(Ok).collect();
+    }
+    let mut all = Vec::with_capacity(ids.len());
+    for id in ids {
+        all.push(one(store, *id).await);
+    }
+    all
+}
+
+async fn one(store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Kept>, StoreError> {
+    Ok(store.kept(&[id]).await?.pop().flatten())
+}
+
+fn take(
+    id: QueryId,
+    settled: Result<Option<(Query, Judged)>, StoreError>,
+    stored: &mut Stored,
+    findings: &mut Findings,
+) {
     let subject = Subject::Query(id);
-    match settle(opened, id).await {
+    match settled {
         Ok(None) => stored.unreadable += 1,
         Ok(Some((query, judged))) => {
             stored.queries += 1;
@@ -101,6 +126,7 @@ async fn check_one(opened: &Opened, id: QueryId, stored: &mut Stored, findings: 
         Err(error) => {
             stored.unreadable += 1;
             stored.damaged.push(id);
+            let error = anyhow::Error::from(error);
             findings.problem(&subject, &format!("its row can not be read: {error:#}"));
         }
     }
@@ -108,43 +134,27 @@ async fn check_one(opened: &Opened, id: QueryId, stored: &mut Stored, findings: 
 
 /// Judges a query while the service may be writing to it: what its row says and what was read after it must
 /// be of one moment, or it is judged again. `None` when there is no such query any more.
-async fn settle(opened: &Opened, id: QueryId) -> Result<Option<(Query, Judged)>> {
-    let Some(mut view) = view(opened, id).await? else { return Ok(None) };
+async fn settle(
+    opened: &Opened,
+    id: QueryId,
+    kept: Result<Option<Kept>, StoreError>,
+) -> Result<Option<(Query, Judged)>, StoreError> {
+    let Some(mut kept) = kept? else { return Ok(None) };
     for moves in 0.. {
-        let judged = judge(opened, &view).await;
+        let judged = judge(opened, &kept).await;
         if judged.problems.is_empty() {
-            return Ok(Some((view.parts.query, judged)));
+            return Ok(Some((kept.parts.query, judged)));
         }
-        let Some(now) = self::view(opened, id).await? else { return Ok(None) };
-        if now.is_as(&view) || moves == MOVES_MAX {
-            return Ok(Some((view.parts.query, judged)));
+        let Some(now) = one(&opened.store, id).await? else { return Ok(None) };
+        if now == kept || moves == MOVES_MAX {
+            return Ok(Some((kept.parts.query, judged)));
         }
-        view = now;
+        kept = now;
     }
     unreachable!("the loop ends by its bound")
 }
 
-async fn view(opened: &Opened, id: QueryId) -> Result<Option<View>> {
-    let mut account = opened.store.account(id).await?;
-    for _ in 0..MOVES_MAX {
-        let Some(parts) = opened.store.recording(id).await? else { return Ok(None) };
-        let now = opened.store.account(id).await?;
-        if now == account {
-            return Ok(Some(View { parts, account }));
-        }
-        account = now;
-    }
-    anyhow::bail!("it is written to all the time")
-}
-
-impl View {
-    fn is_as(&self, other: &Self) -> bool {
-        let key = |view: &Self| (view.parts.sealed_path.clone(), view.parts.chunks.clone(), view.account);
-        self.parts.query == other.parts.query && key(self) == key(other)
-    }
-}
-
-async fn judge(opened: &Opened, View { parts, account }: &View) -> Judged {
+async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
     let Pieces { events, mut problems, .. } = Pieces::read(&opened.store, &opened.recordings, parts).await;
     let lost = account.map_or(0, |account| account.lost);
     if problems.is_empty() {
@@ -202,7 +212,7 @@ async fn read_otherwise(
     }
 }
 
-fn read(line: &[u8]) -> Result<(Option<QueryId>, Report)> {
+fn read(line: &[u8]) -> anyhow::Result<(Option<QueryId>, Report)> {
     let line = std::str::from_utf8(line).context("it is not UTF-8")?;
     let event = Event::read(line).map_err(anyhow::Error::msg)?;
     Ok((event.kind.query_id(), summary::report(&event)))

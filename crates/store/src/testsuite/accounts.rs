@@ -3,8 +3,8 @@
 use super::batch::{batch, facts, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects};
 use crate::batch::Facts;
+use crate::kept::Account;
 use crate::recording::Sealed;
-use crate::store::Account;
 
 /// How many events a query was given.
 async fn given(s: &Subject, query: u64) -> Option<u64> {

@@ -17,10 +17,11 @@ use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
+use crate::kept::Account;
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::runs_of;
-use crate::store::{Account, Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+use crate::store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
 use crate::token::TokenRecord;
 use disk::Disk;
 

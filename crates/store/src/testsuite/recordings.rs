@@ -2,6 +2,8 @@
 
 use super::batch::{batch, facts, line, query_id, seq};
 use super::subject::Subjects;
+use crate::kept::Kept;
+use crate::recording::Sealed;
 
 pub(super) fn the_process_line_is_the_first_ever_sent(subjects: &Subjects) {
     subjects.one(async |s| {
@@ -50,6 +52,27 @@ pub(super) fn an_unknown_query_has_no_recording(subjects: &Subjects) {
         s.commit(batch(1).progress(1, [2])).await;
         assert!(s.store.recording(query_id(2)).await.expect("a store").is_none());
         assert_eq!(s.find(2).await, None);
+    });
+}
+
+pub(super) fn queries_are_kept_as_they_are_asked_for_one_by_one(subjects: &Subjects) {
+    subjects.one(async |s| {
+        s.commit(batch(1).process(Some("a"), None, "h").finished(1, 2, facts("x")).progress(2, [3, 4])).await;
+        s.commit(batch(2).process(Some("b"), None, "h").started(3, 2, facts("y")).progress(4, [3])).await;
+        s.commit(batch(1).progress(2, [8])).await;
+        let (chunks, path) = (s.chunk_ids(1).await, s.query(1).await.recording().expect("ended"));
+        let sealed = Sealed { query_id: query_id(1), path, replaces: None, chunks };
+        s.store.seal(vec![sealed]).await.expect("a store");
+        let asked = [4, 2, 9, 1, 3, 2].map(query_id);
+        let mut expected = Vec::new();
+        for id in asked {
+            let account = s.store.account(id).await.expect("a store");
+            let parts = s.store.recording(id).await.expect("a store");
+            expected.push(parts.map(|parts| Kept { parts, account }));
+        }
+        assert_eq!(expected.iter().flatten().map(|kept| kept.parts.chunks.len()).sum::<usize>(), 6);
+        assert_eq!(s.store.kept(&asked).await.expect("a store"), expected);
+        assert!(s.store.kept(&[]).await.expect("a store").is_empty());
     });
 }
 
