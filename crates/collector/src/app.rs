@@ -34,6 +34,8 @@ pub(crate) struct App {
     pub(crate) analyses: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
+    /// Wakes the sealer when recordings can be reached again.
+    pub(crate) reached: Notify,
     /// Cancelled by the first fatal error of the store: the service ends.
     pub(crate) failed: CancellationToken,
 }

@@ -69,6 +69,7 @@ impl Collector {
             recordings_needed: Needed::default(),
             analyses: read::threads(),
             committed: Notify::new(),
+            reached: Notify::new(),
             failed: CancellationToken::new(),
             settings,
         };

@@ -33,7 +33,7 @@ pub(super) fn note(app: &App, error: Option<&RecordingError>) {
         None => {
             if let Some(away) = app.recordings_needed.reached(now) {
                 tracing::info!(away_s = away.as_secs(), "the recordings can be reached again");
-                app.committed.notify_one();
+                app.reached.notify_one();
             }
         }
         Some(error) => {

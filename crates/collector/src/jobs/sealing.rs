@@ -51,7 +51,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
                 }
                 break;
             }
-            if !pause(failure_pause, &stop).await {
+            if !pause_unless_reached(&app, failure_pause, &stop).await {
                 return;
             }
             failure_pause = (failure_pause * 2).min(FAILURE_PAUSE_MAX);
@@ -59,6 +59,14 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
                 skip.clear();
             }
         }
+    }
+}
+
+/// Waits after a failure, no longer than until recordings can be reached again; `false` when it is time to stop.
+async fn pause_unless_reached(app: &App, duration: Duration, stop: &CancellationToken) -> bool {
+    tokio::select! {
+        go_on = pause(duration, stop) => go_on,
+        () = app.reached.notified() => true,
     }
 }
 
@@ -130,41 +138,8 @@ fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<
             "an old recording could not be deleted"
         );
     }
-    away.is_none()
+    !round.failed.iter().any(|(_, error)| unavailable(error))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The pauses, in milliseconds, after rounds that were full or not and took so long.
-    fn check(rounds: &[(bool, u64)], pauses_ms: &[u128]) {
-        let mut pause = BUSY_PAUSE;
-        let pauses = rounds.iter().map(|(full, took)| {
-            pause = next_pause(pause, *full, Duration::from_millis(*took));
-            pause.as_millis()
-        });
-        assert_eq!(pauses.collect::<Vec<_>>(), pauses_ms);
-    }
-
-    #[test]
-    fn the_longer_it_falls_behind_the_more_it_works() {
-        check(&[(false, 9); 3], &[5_000; 3]);
-        check(
-            &[(true, 90), (true, 90), (true, 90), (false, 9), (false, 9)],
-            &[4_375, 3_828, 3_349, 5_000, 5_000],
-        );
-        check(&[(true, 4_900), (true, 4_900), (true, 90_000)], &[4_900, 4_900, 5_000]);
-    }
-
-    #[test]
-    fn steady_ingest_is_caught_up_with_within_a_minute_and_gets_half_of_the_time() {
-        let took = Duration::from_millis(100);
-        let (mut pause, mut waited) = (BUSY_PAUSE, Duration::ZERO);
-        while pause > took {
-            waited += pause + took;
-            pause = next_pause(pause, true, took);
-        }
-        assert_eq!((pause, waited.as_secs()), (took, 42));
-    }
-}
+mod tests;
