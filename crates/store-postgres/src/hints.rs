@@ -11,8 +11,9 @@ use crate::connect::Server;
 use crate::error::DbError;
 use crate::follow::Follower;
 
-/// Pause between two hints, given or taken: at most 20 a second.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Pause between two hints a collector gives: at most 50 a second. Those it takes are looks at the log, of which one
+/// serves all that came before it.
+const PAUSE: Duration = Duration::from_millis(20);
 /// Pause before connecting again.
 const FAILURE_PAUSE: Duration = Duration::from_secs(2);
 
@@ -51,9 +52,13 @@ async fn exchange(
     committed: &Notify,
     follower: &Weak<Follower>,
 ) -> Result<(), DbError> {
-    let heard = Arc::new(Notify::new());
-    let told = Arc::clone(&heard);
-    let (client, driver) = server.listen(node.to_string(), move || told.notify_one()).await?;
+    let heard = follower.clone();
+    let heard = move || {
+        if let Some(follower) = heard.upgrade() {
+            follower.hint();
+        }
+    };
+    let (client, driver) = server.listen(node.to_string(), heard).await?;
     let mut driver = AbortOnDropHandle::new(driver);
     client.batch_execute("LISTEN queryscope_commit").await?;
     let notify = client.prepare("SELECT pg_notify('queryscope_commit', $1)").await?;
@@ -61,10 +66,6 @@ async fn exchange(
         tokio::select! {
             _ = &mut driver => return Ok(()),
             () = committed.notified() => drop(client.execute(&notify, &[&node.to_string()]).await?),
-            () = heard.notified() => match follower.upgrade() {
-                Some(follower) => follower.hint(),
-                None => return Ok(()),
-            },
         }
         tokio::time::sleep(PAUSE).await;
     }
