@@ -9,7 +9,7 @@ use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
-use crate::kept::{self, Account, Kept};
+use crate::kept::{Account, Kept};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::Run;
@@ -171,14 +171,17 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Queries as they are kept, each as it was at one moment, in the order asked; `None` for one that is not there.
+    /// Queries as they are kept, in the order asked; `None` for one that is not there. Of one that is written to
+    /// meanwhile the account may be older than the rest.
     ///
     /// # Errors
     /// For all of them when one can not be read.
     async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
         let mut all = Vec::with_capacity(ids.len());
         for id in ids {
-            all.push(kept::at_one_moment(self, *id).await?);
+            let account = self.account(*id).await?;
+            let parts = self.recording(*id).await?;
+            all.push(parts.map(|parts| Kept { parts, account }));
         }
         Ok(all)
     }
