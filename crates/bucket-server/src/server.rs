@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -31,6 +31,9 @@ pub const BUCKET: &str = "telemetry";
 const WAITING_MAX: u32 = 1024;
 /// How long what it does at the moment may take.
 const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+/// What S3 says of a bucket that is none.
+const NO_BUCKET: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>NoSuchBucket</Code><Message>There is none.</Message></Error>"#;
 const KEY: &str = "queryscope";
 const SECRET: &str = "not-a-secret";
 
@@ -147,6 +150,11 @@ impl BucketServer {
         self.folder.path().join(BUCKET)
     }
 
+    /// How many requests it has failed as it was told to last.
+    pub fn failed(&self) -> usize {
+        self.faults.befallen()
+    }
+
     /// The names of everything in the bucket, sorted.
     ///
     /// # Panics
@@ -210,6 +218,10 @@ async fn connection(stream: TcpStream, service: S3Service, signed: bool, faults:
                 Some(Fault::SlowDown) => {
                     let answer = Response::builder().status(503).body(s3s::Body::empty());
                     return Ok(answer.expect("valid"));
+                }
+                Some(Fault::NoBucket) => {
+                    let answer = Response::builder().status(404).header(CONTENT_TYPE, "application/xml");
+                    return Ok(answer.body(NO_BUCKET.to_owned().into()).expect("valid"));
                 }
                 Some(Fault::Late(by)) => tokio::time::sleep(by).await,
                 Some(Fault::Silent | Fault::Cut) | None => {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use queryscope_postgres_server::{Server, shared};
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
-use queryscope_store::{Facts, GroupBy, Heard, QueryFilter, Run, Status, Store, StoreError};
+use queryscope_store::{Facts, GroupBy, Heard, QueryFilter, Run, Sealed, Status, Store, StoreError};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
 /// How long anything waited for may take on a busy machine.
@@ -130,6 +130,20 @@ async fn what_a_collector_took_and_never_sealed_is_anothers_in_the_end() {
     sql.batch_execute("UPDATE sealing SET until = now() - interval '1 second'").await.expect("written");
     assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(1)]);
     assert_eq!(one.unsealed(9).await.expect("taken"), []);
+}
+
+#[tokio::test]
+async fn what_a_collector_sealed_it_no_longer_holds() {
+    let [one, other] = two().await;
+    one.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
+    assert_eq!(one.unsealed(9).await.expect("taken"), [query_id(1)]);
+    let parts = one.recording(query_id(1)).await.expect("a store").expect("a query");
+    let path = parts.query.recording().expect("ended");
+    let chunks = parts.chunks.iter().map(|chunk| chunk.id).collect();
+    let sealed = Sealed { query_id: query_id(1), path, replaces: None, chunks };
+    assert_eq!(one.seal(vec![sealed]).await.expect("sealed"), [""; 0]);
+    one.commit(batch(1).progress(1, [3]).build()).await.expect("stored");
+    assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(1)], "its late event is anybody's");
 }
 
 #[tokio::test]

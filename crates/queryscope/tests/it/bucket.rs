@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use queryscope_bucket_server::{BUCKET, BucketServer};
+use queryscope_bucket_server::{BUCKET, BucketServer, Fault};
 use queryscope_store::{named_by, recording_path};
 use serde_json::json;
 use uuid::Uuid;
@@ -96,6 +96,25 @@ fn it_lives_through_the_absence_of_its_bucket() {
     service.stop();
     let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait().success();
     assert!(checked.contains("2 queries") && checked.ends_with(": sound\n"), "{checked}");
+}
+
+#[test]
+fn a_request_that_fails_is_tried_again_a_few_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let server = BucketServer::start();
+    let service = start(&server, &data);
+    let (query, mut stream) = (Uuid::now_v7(), Stream::new());
+    let finished = stream.finished(query, "x");
+    service.post(&stream.batch(&[finished]));
+    wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
+    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    service.stop();
+    server.fail(Fault::SlowDown);
+    let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait();
+    assert!(checked.out.contains("its recording can not be read"), "{checked:?}");
+    checked.failure(1);
+    assert_eq!(server.failed(), 4, "the one recording was asked for, and three times again");
 }
 
 #[test]

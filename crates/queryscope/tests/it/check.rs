@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use folder::Folder;
+use libdeflater::{CompressionLvl, Compressor};
+use queryscope_store::unpack;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
@@ -16,6 +18,15 @@ use crate::common::{Ended, Service, hex, queryscope};
 fn check(data: &Path, more: &[&str]) -> Ended {
     let data = data.to_string_lossy();
     queryscope(["check", "--data", &data].iter().chain(more))
+}
+
+/// Packs text as one member.
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::default());
+    let mut member = vec![0; compressor.gzip_compress_bound(text.len())];
+    let bytes = compressor.gzip_compress(text, &mut member).expect("large enough");
+    member.truncate(bytes);
+    member
 }
 
 /// Does damage to copies of a sound folder, one after the other, and asserts what the checker says of each.
@@ -184,6 +195,18 @@ fn damage_to_a_recording_is_named() {
             _ => bytes = fs::read(folder.recording("$A")).expect("a recording"),
         }
         fs::write(path, bytes).expect("written");
+    });
+}
+
+#[test]
+fn a_recording_that_reads_otherwise_than_it_is_stored_is_named() {
+    // Each piece is sound; put together, an event of the second would follow the last of the first in one line.
+    let cases = [("without its last line feed", "query $A: its recording can not be read: ")];
+    find(&cases, |folder, _| {
+        let path = folder.recording("$A");
+        let text = unpack(&fs::read(&path).expect("a recording")).expect("sound");
+        let text = text.strip_suffix(b"\n").expect("lines");
+        fs::write(path, gzip(text)).expect("written");
     });
 }
 

@@ -20,6 +20,8 @@ pub(crate) const TOKEN: &str = "qs_test_of_several_collectors";
 const COLLECTORS: usize = 3;
 /// Answers between two failures.
 const ANSWERS: u64 = 60;
+/// Checks of what is written to meanwhile.
+const CHECKS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(2);
 
 const CUT_CONNECTIONS: &str = "
@@ -121,6 +123,24 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
     let total = checked.lines().last().expect("a total");
     let stored = format!("{queries} queries, {events} events, {streams} streams, ");
     assert!(total.starts_with(&stored) && total.ends_with(": sound"), "{checked}");
+}
+
+#[test]
+fn what_is_written_to_while_it_is_checked_is_sound() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = queryscope_postgres_server::shared();
+    let traffic = Traffic::new(folder.path(), SEED);
+    let recordings = folder.path().join("recordings");
+    scope(|scope| {
+        let collector = collector(folder.path(), 0, &database);
+        traffic.send(scope, &collector.address(), SEED, PAUSE);
+        for _ in 0..CHECKS {
+            more_answers(&traffic);
+            let place = recordings.to_str().expect("a text");
+            let checked = queryscope(["check", "--database", &database, "--recordings", place]).success();
+            assert!(checked.ends_with(": sound\n"), "{checked}");
+        }
+    });
 }
 
 #[test]

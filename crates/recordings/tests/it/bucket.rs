@@ -76,6 +76,13 @@ async fn a_bucket_that_is_none_is_away() {
     let reached = world.recordings.reach().await;
     assert!(matches!(reached, Err(RecordingError::Unavailable(_))), "{reached:?}");
     std::fs::rename(server.bucket().with_file_name("other"), server.bucket()).expect("renamed");
+    // This server would make it for whoever writes; S3 does not.
+    server.fail(Fault::NoBucket);
+    let reached = world.recordings.reach().await;
+    assert!(matches!(reached, Err(RecordingError::Unavailable(_))), "{reached:?}");
+    let round = world.seal().await;
+    assert!(matches!(&round.failed[..], [(_, RecordingError::Unavailable(_))]), "{round:?}");
+    server.fail(None);
     is_back(&world).await;
 }
 
