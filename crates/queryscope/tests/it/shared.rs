@@ -21,7 +21,7 @@ const COLLECTORS: usize = 3;
 /// Answers between two failures.
 const ANSWERS: u64 = 60;
 /// Checks of what is written to meanwhile.
-const CHECKS: usize = 5;
+const CHECKS: usize = 2;
 const PAUSE: Duration = Duration::from_millis(2);
 
 const CUT_CONNECTIONS: &str = "
