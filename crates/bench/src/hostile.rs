@@ -6,6 +6,7 @@
 mod attack;
 mod bodies;
 mod crowd;
+mod offer;
 mod overload;
 
 use std::path::PathBuf;
@@ -29,8 +30,6 @@ use attack::Attack;
 const P99_RATIO_MAX: f64 = 1.2;
 /// What any attack may make the collector hold, in MB.
 const MEMORY_MAX_MB: f64 = 1_000.0;
-/// What of the full rate is still answered with 202 under three times as much.
-const GOODPUT_MIN: f64 = 0.8;
 /// How long the attackers have before W3 is measured beside them.
 const HEAD_START: Duration = Duration::from_secs(1);
 
@@ -66,7 +65,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
         }
     }
     if plan.only.as_ref().is_none_or(|only| only == "overload") {
-        rows.extend(overloaded(shapes, plan)?);
+        rows.extend(overload::run(shapes, plan)?);
     }
     ensure!(!rows.is_empty(), "there is no such attack");
     Ok(rows)
@@ -114,25 +113,5 @@ fn against(shapes: &Shapes, plan: &Plan, attack: &Attack) -> Result<Vec<Row>> {
             answers.values().sum::<u64>() as f64 / plan.duration.as_secs_f64(),
             "/s",
         ),
-    ])
-}
-
-fn overloaded(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
-    let server = Server::start(&plan.binary, &plan.folder, plan.seed)?;
-    let measured = overload::run(shapes, &server.target, plan)?;
-    let memory_mb = memory_peak_mb(server.pid()).context("the collector ended under the load")?;
-    server.stop()?;
-    let row = |what: &str, value, unit| Row::new(format!("overload: {what}"), value, unit);
-    Ok(vec![
-        row("memory at most", memory_mb, "MB").goal(Goal::AtMost(MEMORY_MAX_MB)),
-        row("full rate of W3", measured.full_per_s, "/s"),
-        row("offered", measured.offered_per_s, "/s"),
-        row("answered with 202", measured.good_per_s, "/s"),
-        row("of the full rate", measured.good_per_s / measured.full_per_s, "")
-            .goal(Goal::AtLeast(GOODPUT_MIN)),
-        row("answered with 503", measured.busy_per_s, "/s"),
-        row("without Retry-After", measured.no_retry_after as f64, "").goal(Goal::AtMost(0.0)),
-        row("time to a 503, p99", measured.busy.p99_ms, "ms"),
-        row("time to a 202, p99", measured.good.p99_ms, "ms"),
     ])
 }

@@ -1,8 +1,6 @@
 //! Many readers of `/api/live`, beside the load of W3: how soon they are told, and what that costs ingest. The floor:
 //! as many readers of a source that does nothing else, beside the same load.
 
-pub(crate) mod bare;
-
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -16,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{timeout, timeout_at};
 
-use self::bare::Bare;
+use crate::bare::Bare;
 use crate::body::{Packer, Request};
 use crate::client::Connection;
 use crate::http::Target;

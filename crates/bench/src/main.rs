@@ -14,12 +14,14 @@ use report::{Row, table};
 use watched::Watched;
 use workload::{Shapes, Workload};
 
+mod bare;
 mod beside;
 mod body;
 mod captures;
 mod client;
 mod clock;
 mod collectors;
+mod cores;
 mod fill;
 mod floor;
 mod hostile;
@@ -168,7 +170,7 @@ enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=20))]
         rounds: u64,
     },
-    /// Be what `live` measures as its floor, until standard input ends.
+    /// Be what `live` and `hostile` measure as their floor, until standard input ends.
     #[command(hide = true)]
     Bare {
         /// Bytes of a pulse.
@@ -347,7 +349,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             Ok(measured.iter().flat_map(live::Measured::faults).collect())
         }
         Command::Bare { bytes } => {
-            live::bare::serve(*bytes as usize)?;
+            bare::serve(*bytes as usize)?;
             Ok(Vec::new())
         }
         Command::Client { seconds } => {

@@ -1,21 +1,22 @@
-//! Three times what the collector takes.
+//! Three times what the collector takes, beside a service that does nothing but answer.
+//!
+//! An overload comes from other machines: the generator has a core of its own, and the service the others, also while
+//! its full rate is looked for.
 
 use std::slice::from_ref;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Result, ensure};
-use tokio::task::JoinSet;
-use tokio::time::sleep_until;
+use anyhow::{Context, Result, ensure};
 
-use super::Plan;
-use crate::body::{PoolPlan, Ready, Request, pool};
-use crate::client::Connection;
+use super::offer::{Lanes, Offered};
+use super::{MEMORY_MAX_MB, Plan};
+use crate::bare::Bare;
+use crate::body::{PoolPlan, Ready, pool};
 use crate::clock;
-use crate::http::Target;
-use crate::ingest::{self, Plan as IngestPlan};
-use crate::latency::{Latencies, Percentiles};
-use crate::load::{Pace, single_threaded};
-use crate::watched::Watched;
+use crate::cores::Cores;
+use crate::process::{cpu_seconds, memory_peak_mb};
+use crate::report::{Goal, Row};
+use crate::server::Server;
 use crate::workload::{Shapes, Workload};
 
 /// How much more is offered than is taken.
@@ -24,124 +25,89 @@ const TIMES: f64 = 3.0;
 const CONNECTIONS: usize = 8_000;
 /// How long the full rate is looked for.
 const FULL: Duration = Duration::from_secs(5);
+/// What of the full rate is still answered with 202 under three times as much.
+const GOODPUT_MIN: f64 = 0.8;
 
-/// What it showed.
-#[derive(Debug)]
-pub(super) struct Measured {
-    pub(super) full_per_s: f64,
-    pub(super) offered_per_s: f64,
-    pub(super) good_per_s: f64,
-    pub(super) busy_per_s: f64,
-    pub(super) no_retry_after: u64,
-    pub(super) good: Percentiles,
-    pub(super) busy: Percentiles,
+/// What was offered to a service, and the CPU seconds it took to answer.
+struct Run {
+    offered: Offered,
+    service_cpu_s: f64,
 }
 
-/// Looks for the full rate of W3, then offers three times that.
+/// Looks for the full rate of W3 with as many connections as W3 has, then offers three times that.
 ///
 /// # Errors
-/// When an answer is neither 202 nor 503.
-pub(super) fn run(shapes: &Shapes, target: &Target, plan: &Plan) -> Result<Measured> {
-    let full = IngestPlan {
-        workload: Workload::W3,
-        duration: FULL.min(plan.duration),
-        connections: Workload::W3.connections(),
-        pace: Pace::Closed,
-        pool_rate: Workload::W3.pool_rate(),
-        seed: plan.seed,
-        watched: Watched::default(),
+/// When a service does not start, or answers anything but 202 and 503.
+pub(super) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
+    let cores = Cores::divided()?;
+    let server = cores.as_service(|| Server::start(&plan.binary, &plan.folder, plan.seed))?;
+    let bare = cores.as_service(|| Bare::start(0))?;
+    let ready = |lanes: usize, requests: f64, seed: u64| {
+        let per_lane = (requests / lanes as f64).ceil() as usize;
+        let now_unix_ns = clock::unix_ns();
+        let plan = PoolPlan { workload: Workload::W3, lanes, per_lane, seed, now_unix_ns };
+        pool(shapes, from_ref(&server.target), plan)
     };
-    let full_per_s = ingest::run(shapes, from_ref(target), &full)?.requests_per_s;
-    let every = Duration::from_secs_f64(CONNECTIONS as f64 / (full_per_s * TIMES));
-    let ready = PoolPlan {
-        workload: Workload::W3,
-        lanes: CONNECTIONS,
-        per_lane: (plan.duration.as_secs_f64() / every.as_secs_f64()).ceil() as usize,
-        seed: plan.seed.wrapping_add(1),
-        now_unix_ns: clock::unix_ns(),
+    let against = |address, pid, pool: &[Ready], every, duration| {
+        let lanes = Lanes::open(address, pool.len())?;
+        let used = cpu_seconds(pid)?;
+        let offered = cores.as_generator(|| lanes.offer(pool, every, duration))?;
+        ensure!(offered.others == 0, "{} requests were answered with neither 202 nor 503", offered.others);
+        let used = cpu_seconds(pid).context("the service ended under the load")? - used;
+        anyhow::Ok(Run { offered, service_cpu_s: used })
     };
-    let ready = pool(shapes, from_ref(target), ready)?;
-    let begin = Instant::now();
-    let end = begin + plan.duration;
-    let lanes = single_threaded()?.block_on(async {
-        let mut running = JoinSet::new();
-        for (number, Ready { requests, .. }) in ready.into_iter().enumerate() {
-            let first = begin + every.mul_f64(number as f64 / CONNECTIONS as f64);
-            running.spawn(Lane::new(target).run(requests, first, every, end));
-        }
-        running.join_all().await
-    });
-    let seconds = begin.elapsed().as_secs_f64();
-    let (mut good, mut busy) = (Latencies::default(), Latencies::default());
-    let mut counts = [0_u64; 4];
-    for lane in lanes {
-        for (sum, count) in
-            counts.iter_mut().zip([lane.good_count, lane.busy_count, lane.no_retry_after, lane.others])
-        {
-            *sum += count;
-        }
-        good.extend(lane.good);
-        busy.extend(lane.busy);
+    let (service, floor) = ((server.target.address, server.pid()), (bare.target.address, bare.pid()));
+
+    let full = FULL.min(plan.duration);
+    let requests = Workload::W3.pool_rate() * full.as_secs_f64();
+    let pool = ready(Workload::W3.connections(), requests, plan.seed)?;
+    let full_rate = against(service.0, service.1, &pool, Duration::ZERO, full)?;
+    let floor_full_rate = against(floor.0, floor.1, &pool, Duration::ZERO, full)?;
+    drop(pool);
+
+    let rate = full_rate.good_per_s() * TIMES;
+    let every = Duration::from_secs_f64(CONNECTIONS as f64 / rate);
+    let pool = ready(CONNECTIONS, rate * plan.duration.as_secs_f64(), plan.seed.wrapping_add(1))?;
+    let over = against(service.0, service.1, &pool, every, plan.duration)?;
+    let floor_over = against(floor.0, floor.1, &pool, every, plan.duration)?;
+    let memory_mb = memory_peak_mb(server.pid())?;
+    server.stop()?;
+
+    let row = |what: &str, value, unit| Row::new(format!("overload: {what}"), value, unit);
+    let share = over.good_per_s() / full_rate.good_per_s();
+    let mut rows = vec![
+        row("memory at most", memory_mb, "MB").goal(Goal::AtMost(MEMORY_MAX_MB)),
+        row("full rate", full_rate.good_per_s(), "/s"),
+        row("full rate: CPU of the service a request", full_rate.service_us(), "us"),
+        row("full rate of the floor", floor_full_rate.good_per_s(), "/s"),
+        row("asked for", rate, "/s"),
+        row("offered", over.per_s(), "/s"),
+        row("answered with 202", over.good_per_s(), "/s"),
+        row("of the full rate", share, "").goal(Goal::AtLeast(GOODPUT_MIN)),
+        row("answered with 503", over.per_s() - over.good_per_s(), "/s"),
+        row("without Retry-After", over.offered.no_retry_after as f64, "").goal(Goal::AtMost(0.0)),
+    ];
+    for (who, run) in [("", &over), ("floor: ", &floor_over)] {
+        rows.push(row(&format!("{who}CPU of the service a request"), run.service_us(), "us"));
+        rows.push(row(&format!("{who}cores of the service"), run.service_cpu_s / run.offered.seconds, ""));
+        rows.push(row(&format!("{who}cores of the generator"), run.offered.cpu_s / run.offered.seconds, ""));
     }
-    let [good_count, busy_count, no_retry_after, others] = counts;
-    ensure!(others == 0, "{others} requests were answered with neither 202 nor 503");
-    Ok(Measured {
-        full_per_s,
-        offered_per_s: (good_count + busy_count) as f64 / seconds,
-        good_per_s: good_count as f64 / seconds,
-        busy_per_s: busy_count as f64 / seconds,
-        no_retry_after,
-        good: good.percentiles(),
-        busy: busy.percentiles(),
-    })
+    rows.push(row("floor: offered", floor_over.per_s(), "/s"));
+    rows.push(row("time to a 503, p99", over.offered.busy_after.percentiles().p99_ms, "ms"));
+    rows.push(row("time to a 202, p99", over.offered.good_after.percentiles().p99_ms, "ms"));
+    Ok(rows)
 }
 
-struct Lane {
-    connection: Connection,
-    good: Latencies,
-    busy: Latencies,
-    good_count: u64,
-    busy_count: u64,
-    no_retry_after: u64,
-    others: u64,
-}
-
-impl Lane {
-    fn new(target: &Target) -> Self {
-        Self {
-            connection: Connection::to(target.address),
-            good: Latencies::default(),
-            busy: Latencies::default(),
-            good_count: 0,
-            busy_count: 0,
-            no_retry_after: 0,
-            others: 0,
-        }
+impl Run {
+    fn good_per_s(&self) -> f64 {
+        self.offered.good as f64 / self.offered.seconds
     }
 
-    /// Sends one request each `every`, later ones as soon as those before are answered.
-    async fn run(mut self, requests: Vec<Request>, first: Instant, every: Duration, end: Instant) -> Self {
-        let mut due = first;
-        for request in &requests {
-            sleep_until(due.into()).await;
-            let sent = Instant::now();
-            if sent >= end {
-                break;
-            }
-            match self.connection.send(&request.bytes).await {
-                Ok(answer) if answer.status == 202 => {
-                    self.good_count += 1;
-                    self.good.push(sent.elapsed());
-                }
-                Ok(answer) if answer.status == 503 => {
-                    self.busy_count += 1;
-                    self.no_retry_after += u64::from(answer.retry_after_s.is_none());
-                    self.busy.push(sent.elapsed());
-                }
-                _ => self.others += 1,
-            }
-            due = (due + every).max(sent);
-        }
-        self
+    fn per_s(&self) -> f64 {
+        (self.offered.good + self.offered.busy) as f64 / self.offered.seconds
+    }
+
+    fn service_us(&self) -> f64 {
+        self.service_cpu_s * 1e6 / (self.offered.good + self.offered.busy).max(1) as f64
     }
 }

@@ -1,5 +1,5 @@
-//! The floor of the live stream: a source that stores nothing and tells its readers of each sample at once, with the
-//! HTTP server the collector is built on, in a process of its own as the collector is.
+//! The floor of the live stream and of an overload: a service that stores nothing, answers each batch and tells its
+//! readers of it at once, with the HTTP server the collector is built on, in a process of its own as the collector is.
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Read, stdin};
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, Sse};
@@ -29,18 +30,23 @@ const WAITING_MAX: usize = 256;
 
 /// A running source; it ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Bare {
+pub(crate) struct Bare {
     child: Child,
     /// Where it listens.
-    pub(super) target: Target,
+    pub(crate) target: Target,
 }
 
 impl Bare {
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Starts a source whose pulses have some `bytes`.
     ///
     /// # Errors
     /// When it does not start.
-    pub(super) fn start(bytes: usize) -> Result<Self> {
+    pub(crate) fn start(bytes: usize) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["bare", "--bytes", &bytes.to_string()])
             .stdin(Stdio::piped())
@@ -91,7 +97,7 @@ pub(crate) fn serve(bytes: usize) -> Result<()> {
     Ok(())
 }
 
-async fn take(State(source): State<Arc<Source>>) -> (StatusCode, Json<Value>) {
+async fn take(State(source): State<Arc<Source>>, _batch: Bytes) -> (StatusCode, Json<Value>) {
     let number = source.posted.fetch_add(1, Ordering::Relaxed);
     if number > 0 {
         let pulse = format!(r#"{{"elapsed_ms":{number}000.0,"padding":"{}"}}"#, source.padding);
