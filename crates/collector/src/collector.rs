@@ -61,7 +61,7 @@ impl Collector {
             tokens,
             metrics: Metrics::new(commits),
             budget: Budget::new(settings.body_budget_bytes),
-            admission: Admission::new(settings.requests_max),
+            admission: Admission::new(settings.requests_max, settings.slot_deadline),
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),

@@ -22,8 +22,10 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
     pub body_budget_bytes: usize,
-    /// Batches that may be decoded and committed at once; beyond it the answer is 503.
+    /// Batches that may be decoded and committed at once; further ones wait, and some are answered with 503.
     pub requests_max: usize,
+    /// How long a batch may wait until there are fewer; then the answer is 503.
+    pub slot_deadline: Duration,
     /// How long a sender may take for a request's body.
     pub body_deadline: Duration,
     /// How long a connection may take for a request's head, and stay idle between requests.
@@ -52,6 +54,7 @@ impl Default for Settings {
             engines: Vec::new(),
             body_budget_bytes: 128 << 20,
             requests_max: 1024,
+            slot_deadline: Duration::from_secs(1),
             body_deadline: Duration::from_secs(30),
             head_deadline: Duration::from_secs(30),
             stop_deadline: Duration::from_secs(10),

@@ -1,10 +1,11 @@
-//! A bound on the requests that are worked on at once.
+//! A bound on the requests that are worked on at once, and the line of those that wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::error::ApiError;
 
@@ -16,19 +17,28 @@ const OVERLOADED_FOR: Duration = Duration::from_secs(10);
 /// Stands for "no request was turned away".
 const NEVER: i64 = i64::MIN;
 
-/// Admits requests whose bodies have come, up to a number of them.
+/// Admits requests whose bodies have come, up to a number of them; the others wait in line.
+///
+/// To turn a request away costs a quarter of storing its batch or more. Were each one told at once, a service that is
+/// offered several times what it takes would do little else. So for each request of the line that is admitted the
+/// one behind it is turned away, and whoever has waited to the deadline: what is stored hardly suffers, and a sender that
+/// waits sends nothing.
 #[derive(Debug)]
 pub(crate) struct Admission {
     slots: Arc<Semaphore>,
     total: usize,
+    deadline: Duration,
+    next_in_line: Notify,
     turned_away_unix_ms: AtomicI64,
 }
 
 impl Admission {
-    pub(crate) fn new(requests: usize) -> Self {
+    pub(crate) fn new(requests: usize, deadline: Duration) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(requests)),
             total: requests,
+            deadline,
+            next_in_line: Notify::new(),
             turned_away_unix_ms: AtomicI64::new(NEVER),
         }
     }
@@ -36,15 +46,33 @@ impl Admission {
     /// Admits a request until the permit is dropped.
     ///
     /// # Errors
-    /// 503 at once when as many as there may be are at work.
+    /// 503 when as many as there may be are at work, and its turn in line is to be turned away.
     pub(crate) async fn admit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let slot = Arc::clone(&self.slots)
-            .try_acquire_owned()
-            .map_err(|_| ApiError::overloaded("too many requests are in flight, try again"))?;
+        let slot = match Arc::clone(&self.slots).try_acquire_owned() {
+            Ok(slot) => slot,
+            Err(_) => self
+                .wait_in_line()
+                .await
+                .ok_or_else(|| ApiError::overloaded("too many requests are in flight, try again"))?,
+        };
         if self.taken() > GIVE_WAY_FROM {
             tokio::task::yield_now().await;
         }
         Ok(slot)
+    }
+
+    async fn wait_in_line(&self) -> Option<OwnedSemaphorePermit> {
+        let slot = timeout(self.deadline, Arc::clone(&self.slots).acquire_owned());
+        tokio::select! {
+            biased;
+            slot = slot => {
+                let slot = slot.ok()?.ok()?;
+                // Where none waits, the next one that does is told at once.
+                self.next_in_line.notify_one();
+                Some(slot)
+            }
+            () = self.next_in_line.notified() => None,
+        }
     }
 
     /// Requests at work.
@@ -73,9 +101,12 @@ mod tests {
 
     use super::*;
 
+    const NONE: Duration = Duration::ZERO;
+    const LONG: Duration = Duration::from_hours(1);
+
     #[tokio::test]
-    async fn one_more_than_there_may_be_is_turned_away_at_once() {
-        let admission = Admission::new(2);
+    async fn one_more_than_there_may_be_is_turned_away_at_its_deadline() {
+        let admission = Admission::new(2, NONE);
         let first = admission.admit().await.expect("room");
         let _second = admission.admit().await.expect("room");
         let error = admission.admit().await.expect_err("no room");
@@ -85,8 +116,40 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn of_those_in_line_every_other_one_is_turned_away() {
+        let admission = Admission::new(1, LONG);
+        let mut slot = Some(admission.admit().await.expect("room"));
+        let mut line: Vec<_> = (0..6).map(|_| Box::pin(admission.admit())).collect();
+        for waiting in &mut line {
+            assert!(poll!(waiting).is_pending(), "nobody is told before a slot is free");
+        }
+        let mut line = line.into_iter();
+        while let (Some(mut first), Some(mut second)) = (line.next(), line.next()) {
+            drop(slot.take());
+            let Poll::Ready(Ok(its)) = poll!(&mut first) else { panic!("it has the slot") };
+            let Poll::Ready(Err(error)) = poll!(&mut second) else { panic!("it is told") };
+            assert_eq!(error.status().as_u16(), 503);
+            slot = Some(its);
+        }
+        assert_eq!(admission.taken(), 1);
+    }
+
+    #[tokio::test]
+    async fn who_leaves_the_line_takes_nobody_s_slot() {
+        let admission = Admission::new(1, LONG);
+        let slot = admission.admit().await.expect("room");
+        let mut gone = Box::pin(admission.admit());
+        let mut next = Box::pin(admission.admit());
+        assert!(poll!(&mut gone).is_pending() && poll!(&mut next).is_pending());
+        drop(gone);
+        drop(slot);
+        let Poll::Ready(slot) = poll!(&mut next) else { panic!("the slot is free") };
+        assert!(slot.is_ok());
+    }
+
+    #[tokio::test]
     async fn where_many_are_at_work_an_admitted_one_lets_others_arrive_first() {
-        let admission = Admission::new(GIVE_WAY_FROM + 2);
+        let admission = Admission::new(GIVE_WAY_FROM + 2, NONE);
         let mut at_work = Vec::new();
         for _ in 0..GIVE_WAY_FROM {
             let Poll::Ready(slot) = poll!(pin!(admission.admit())) else { panic!("few are at work") };
@@ -100,7 +163,7 @@ mod tests {
 
     #[test]
     fn it_counts_as_overloaded_for_a_while() {
-        let admission = Admission::new(1);
+        let admission = Admission::new(1, NONE);
         assert!(!admission.is_overloaded(0));
         admission.turned_away(50_000);
         assert!(admission.is_overloaded(50_000) && admission.is_overloaded(59_999));

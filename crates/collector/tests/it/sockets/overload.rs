@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::poll;
+use queryscope_collector::Settings;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -17,9 +18,13 @@ use crate::socket::{Client, Reply, Server, patiently, post};
 const CAPACITY: usize = 4;
 const SENDERS: u64 = 3 * CAPACITY as u64;
 
-/// A collector that works on few requests at once, over a store that commits when it gets a turn.
+/// A collector that works on few requests at once and lets none wait, over a store that commits when it gets a turn.
 async fn small(turns: &Arc<Semaphore>) -> TestApp {
-    Setup::with(|settings| settings.requests_max = CAPACITY).turns(turns).start().await
+    let few = |settings: &mut Settings| {
+        settings.requests_max = CAPACITY;
+        settings.slot_deadline = Duration::ZERO;
+    };
+    Setup::with(few).turns(turns).start().await
 }
 
 /// The batch of the n-th sender, whose query and stream are its own.
