@@ -41,3 +41,28 @@ impl Clock for SystemClock {
         i64::try_from((self.start_unix + self.start.elapsed()).as_nanos()).unwrap_or(i64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "this is what the clock has to begin with")]
+    fn it_begins_with_the_time_of_the_system() {
+        let system = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+        let before = system();
+        let clock = SystemClock::new();
+        assert!(before <= clock.start_unix && clock.start_unix <= system(), "{before:?} {clock:?}");
+    }
+
+    #[test]
+    fn from_then_on_it_moves_with_the_monotonic_clock_alone() {
+        let start = Instant::now().checked_sub(HOUR).expect("a time that can be told");
+        let clock = SystemClock { start, start_unix: 100 * HOUR };
+        let hours = Duration::from_nanos(clock.unix_ns().unsigned_abs()).as_secs() / HOUR.as_secs();
+        assert_eq!(hours, 101);
+        assert_eq!(clock.unix_ms() / 3_600_000, 101);
+    }
+}
