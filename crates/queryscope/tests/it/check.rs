@@ -172,6 +172,31 @@ fn a_flipped_byte_in_a_chunk_is_found() {
 }
 
 #[test]
+fn answers_over_many_are_compared_with_the_queries() {
+    // A text that is there twice makes two groups of one: each query by itself is as its events say.
+    let cases = [
+        (
+            "label = (SELECT max(id) FROM term WHERE text = 'slow')",
+            r#"groups by label: "slow" is answered as "#,
+        ),
+        (
+            "service = (SELECT max(id) FROM term WHERE text = 'tests')",
+            r#"facet service: Some("tests") is answered as "#,
+        ),
+    ];
+    find(&cases, |folder, set| {
+        folder.sql(&format!(
+            "CREATE TABLE other (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+             INSERT INTO other SELECT id, text FROM term;
+             INSERT INTO other (text) SELECT text FROM term WHERE text IN ('slow', 'tests');
+             DROP TABLE term;
+             ALTER TABLE other RENAME TO term;
+             UPDATE query SET {set} WHERE id = $A"
+        ));
+    });
+}
+
+#[test]
 fn damage_to_a_recording_is_named() {
     let unreadable = "query $B: its recording can not be read: ";
     let cases = [
