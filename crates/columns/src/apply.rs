@@ -179,7 +179,7 @@ impl Columns {
         };
         let (number, at) = place(row);
         let before = self.segments.get(number).and_then(Option::as_ref).and_then(|segment| segment.get(at));
-        if before == Some(values) {
+        if before.is_some_and(|before| before.says(&values)) {
             return;
         }
         let label_of = Arc::clone(&self.label_of);
@@ -320,10 +320,46 @@ pub(crate) mod tests {
 
     #[test]
     fn what_a_commit_changed_while_loading_stays() {
+        let copy = columns_of([(1, 3), (2, 3), (3, 3)]).snapshot().copy(0).expect("a segment");
+        let loads: [&dyn Fn(&mut Columns); 2] =
+            [&|columns| columns.load([put(1, 3, 0), put(2, 3, 0), put(3, 3, 0)]), &|columns| {
+                assert!(columns.load_copy(&copy))
+            }];
+        for load in loads {
+            let mut columns = Columns::default();
+            columns.apply([put(1, 3, 1), gone(2)]);
+            load(&mut columns);
+            columns.finish_loading();
+            assert_eq!(rows(&columns.snapshot()), [(1, 1), (3, 0)]);
+        }
+    }
+
+    #[test]
+    fn a_segment_is_copied_again_when_it_says_something_else() {
+        let far = 5 * ROWS as i64;
+        let mut columns = columns_of([(1, 3), (far, 3), (2 * far, 3), (3 * far, 3)]);
+        assert_eq!(columns.uncopied(), [0; 0]);
+        assert_eq!(columns.uncopied(), [0, far], "the others are written to");
+        columns.apply([put(1, 3, 2)]);
+        assert!(!columns.note_copied(0), "it is not what was to be copied");
+        columns.uncopied();
+        assert!(columns.note_copied(0));
+        columns.apply([put(1, 3, 2)]);
+        columns.uncopied();
+        assert!(!columns.uncopied().contains(&0), "it says the same");
+    }
+
+    #[test]
+    fn what_is_loaded_from_a_copy_is_not_copied_again_unless_it_changes() {
+        let copy = columns_of([(1, 3), (2, 4)]).snapshot().copy(1).expect("a segment");
         let mut columns = Columns::default();
-        columns.apply([put(1, 3, 1), gone(2)]);
-        columns.load([put(1, 3, 0), put(2, 3, 0), put(3, 3, 0)]);
+        assert!(columns.load_copy(&copy));
+        columns.apply([put(5 * ROWS as i64, 3, 0)]);
         columns.finish_loading();
-        assert_eq!(rows(&columns.snapshot()), [(1, 1), (3, 0)]);
+        columns.uncopied();
+        assert_eq!(columns.uncopied(), [0; 0]);
+        columns.apply([gone(2)]);
+        columns.uncopied();
+        assert_eq!(columns.uncopied(), [0]);
     }
 }

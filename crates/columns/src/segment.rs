@@ -32,6 +32,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Whether both say the same.
+    pub(crate) fn says(&self, other: &Self) -> bool {
+        let wall_as_bits =
+            |row: &Self| (row.started_unix_ns, row.wall_ms.to_bits(), row.origin, row.plan, row.status);
+        wall_as_bits(self) == wall_as_bits(other)
+    }
+
     const NONE: Self = Self { started_unix_ns: 0, wall_ms: f64::NAN, origin: 0, plan: 0, status: GONE };
 }
 
