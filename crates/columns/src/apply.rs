@@ -350,6 +350,19 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_segment_that_is_written_to_is_not_copied_also_where_it_was_loaded() {
+        let far = 5 * ROWS as i64;
+        let mut columns = Columns::default();
+        for row in [1, far] {
+            columns.load([put(row, 3, 0)]);
+            columns.finish_segment(row);
+        }
+        columns.finish_loading();
+        columns.uncopied();
+        assert_eq!(columns.uncopied(), [0]);
+    }
+
+    #[test]
     fn what_is_loaded_from_a_copy_is_not_copied_again_unless_it_changes() {
         let copy = columns_of([(1, 3), (2, 4)]).snapshot().copy(1).expect("a segment");
         let mut columns = Columns::default();

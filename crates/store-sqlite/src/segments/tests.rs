@@ -7,7 +7,9 @@ use proptest::sample::Index;
 
 use super::*;
 use crate::migrate::{open_reader, open_writer};
+use crate::repair::Repair;
 use crate::touched::Touched;
+use crate::verify;
 
 /// A database and the columns that follow it.
 struct Followed {
@@ -134,12 +136,51 @@ fn a_start_reads_copies_and_where_one_is_damaged_the_rows() {
     tamper(&mut store, &format!("UPDATE segment SET status = x'{unfinished}' WHERE first = {SEGMENT}"));
     assert_ne!(store.loaded(), rows, "it is the copy that is read");
     assert_eq!(store.wrong(), [SEGMENT]);
-    for array in ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms"] {
-        tamper(&mut store, &format!("UPDATE segment SET {array} = x'07' WHERE first = 0"));
-        remove(&store.db, SEGMENT).expect("removed");
-        assert_eq!(store.loaded(), rows, "{array}");
-        assert_eq!(store.wrong(), [0], "{array}");
+}
+
+#[test]
+fn no_damage_of_an_array_goes_unnoticed() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    store.wait(WHILE);
+    let rows = store.rows();
+    store.db.execute_batch("CREATE TEMP TABLE whole AS SELECT * FROM segment").expect("kept");
+    let short = ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms"]
+        .map(|array| (array, "07".to_owned()));
+    let beyond = [("row", 2), ("origin", 2), ("plan", 2), ("status", 1)]
+        .map(|(array, bytes)| (array, "ff".repeat(bytes * ROWS)));
+    for (array, bytes) in short.into_iter().chain(beyond) {
+        let sql = format!(
+            "INSERT OR REPLACE INTO segment SELECT * FROM whole;
+             UPDATE segment SET {array} = x'{bytes}' WHERE first = {SEGMENT}"
+        );
+        store.db.execute_batch(&sql).expect("changed");
+        assert_eq!(store.loaded(), rows, "{array}: {bytes}");
+        assert_eq!(store.wrong(), [SEGMENT], "{array}: {bytes}");
     }
+}
+
+#[test]
+fn a_copy_that_is_wrong_is_found_and_a_repair_takes_it_out() {
+    let mut store = Followed::new();
+    store.insert(1..5 * SEGMENT);
+    store.wait(WHILE);
+    // Of other rows than these there is nothing to be judged.
+    let problems = |db: &Connection| -> Vec<String> {
+        verify::problems(db).into_iter().filter(|problem| problem.starts_with("copy")).collect()
+    };
+    assert_eq!(problems(&store.db), [""; 0]);
+    store
+        .db
+        .execute("UPDATE segment SET started_unix_ns = zeroblob(64) WHERE first = 8", [])
+        .expect("changed");
+    let expected = "copy of queries from row 8: it does not say what their rows say";
+    assert_eq!(problems(&store.db), [expected]);
+    let repair = Repair::begin(&store.path()).expect("begun");
+    let mended = repair.mend_structure().expect("mended");
+    assert!(mended.contains(&"1 copies of queries did not say what their rows say".into()), "{mended:?}");
+    repair.commit().expect("committed");
+    assert_eq!((store.copied(), problems(&store.db)), (vec![0, 2 * SEGMENT], Vec::new()));
 }
 
 #[test]
