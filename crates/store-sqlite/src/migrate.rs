@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::OpenError;
@@ -56,7 +57,7 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    keep_statements(&connection)?;
     search::register(&connection)?;
     Ok(connection)
 }
@@ -69,8 +70,14 @@ fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    keep_statements(connection)
+}
+
+/// Statements are prepared once. Without the planner's guarantee that values do not change a plan, SQLite prepares each
+/// one that sorts by what an equality leaves over anew whenever it gets other values.
+fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    Ok(())
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
 fn take(connection: &mut Connection, step: &str, version: usize) -> rusqlite::Result<()> {
@@ -82,6 +89,8 @@ fn take(connection: &mut Connection, step: &str, version: usize) -> rusqlite::Re
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
 
     #[test]
@@ -107,6 +116,21 @@ mod tests {
         std::fs::write(&path, "no database at all, but long enough to have a header").expect("written");
         assert!(matches!(open_writer(&path, true), Err(OpenError::Database { .. })));
         assert!(std::fs::read_to_string(&path).expect("kept").starts_with("no database"));
+    }
+
+    #[test]
+    fn statements_are_prepared_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        for db in [open_writer(&path, true).expect("a new database"), open_reader(&path).expect("opens")] {
+            let sql = "SELECT id FROM chunk WHERE query = ?1 ORDER BY first_seq, id";
+            for query in 0..3 {
+                let mut chunks = db.prepare_cached(sql).expect("prepared");
+                assert!(!chunks.exists([query]).expect("read"));
+            }
+            let chunks = db.prepare_cached(sql).expect("prepared");
+            assert_eq!(chunks.get_status(StatementStatus::RePrepare), 0);
+        }
     }
 
     #[test]
