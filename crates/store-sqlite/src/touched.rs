@@ -28,6 +28,11 @@ impl Touched {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
     }
 
+    /// Whether there are none since they were last taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// The rows since the last call, each once.
     pub(crate) fn take(&self) -> Vec<i64> {
         let mut rows = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -54,8 +59,9 @@ mod tests {
              DELETE FROM query WHERE id = 5",
         )
         .expect("changed");
+        assert!(!touched.is_empty());
         assert_eq!(touched.take(), [5, 7]);
-        assert!(touched.take().is_empty());
+        assert!(touched.is_empty() && touched.take().is_empty());
         touched.note(vec![7]);
         assert_eq!(touched.take(), [7]);
     }

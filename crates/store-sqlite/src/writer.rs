@@ -296,7 +296,9 @@ impl Worker {
 
     /// Copies a segment if one is due: whether it did.
     fn copy_segment(&mut self) -> bool {
-        let Some(copier) = self.copier.as_mut().filter(|_| !self.failed) else { return false };
+        // Columns that lag would be copied as they were.
+        let may = !self.failed && self.touched.is_empty();
+        let Some(copier) = self.copier.as_mut().filter(|_| may) else { return false };
         copier.run(&mut self.db, &self.columns, Instant::now()).map_err(store_error).unwrap_or_else(|error| {
             let cause = &error as &dyn std::error::Error;
             tracing::warn!(error = cause, "queries could not be copied for the next start");
