@@ -1,8 +1,9 @@
 //! Segments as they are kept beside the table they come from, so that a start reads a few arrays and not every row.
 
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
-use crate::apply::{QueryState, RowState};
+use crate::apply::{Columns, QueryState, RowState};
 use crate::dictionary::{Dictionary, Origin, Plan};
 use crate::segment::{GONE, ROWS, Row};
 use crate::select::Snapshot;
@@ -32,6 +33,44 @@ pub struct SegmentCopy {
 }
 
 impl SegmentCopy {
+    /// A copy of what the rows of one segment say.
+    pub fn of(first_row: i64, rows: impl IntoIterator<Item = RowState>) -> Self {
+        let mut columns = Columns::default();
+        columns.load(rows);
+        let none = || Self::with_room(first_row, 0);
+        columns.snapshot().copy(first_row).unwrap_or_else(none)
+    }
+
+    fn with_room(first_row: i64, rows: usize) -> Self {
+        Self {
+            first_row,
+            origins: Vec::new(),
+            plans: Vec::new(),
+            row: Vec::with_capacity(2 * rows),
+            origin: Vec::with_capacity(2 * rows),
+            plan: Vec::with_capacity(2 * rows),
+            status: Vec::with_capacity(rows),
+            started_unix_ns: Vec::with_capacity(8 * rows),
+            wall_ms: Vec::with_capacity(8 * rows),
+        }
+    }
+
+    /// Whether it says what the rows say, which are in their order.
+    pub fn says(&self, rows: &[RowState]) -> bool {
+        let copied = self.rows().map(|mut copied| {
+            copied.sort_unstable_by_key(|row| row.row);
+            copied
+        });
+        copied.as_deref() == Some(rows)
+    }
+
+    /// The terms it names; of arrays that do not belong together, some.
+    pub fn terms(&self) -> BTreeSet<i64> {
+        let terms =
+            |array| numbers::<8>(array).unwrap_or_default().iter().map(|term| i64::from_le_bytes(*term));
+        terms(&self.origins).chain(terms(&self.plans)).filter_map(some).collect()
+    }
+
     /// What the rows said; `None` when the arrays do not belong together.
     pub fn rows(&self) -> Option<Vec<RowState>> {
         let Unpacked { origins, plans, queries } = self.unpack()?;
@@ -101,17 +140,7 @@ impl Snapshot {
         let at = self.segments.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         let segment = &self.segments[at].1;
         let (mut origins, mut plans) = (Dictionary::default(), Dictionary::default());
-        let mut copy = SegmentCopy {
-            first_row: (number * ROWS) as i64,
-            origins: Vec::new(),
-            plans: Vec::new(),
-            row: Vec::with_capacity(2 * ROWS),
-            origin: Vec::with_capacity(2 * ROWS),
-            plan: Vec::with_capacity(2 * ROWS),
-            status: Vec::with_capacity(ROWS),
-            started_unix_ns: Vec::with_capacity(8 * ROWS),
-            wall_ms: Vec::with_capacity(8 * ROWS),
-        };
+        let mut copy = SegmentCopy::with_room((number * ROWS) as i64, ROWS);
         for (row, values) in segment.rows(0..ROWS) {
             // Of all of these a segment has fewer than 65,536.
             copy.row.extend((row as u16).to_le_bytes());
@@ -158,4 +187,27 @@ fn groups<const N: usize>(bytes: &[u8]) -> Option<impl Iterator<Item = [i64; N]>
 /// Terms are numbered from 1.
 fn some(term: i64) -> Option<i64> {
     (term != 0).then_some(term)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apply::tests::{columns_of, put};
+
+    #[test]
+    fn a_copy_of_rows_is_that_of_columns_which_hold_them() {
+        let first = ROWS as i64;
+        let rows: Vec<_> = (first..first + 5).map(|row| put(row, 10 - row % 2, 0)).collect();
+        let copy = SegmentCopy::of(first, rows.clone());
+        let held = columns_of(rows.iter().map(|row| (row.row, 10 - row.row % 2)));
+        assert_eq!(Some(&copy), held.snapshot().copy(first).as_ref());
+        assert!(copy.says(&rows) && !copy.says(&rows[1..]));
+        let mut other = rows;
+        other[4] = put(first + 4, 9, 1);
+        assert!(!copy.says(&other));
+        // Project, host and labels.
+        assert_eq!(copy.terms(), [1, 2, 9, 10].into());
+        let none = SegmentCopy::of(first, []);
+        assert!(none.says(&[]) && none.terms().is_empty());
+    }
 }

@@ -64,11 +64,13 @@ async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
     let _alone = args.repair.then(|| place.alone()).transpose()?;
     let mut findings = Findings { json: args.json, ..Findings::default() };
     let Some(mut judged) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
-    if let Place::Folder(data) = &place
-        && args.repair
-        && (findings.problems > 0 || !judged.left.is_empty())
-    {
-        repair::run(data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
+    if args.repair && (findings.problems > 0 || !judged.left.is_empty()) {
+        match &place {
+            Place::Folder(data) => {
+                repair::run(data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
+            }
+            Place::Shared { address, .. } => repair::run_shared(address, &mut findings).await?,
+        }
         findings.problems = 0;
         findings.notes = 0;
         let Some(again) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };

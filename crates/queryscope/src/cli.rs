@@ -157,8 +157,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
     /// Make anew what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
-    /// use the folder
-    #[arg(long, conflicts_with = "database")]
+    /// use the folder. Of a database: take out copies of queries that do not say what their rows say
+    #[arg(long)]
     pub(crate) repair: bool,
     /// Print each finding as one JSON object a line, the totals last
     #[arg(long)]

@@ -20,7 +20,8 @@ use crate::connect::said;
 use crate::error::DbError;
 use crate::format::Format;
 use crate::names::TermTexts;
-use crate::{change, columns};
+use crate::options::PostgresOptions;
+use crate::{change, columns, segments};
 
 /// How long changes are kept for collectors that follow them; how long one may not have looked before it reads
 /// everything anew.
@@ -54,6 +55,8 @@ struct Shared {
     terms: Arc<TermTexts>,
     /// Whether the columns are filled.
     answers: bool,
+    /// How often segments are copied, if they are.
+    copy_every: Option<Duration>,
     columns: RwLock<Columns>,
     feed: CommitFeed,
     /// Looks that were asked for.
@@ -69,14 +72,14 @@ impl Follower {
         pool: Pool,
         format: Format,
         terms: Arc<TermTexts>,
-        look_every: Duration,
-        answers: bool,
+        options: &PostgresOptions,
     ) -> Self {
         let shared = Arc::new(Shared {
             pool,
             format,
             terms,
-            answers,
+            answers: options.answers,
+            copy_every: options.upgrade.then_some(options.copy_every),
             columns: RwLock::default(),
             feed: CommitFeed::new(),
             asked: AtomicU64::new(0),
@@ -84,7 +87,7 @@ impl Follower {
             looked: watch::Sender::default(),
             loaded: watch::Sender::new(false),
         });
-        let task = tokio::spawn(run(Arc::clone(&shared), look_every));
+        let task = tokio::spawn(run(Arc::clone(&shared), options.poll_every));
         Self { shared, task: Mutex::new(Some(task)) }
     }
 
@@ -207,10 +210,19 @@ async fn forget(shared: &Shared, past: &mut VecDeque<(Instant, String)>) {
     past.pop_front();
 }
 
+/// Fills the columns; copies them for the next start from then on.
 async fn load(shared: Arc<Shared>) {
     while let Err(error) = columns::load(&shared.pool, &shared.terms, &shared.columns).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "the queries could not be loaded");
         tokio::time::sleep(FAILURE_PAUSE).await;
     }
     shared.loaded.send_replace(true);
+    let Some(pause) = shared.copy_every else { return };
+    loop {
+        tokio::time::sleep(pause).await;
+        if let Err(error) = segments::copy_settled(&shared.pool, shared.format, &shared.columns).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "queries could not be copied for the next start");
+        }
+    }
 }

@@ -18,8 +18,11 @@ pub(crate) struct Step {
 }
 
 /// The formats so far, each as the step from the one before.
-pub(crate) const STEPS: &[Step] =
-    &[Step { sql: include_str!("../migrations/0001_initial.sql"), usable_from: 1 }];
+pub(crate) const STEPS: &[Step] = &[
+    Step { sql: include_str!("../migrations/0001_initial.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0002_status.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0003_segments.sql"), usable_from: 1 },
+];
 
 /// The database's format, and from which on a program may use it.
 pub(crate) const FOUND: &str =

@@ -23,6 +23,7 @@ mod recording;
 mod retention;
 mod row;
 mod search;
+mod segments;
 mod silence;
 mod store;
 mod terms;

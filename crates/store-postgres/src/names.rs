@@ -29,25 +29,32 @@ impl TermTexts {
         client: &impl GenericClient,
         rows: &mut [RowState],
     ) -> Result<(), DbError> {
-        let unknown: Vec<i64> = {
-            let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-            let ids: BTreeSet<i64> = rows.iter().flat_map(terms_of).collect();
-            ids.into_iter().filter(|id| !known.by_id.contains_key(id)).collect()
-        };
-        let read = terms::texts(client, &unknown).await?;
-        if read.len() < unknown.len() {
-            let lost: BTreeSet<i64> = unknown.into_iter().filter(|id| !read.contains_key(id)).collect();
-            for row in rows.iter_mut().filter(|row| terms_of(row).any(|id| lost.contains(&id))) {
-                tracing::error!(row = row.row, "a query without its texts is left out of answers over many");
-                row.query = None;
-            }
+        let lost = self.know(client, rows.iter().flat_map(terms_of).collect()).await?;
+        for row in rows.iter_mut().filter(|row| terms_of(row).any(|id| lost.contains(&id))) {
+            tracing::error!(row = row.row, "a query without its texts is left out of answers over many");
+            row.query = None;
         }
+        Ok(())
+    }
+
+    /// Reads the texts of numbers that are about to be put into the columns; gives back those that have none.
+    pub(crate) async fn know(
+        &self,
+        client: &impl GenericClient,
+        mut ids: BTreeSet<i64>,
+    ) -> Result<BTreeSet<i64>, DbError> {
+        {
+            let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            ids.retain(|id| !known.by_id.contains_key(id));
+        }
+        let read = terms::texts(client, &ids.iter().copied().collect::<Vec<_>>()).await?;
         if !read.is_empty() {
+            ids.retain(|id| !read.contains_key(id));
             let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
             known.by_text.extend(read.iter().map(|(id, text)| (Arc::clone(text), *id)));
             known.by_id.extend(read);
         }
-        Ok(())
+        Ok(ids)
     }
 
     /// The texts of numbers, wherever they are.

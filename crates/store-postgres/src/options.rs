@@ -27,6 +27,9 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// How often to look for commits of other collectors when nobody tells of any.
     pub poll_every: Duration,
+    /// How long queries stay as they are before they are copied for the next start; and how often that is looked at. A store
+    /// that is not brought up to date copies none.
+    pub copy_every: Duration,
     /// Is told of every group commit.
     pub on_commit: Box<dyn Fn(CommitGroup) + Send + Sync>,
 }
@@ -40,6 +43,7 @@ impl Default for PostgresOptions {
             upgrade: true,
             statement_timeout: Duration::from_secs(30),
             poll_every: Duration::from_secs(1),
+            copy_every: Duration::from_mins(1),
             on_commit: Box::new(|_| {}),
         }
     }
@@ -54,6 +58,7 @@ impl fmt::Debug for PostgresOptions {
             .field("upgrade", &self.upgrade)
             .field("statement_timeout", &self.statement_timeout)
             .field("poll_every", &self.poll_every)
+            .field("copy_every", &self.copy_every)
             .finish_non_exhaustive()
     }
 }

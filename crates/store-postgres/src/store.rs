@@ -27,7 +27,7 @@ use crate::options::PostgresOptions;
 use crate::row::{COLUMNS, listed};
 use crate::terms::TermIds;
 use crate::writer::{Writer, Writing};
-use crate::{kept, migrate, recording, retention, silence, token, verify};
+use crate::{kept, migrate, recording, retention, segments, silence, token, verify};
 
 /// Connections of the follower: one looks, one loads, one forgets.
 const FOLLOWERS: usize = 3;
@@ -42,7 +42,7 @@ const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY i
 const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
 const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
-        FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change']) AS name)";
+        FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment']) AS name)";
 
 /// A store in a PostgreSQL database that other collectors use, too.
 #[derive(Debug)]
@@ -69,6 +69,23 @@ impl PostgresStore {
     /// may be brought up to date, of an earlier one).
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, OpenError> {
         Self::open_with(address, options, STEPS).await
+    }
+
+    /// The latest format of a database that this version knows.
+    #[cfg(feature = "testsuite")]
+    pub const FORMAT: i32 = STEPS.len() as i32;
+
+    /// As the version of an earlier format would open it.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStore::open`].
+    #[cfg(feature = "testsuite")]
+    pub async fn open_as_earlier(
+        address: &str,
+        options: PostgresOptions,
+        format: usize,
+    ) -> Result<Self, OpenError> {
+        Self::open_with(address, options, &STEPS[..format]).await
     }
 
     /// As a later version would open it, whose format has further steps: for each its SQL, and the oldest format whose
@@ -101,8 +118,7 @@ impl PostgresStore {
         drop(client);
         let (node, format) = (Uuid::new_v4(), Format::of(steps));
         let terms = Arc::<TermTexts>::default();
-        let (every, answers) = (options.poll_every, options.answers);
-        let follower = Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), every, answers));
+        let follower = Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), &options));
         // Who follows the store once it is open misses nothing.
         follower.catch_up().await.map_err(|error| OpenError::Database(error.into()))?;
         let hints = Hints::start(server.clone(), node, &follower);
@@ -118,6 +134,16 @@ impl PostgresStore {
         let writer = Writer::start(options.writers, writing);
         tracing::info!(%server, "connected");
         Ok(Self { node, format, read, writer, write, follower, follow, terms, analyses: Semaphore::new(1) })
+    }
+
+    /// Takes out the copies of queries that do not say what their rows say, while others may use the database; gives back
+    /// how many there were. It is made anew when a collector starts.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn remove_wrong_copies(&self) -> Result<usize, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(segments::remove_wrong(&mut client, self.format).await?)
     }
 
     async fn reader(&self) -> Result<Client, DbError> {
@@ -292,7 +318,7 @@ impl Store for PostgresStore {
     }
 
     async fn verify(&self) -> Result<Vec<String>, StoreError> {
-        Ok(verify::problems(&self.reader().await?).await?)
+        Ok(verify::problems(&mut self.reader().await?).await?)
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

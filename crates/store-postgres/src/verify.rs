@@ -1,10 +1,11 @@
 //! Judging the database's own structure.
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::Client;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
+use crate::segments;
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id. Each is
 /// asked in one statement, so that what collectors write meanwhile breaks none.
@@ -76,7 +77,7 @@ const UNBALANCED: &str = "
     WHERE coalesce(counted.events, 0) <> coalesce(given.events, 0) + unkept";
 
 /// A sentence for each row that breaks a rule.
-pub(crate) async fn problems(client: &impl GenericClient) -> Result<Vec<String>, DbError> {
+pub(crate) async fn problems(client: &mut Client) -> Result<Vec<String>, DbError> {
     let mut problems = Vec::new();
     for (sentence, rule) in RULES {
         let sql = format!(
@@ -98,5 +99,11 @@ pub(crate) async fn problems(client: &impl GenericClient) -> Result<Vec<String>,
             row.get::<_, Uuid>(0)
         )
     }));
+    problems.extend(
+        segments::wrong(client)
+            .await?
+            .iter()
+            .map(|first| format!("copy of queries from row {first}: it does not say what their rows say")),
+    );
     Ok(problems)
 }

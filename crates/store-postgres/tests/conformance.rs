@@ -1,11 +1,14 @@
 //! The shared store passes the conformance suite of all stores.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use queryscope_store::Store;
 use queryscope_store::testsuite::Harness;
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
+
+const COPY_EVERY: Duration = Duration::from_millis(20);
 
 /// A schema of its own on a real server.
 struct Schema(String);
@@ -19,7 +22,9 @@ impl Default for Schema {
 #[async_trait]
 impl Harness for Schema {
     async fn open(&self) -> Arc<dyn Store> {
-        let store = PostgresStore::open(&self.0, PostgresOptions::default()).await;
+        // Copies are made and taken out meanwhile, and read where a store is opened again.
+        let options = PostgresOptions { copy_every: COPY_EVERY, ..PostgresOptions::default() };
+        let store = PostgresStore::open(&self.0, options).await;
         Arc::new(store.expect("opens"))
     }
 

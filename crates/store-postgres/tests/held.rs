@@ -184,7 +184,12 @@ async fn a_later_version_waits_for_who_is_adding_before_it_changes_anything() {
     let held = tokio::spawn(accepted(store, batch(1).progress(1, [HELD]).build()));
     let process = gate.reached().await;
     let later = tokio::spawn(async move {
-        PostgresStore::open_as_later(&address, PostgresOptions::default(), &[("SELECT 1", 2)]).await
+        PostgresStore::open_as_later(
+            &address,
+            PostgresOptions::default(),
+            &[("SELECT 1", PostgresStore::FORMAT)],
+        )
+        .await
     });
     wait_for("the step", async || later.is_finished() || gate.is_waited_for(process).await).await;
     assert!(!later.is_finished(), "it does not wait");

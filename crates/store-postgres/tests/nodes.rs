@@ -146,6 +146,91 @@ async fn what_a_collector_sealed_it_no_longer_holds() {
     assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(1)], "its late event is anybody's");
 }
 
+/// Queries of several segments, which have a handful of rows in a debug build.
+const QUERIES: u64 = 40;
+
+/// A collector that copies soon.
+async fn open_copying(address: &str) -> Arc<dyn Store> {
+    let options = PostgresOptions { copy_every: LOOK_EVERY, ..PostgresOptions::default() };
+    Arc::new(PostgresStore::open(address, options).await.expect("opens"))
+}
+
+/// Waits until a copy is made of the segment of the first query, or it is gone.
+async fn wait_for_first_copy(sql: &tokio_postgres::Client, there: bool) {
+    let made = "SELECT count(*) FROM segment WHERE first = 0 AND origins IS NOT NULL";
+    let begun = tokio::time::Instant::now();
+    while (sql.query_one(made, &[]).await.expect("read").get::<_, i64>(0) > 0) != there {
+        assert!(begun.elapsed() < PATIENCE, "no copy that is there: {there}");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// How many queries of each label there are, at a store.
+async fn labels(store: &Arc<dyn Store>) -> Vec<(String, u64)> {
+    let groups = store.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+    let mut labels: Vec<_> = groups.into_iter().map(|group| (group.key, group.runs)).collect();
+    labels.sort_unstable();
+    labels
+}
+
+#[tokio::test]
+async fn whoever_starts_with_copies_answers_as_who_was_there() {
+    let address = shared();
+    let [one, other] = [open_copying(&address).await, open_copying(&address).await];
+    let sql = connect(&address).await;
+    for query in 1..=QUERIES {
+        let store = if query % 2 == 0 { &one } else { &other };
+        let sent = match query {
+            2 => batch(query).started(2, 2, facts("late")).build(),
+            _ => batch(query).finished(query, 2, facts("x")).build(),
+        };
+        store.commit(sent).await.expect("stored");
+    }
+    wait_for_first_copy(&sql, true).await;
+    let third = open_copying(&address).await;
+    for store in [&one, &other, &third] {
+        assert_eq!(labels(store).await, [("late".into(), 1), ("x".into(), QUERIES - 1)]);
+    }
+    // A late event: whoever it reaches, nobody starts with the copy from before.
+    other.commit(batch(2).finished(2, 3, facts("end")).build()).await.expect("stored");
+    let fourth = open(&address).await;
+    for store in [&one, &other, &third, &fourth] {
+        assert_eq!(labels(store).await, [("end".into(), 1), ("x".into(), QUERIES - 1)]);
+    }
+    wait_for_first_copy(&sql, true).await;
+    third.delete_before(i64::MAX, 3).await.expect("deleted");
+    let fifth = open(&address).await;
+    let left = labels(&one).await;
+    assert_eq!(left.iter().map(|(_, runs)| runs).sum::<u64>(), QUERIES - 3);
+    for store in [&other, &third, &fourth, &fifth] {
+        assert_eq!(labels(store).await, left);
+        assert_eq!(store.verify().await.expect("judged"), [""; 0]);
+    }
+    // It is the copies that are read.
+    wait_for_first_copy(&sql, true).await;
+    sql.batch_execute("UPDATE segment SET status = '', row = '', origin = '', plan = '', started_unix_ns = '', wall_ms = ''")
+        .await
+        .expect("written");
+    assert!(labels(&open(&address).await).await < left);
+}
+
+#[tokio::test]
+async fn who_only_looks_copies_nothing() {
+    let address = shared();
+    let store = open(&address).await;
+    for query in 1..=QUERIES {
+        store.commit(batch(query).finished(query, 2, facts("x")).build()).await.expect("stored");
+    }
+    let looks = PostgresOptions { upgrade: false, copy_every: Duration::ZERO, ..PostgresOptions::default() };
+    let looks = PostgresStore::open(&address, looks).await.expect("opens");
+    let sql = connect(&address).await;
+    for _ in 0..20 {
+        looks.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        let marks = sql.query_one("SELECT count(*) FROM segment", &[]).await.expect("read");
+        assert_eq!(marks.get::<_, i64>(0), 0);
+    }
+}
+
 #[tokio::test]
 async fn hints_tell_of_what_can_be_seen() {
     let address = shared();

@@ -1,16 +1,23 @@
 //! Versions that share a database while collectors are replaced one by one: a later one has brought it up to date.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::{batch, facts, query_id};
 use queryscope_store::{GroupBy, QueryFilter, Run, Sealed, Store, StoreError};
 use queryscope_store_postgres::{OpenError, PostgresOptions, PostgresStore};
+use tokio_postgres::NoTls;
 
-/// A step that leaves programs of format 1 what they need.
-const ADDS: (&str, i32) = (include_str!("../testdata/later_adds.sql"), 1);
-/// A step after which only programs that know format 2 may go on.
-const TAKES_AWAY: (&str, i32) = (include_str!("../testdata/later_takes_away.sql"), 2);
+/// How long anything waited for may take on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+const FORMAT: i32 = PostgresStore::FORMAT;
+/// A step that leaves programs of this version what they need.
+const ADDS: (&str, i32) = (include_str!("../testdata/later_adds.sql"), FORMAT);
+/// A step after which only programs that know the one before may go on.
+const TAKES_AWAY: (&str, i32) = (include_str!("../testdata/later_takes_away.sql"), FORMAT + 1);
 
 async fn open(address: &str) -> Result<PostgresStore, OpenError> {
     PostgresStore::open(address, PostgresOptions::default()).await
@@ -59,7 +66,8 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
 
     let refused = |result: Result<(), StoreError>| {
         let Err(StoreError::Unavailable(error)) = result else { panic!("{result:?}") };
-        assert!(error.to_string().contains("has format 3, this version knows up to 1"), "{error}");
+        let says = format!("has format {}, this version knows up to {FORMAT}", FORMAT + 2);
+        assert!(error.to_string().contains(&says), "{error}");
     };
     let sent = batch(1).finished(2, 3, facts("x")).build();
     refused(earlier.commit(sent.clone()).await.map(drop));
@@ -71,11 +79,12 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     refused(earlier.unsealed(1).await.map(drop));
     refused(earlier.groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
 
+    let is_too_new = |error: &OpenError| matches!(error, OpenError::TooNew { found, known: FORMAT } if *found == FORMAT + 2);
     let error = open(&address).await.expect_err("an earlier version");
-    assert!(matches!(error, OpenError::TooNew { found: 3, known: 1 }), "{error:?}");
+    assert!(is_too_new(&error), "{error:?}");
     let looks = PostgresOptions { upgrade: false, ..PostgresOptions::default() };
     let error = PostgresStore::open(&address, looks).await.expect_err("an earlier version");
-    assert!(matches!(error, OpenError::TooNew { found: 3, known: 1 }), "{error:?}");
+    assert!(is_too_new(&error), "{error:?}");
 
     assert_eq!(later.commit(sent.clone()).await.expect("stored").accepted, 1);
     assert_eq!(last.commit(sent).await.expect("stored").duplicates, 1);
@@ -86,9 +95,47 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
 async fn a_step_that_fails_leaves_everything_as_it_was() {
     let address = shared();
     let earlier = open(&address).await.expect("opens");
-    open_as_later(&address, &[ADDS, ("ALTER TABLE query DROP COLUMN nonsense", 2)])
+    open_as_later(&address, &[ADDS, ("ALTER TABLE query DROP COLUMN nonsense", FORMAT + 1)])
         .await
         .expect_err("no such column");
     earlier.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
     open_as_later(&address, &[ADDS]).await.expect("the first step was not taken either");
+}
+
+/// The first format of all, whose programs know nothing of copies.
+async fn open_as_first(address: &str) -> PostgresStore {
+    let options = PostgresOptions { answers: false, ..PostgresOptions::default() };
+    PostgresStore::open_as_earlier(address, options, 1).await.expect("opens")
+}
+
+#[tokio::test]
+async fn what_an_earlier_version_changes_no_start_finds_in_a_copy() {
+    let address = shared();
+    let earlier = open_as_first(&address).await;
+    // Several segments, which have a handful of rows in a debug build.
+    for query in 1..=40 {
+        earlier.commit(batch(query).started(query, 2, facts("x")).build()).await.expect("stored");
+    }
+    let copying = PostgresOptions { copy_every: LOOK_EVERY, ..PostgresOptions::default() };
+    let this = PostgresStore::open(&address, copying).await.expect("brings it up to date");
+    let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    let again = open_as_first(&address).await;
+    let facets = async |store: &PostgresStore| store.facets(QueryFilter::default()).await.expect("an answer");
+    for change in 0..4 {
+        let begun = tokio::time::Instant::now();
+        let made = "SELECT count(*) FROM segment WHERE first = 0 AND origins IS NOT NULL";
+        while sql.query_one(made, &[]).await.expect("read").get::<_, i64>(0) == 0 {
+            assert!(begun.elapsed() < PATIENCE, "nothing is copied");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        match change {
+            0 => drop(again.commit(batch(3).finished(3, 3, facts("x")).build()).await.expect("stored")),
+            1 => drop(earlier.commit(batch(4).finished(4, 3, facts("x")).build()).await.expect("stored")),
+            2 => assert_eq!(earlier.end_silent(i64::MAX).await.expect("ended"), 38),
+            _ => assert_eq!(again.delete_before(i64::MAX, 1).await.expect("deleted").len(), 1),
+        }
+        assert_eq!(facets(&open(&address).await.expect("opens")).await, facets(&this).await);
+        assert_eq!(this.verify().await.expect("judged"), [""; 0]);
+    }
 }

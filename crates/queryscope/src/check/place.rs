@@ -37,25 +37,23 @@ impl Place {
         Ok(Self::Shared { address, recordings })
     }
 
-    /// Takes it for a repair.
-    pub(crate) fn alone(&self) -> Result<(Lock, Lock)> {
-        let Self::Folder(data) = self else { bail!("a shared database can not be repaired") };
+    /// Takes a folder for a repair; what is repaired of a database, others need not wait for.
+    pub(crate) fn alone(&self) -> Result<Option<(Lock, Lock)>> {
+        let Self::Folder(data) = self else { return Ok(None) };
         repair::root_of_recordings(data)?;
         let Some(lock) = data.lock()? else {
             bail!("{} is in use by a service: stop it to repair what it keeps", data.path().display());
         };
-        Ok((lock, data.hold_recordings()?))
+        Ok(Some((lock, data.hold_recordings()?)))
     }
 
-    /// Opens it to look at it, or to bring it up to date where that is what an earlier version left.
+    /// Opens it to look at it, or to bring a folder up to date where that is what an earlier version left.
     pub(crate) async fn open(&self, upgrade: bool) -> Result<Opened> {
         match self {
             Self::Folder(data) if upgrade => store::open(data),
             Self::Folder(data) => store::open_as_it_is(data),
             Self::Shared { address, recordings } => {
-                let options =
-                    PostgresOptions { upgrade, statement_timeout: RULE_WITHIN, ..PostgresOptions::default() };
-                let store = store::open_database_with(address, options).await?;
+                let store = store::open_database_with(address, database_options()).await?;
                 let recordings = store::recordings(recordings)?.shared();
                 Ok(Opened { store, recordings, commits: CommitMetrics::default() })
             }
@@ -78,4 +76,9 @@ impl Place {
             Self::Shared { recordings: Location::Bucket { .. }, .. } => None,
         }
     }
+}
+
+/// To look at a database: what brings it up to date is a collector.
+pub(crate) fn database_options() -> PostgresOptions {
+    PostgresOptions { upgrade: false, statement_timeout: RULE_WITHIN, ..PostgresOptions::default() }
 }

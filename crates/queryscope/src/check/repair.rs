@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_recordings::Location;
-use queryscope_store::{Account, Query, Report, StreamProcess, named_by};
+use queryscope_store::{Account, Query, Report, Store, StreamProcess, named_by};
+use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{Repair, StoredQuery, StoredStream};
 
 use self::events::{Line, lines, members, read};
 use self::files::Files;
+use super::place::database_options;
 use super::queries::Stored;
 use super::{Findings, Subject, summary};
 use crate::data::DataFolder;
@@ -54,6 +56,19 @@ pub(crate) fn run(
     let Mending { db, files, .. } = mending;
     db.commit()?;
     files.finish()
+}
+
+/// Takes out of a database that others may use what does not say what the rest says, and is not needed.
+pub(super) async fn run_shared(address: &str, findings: &mut Findings) -> Result<()> {
+    let options = PostgresOptions { answers: false, ..database_options() };
+    let store = PostgresStore::open(address, options).await.context("the database can not be opened")?;
+    let removed = store.remove_wrong_copies().await?;
+    if removed > 0 {
+        let mended = format!("{removed} copies of queries did not say what their rows say");
+        findings.repaired(&Subject::Store, &mended);
+    }
+    store.close().await?;
+    Ok(())
 }
 
 /// Where the recordings are that a repair reads and takes out.

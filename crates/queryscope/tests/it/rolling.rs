@@ -22,8 +22,10 @@ use crate::shared::{TOKEN, collector, more_answers};
 const SEED: u64 = 22;
 const PAUSE: Duration = Duration::from_millis(2);
 
-const ADDS: (&str, i32) = (include_str!("../../../store-postgres/testdata/later_adds.sql"), 1);
-const TAKES_AWAY: (&str, i32) = (include_str!("../../../store-postgres/testdata/later_takes_away.sql"), 2);
+const FORMAT: i32 = PostgresStore::FORMAT;
+const ADDS: (&str, i32) = (include_str!("../../../store-postgres/testdata/later_adds.sql"), FORMAT);
+const TAKES_AWAY: (&str, i32) =
+    (include_str!("../../../store-postgres/testdata/later_takes_away.sql"), FORMAT + 1);
 
 /// A collector of a later version; ends when dropped.
 struct Later {
@@ -110,10 +112,11 @@ fn collectors_are_replaced_one_by_one_and_nothing_is_lost_or_doubled() {
         let data = data.to_str().expect("a text");
         let serve = ["serve", "--bind", "127.0.0.1:0", "--data", data, "--database", &database];
         let error = queryscope(serve).failure(1);
-        assert!(
-            error.contains("the database has format 3, this version knows up to 1: use a newer queryscope"),
-            "{error}"
+        let says = format!(
+            "the database has format {}, this version knows up to {FORMAT}: use a newer queryscope",
+            FORMAT + 2
         );
+        assert!(error.contains(&says), "{error}");
     });
 
     let last = Later::start(&recordings, &database, &[ADDS, TAKES_AWAY]);

@@ -219,6 +219,34 @@ fn what_can_not_be_judged_is_said_to_be_so() {
     let data = none.to_string_lossy();
     let refused = queryscope(["check", "--database", &empty.address(), "--data", &data]).failure(2);
     assert!(refused.contains("name where the recordings of its queries are with --recordings"), "{refused}");
-    let refused = queryscope(["check", "--database", &empty.address(), "--repair"]).failure(2);
-    assert!(refused.contains("--repair") && refused.contains("cannot be used with"), "{refused}");
+}
+
+#[test]
+fn of_a_database_a_repair_takes_out_copies_that_are_wrong_and_nothing_else() {
+    let root = tempfile::tempdir().expect("a folder");
+    let databases = Databases::start();
+    let shared = Shared::make(root.path(), &databases);
+    // Of no query, where there are some.
+    shared.database.sql(
+        "INSERT INTO segment (first, last, mark, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms)
+         VALUES (0, 7, gen_random_uuid(), '', '', '', '', '', '', '', '')",
+    );
+    let says = "problem: copy of queries from row 0: it does not say what their rows say\n";
+    let checked = shared.check(&[]);
+    assert!(checked.out.contains(says), "{checked:?}");
+    checked.failure(1);
+    let repaired = shared.check(&["--repair"]).success();
+    assert!(
+        repaired.contains("repaired: 1 copies of queries did not say what their rows say\n")
+            && repaired.ends_with(": sound after 1 repairs, 0 losses\n"),
+        "{repaired}"
+    );
+    assert!(shared.check(&[]).success().ends_with(": sound\n"));
+    shared.database.sql("UPDATE running SET events = 7");
+    let checked = shared.check(&["--repair"]);
+    assert!(
+        !checked.out.contains("repaired: ") && checked.out.contains("it was given 8 events"),
+        "{checked:?}"
+    );
+    checked.failure(1);
 }

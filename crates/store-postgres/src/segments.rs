@@ -1,0 +1,211 @@
+//! Copies of the columns' segments, kept beside the rows so that a start need not read these.
+//!
+//! A copy must say what the rows say while others write to them, and nobody is to wait for it. So it is made under a
+//! mark: who changes a row afterwards takes the mark out with its transaction, as it takes out a copy that is made. Who
+//! has changed one before, and may not have seen the mark, is waited for; then the rows are read, and what they say is
+//! put where the mark is, if it still is there.
+
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use deadpool_postgres::{Client, GenericClient, Pool};
+use queryscope_columns::{Columns, ROWS, RowState, SegmentCopy};
+use tokio_postgres::IsolationLevel;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use crate::columns;
+use crate::error::DbError;
+use crate::format::Format;
+
+/// Last row of a segment, counted from its first.
+const LAST: i64 = ROWS as i64 - 1;
+/// How long to wait for those who wrote when the mark was set: looks, and the pause before each.
+const LOOKS_MAX: usize = 100;
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Of builds with segments of another size, and of those who set a mark and are no more.
+const TIDY: &str = "
+    DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')";
+const MARK: &str =
+    "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
+/// Every transaction that has written anything by now has a number below it.
+const NOW: &str = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text";
+const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8";
+const FILL: &str = "
+    UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
+        wall_ms = $10
+    WHERE last = $1 AND mark = $2";
+const READ: &str = "
+    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms FROM segment
+    WHERE first = $1 AND last = $2 AND origins IS NOT NULL";
+const MADE: &str = "SELECT first FROM segment WHERE last = first + $1 AND origins IS NOT NULL ORDER BY first";
+const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
+
+/// Copies segments that have stayed as they are since this was last called, one after the other.
+pub(crate) async fn copy_settled(
+    pool: &Pool,
+    format: Format,
+    columns: &RwLock<Columns>,
+) -> Result<(), DbError> {
+    let due = columns.write().unwrap_or_else(PoisonError::into_inner).uncopied();
+    if due.is_empty() {
+        return Ok(());
+    }
+    let mut client = pool.get().await?;
+    tidy(&mut client, format).await?;
+    for first in due {
+        if copy(&mut client, format, first, LOOKS_MAX).await? {
+            columns.write().unwrap_or_else(PoisonError::into_inner).note_copied(first);
+        }
+    }
+    Ok(())
+}
+
+/// Takes out what nobody reads or makes.
+async fn tidy(client: &mut Client, format: Format) -> Result<(), DbError> {
+    let transaction = format.begin(client).await?;
+    transaction.execute(TIDY, &[&LAST]).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Copies a segment, unless somebody else does or has, or it changes meanwhile; `false` when that is to be tried again
+/// later, because somebody writes for too long.
+async fn copy(client: &mut Client, format: Format, first: i64, looks: usize) -> Result<bool, DbError> {
+    let Some(mark) = Mark::set(client, format, first).await? else { return Ok(true) };
+    for _ in 0..looks {
+        if mark.is_seen(client).await? {
+            let copy = mark.read(client).await?;
+            mark.fill(client, format, &copy).await?;
+            return Ok(true);
+        }
+        tokio::time::sleep(LOOK_PAUSE).await;
+    }
+    remove(client, format, first).await?;
+    Ok(false)
+}
+
+/// A place for the copy of a segment.
+#[derive(Debug)]
+struct Mark {
+    first: i64,
+    id: Uuid,
+    /// Those who write and have not seen it have numbers below.
+    unseen_before: String,
+}
+
+impl Mark {
+    /// `None` where there is one, or a copy.
+    async fn set(client: &mut Client, format: Format, first: i64) -> Result<Option<Self>, DbError> {
+        let id = Uuid::new_v4();
+        let transaction = format.begin(client).await?;
+        let set = transaction.execute(MARK, &[&first, &(first + LAST), &id]).await?;
+        transaction.commit().await?;
+        if set == 0 {
+            return Ok(None);
+        }
+        let unseen_before = client.query_one(NOW, &[]).await?.get(0);
+        Ok(Some(Self { first, id, unseen_before }))
+    }
+
+    /// Whether all who still write saw it.
+    async fn is_seen(&self, client: &Client) -> Result<bool, DbError> {
+        Ok(client.query_one(ALL_ENDED, &[&self.unseen_before]).await?.get(0))
+    }
+
+    /// What the rows say, now that it is seen.
+    async fn read(&self, client: &Client) -> Result<SegmentCopy, DbError> {
+        Ok(SegmentCopy::of(self.first, rows(client, self.first).await?))
+    }
+
+    /// Puts the copy where the mark is; `false` when a row has changed since that was set.
+    async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
+        let transaction = format.begin(client).await?;
+        let values: [&(dyn ToSql + Sync); 10] = [
+            &(self.first + LAST),
+            &self.id,
+            &copy.origins,
+            &copy.plans,
+            &copy.row,
+            &copy.origin,
+            &copy.plan,
+            &copy.status,
+            &copy.started_unix_ns,
+            &copy.wall_ms,
+        ];
+        let filled = transaction.execute(FILL, &values).await?;
+        transaction.commit().await?;
+        Ok(filled == 1)
+    }
+}
+
+/// What the rows of a segment say.
+async fn rows(client: &impl GenericClient, first: i64) -> Result<Vec<RowState>, DbError> {
+    let end = first + ROWS as i64;
+    let mut rows = Vec::with_capacity(ROWS);
+    for (begin, end) in columns::pages(first, end) {
+        rows.extend(columns::page(client, begin, end).await?);
+    }
+    // A damaged query is in no answer.
+    rows.retain(|row| row.query.is_some());
+    Ok(rows)
+}
+
+/// The copy of the segment that begins with a row, if there is one.
+pub(crate) async fn read(
+    client: &impl GenericClient,
+    first_row: i64,
+) -> Result<Option<SegmentCopy>, DbError> {
+    let statement = client.prepare_cached(READ).await?;
+    let row = client.query_opt(&statement, &[&first_row, &(first_row + LAST)]).await?;
+    Ok(row.map(|row| {
+        // One that is missing is damage, as an array of another length is.
+        let array = |column: usize| row.get::<_, Option<Vec<u8>>>(column).unwrap_or_default();
+        SegmentCopy {
+            first_row,
+            origins: array(0),
+            plans: array(1),
+            row: array(2),
+            origin: array(3),
+            plan: array(4),
+            status: array(5),
+            started_unix_ns: array(6),
+            wall_ms: array(7),
+        }
+    }))
+}
+
+/// First rows of the copies that do not say what the rows say, each judged at one moment.
+pub(crate) async fn wrong(client: &mut Client) -> Result<Vec<i64>, DbError> {
+    let made = client.query(MADE, &[&LAST]).await?;
+    let mut wrong = Vec::new();
+    for first in made.iter().map(|row| row.get(0)) {
+        let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
+        let moment = moment.read_only(true).start().await?;
+        let copy = read(&moment, first).await?;
+        let rows = rows(&moment, first).await?;
+        moment.commit().await?;
+        if copy.is_some_and(|copy| !copy.says(&rows)) {
+            wrong.push(first);
+        }
+    }
+    Ok(wrong)
+}
+
+/// Takes out the copies that do not say what the rows say; gives back how many.
+pub(crate) async fn remove_wrong(client: &mut Client, format: Format) -> Result<usize, DbError> {
+    let wrong = wrong(client).await?;
+    for first in &wrong {
+        remove(client, format, *first).await?;
+    }
+    Ok(wrong.len())
+}
+
+async fn remove(client: &mut Client, format: Format, first_row: i64) -> Result<(), DbError> {
+    let transaction = format.begin(client).await?;
+    transaction.execute(REMOVE, &[&(first_row + LAST)]).await?;
+    Ok(transaction.commit().await?)
+}
+
+#[cfg(test)]
+mod tests;
