@@ -124,17 +124,29 @@ async fn whoever_changes_a_row_takes_the_copy_of_its_segment_out() {
     let store = Shared::new().await;
     // The third place is taken by a row that comes late.
     store.change(&[insertion(1..3), insertion(4..5 * SEGMENT)].join(";")).await;
-    let changes = [
-        ended(SEGMENT + 1),
-        format!("UPDATE query SET label = NULL WHERE id = {SEGMENT}"),
-        format!("UPDATE query SET wall_ms = 2 WHERE id = {}", 2 * SEGMENT - 1),
-        format!("UPDATE query SET host = 7 WHERE id IN ({SEGMENT}, {})", 4 * SEGMENT),
+    let columns = [
+        ("project", "9"),
+        ("service", "9"),
+        ("environment", "9"),
+        ("host", "9"),
+        ("label", "NULL"),
+        ("fingerprint", "9"),
+        ("rules", "9"),
+        ("status", "1"),
+        ("started_unix_ns", "9"),
+        ("wall_ms", "9"),
+    ];
+    let set = columns.map(|(column, value)| {
+        format!("UPDATE query SET {column} = {value} WHERE id IN ({SEGMENT}, {})", 4 * SEGMENT)
+    });
+    let others = [
+        format!("UPDATE query SET id = {} WHERE id = {}", 9 * SEGMENT, 2 * SEGMENT - 1),
         format!("DELETE FROM query WHERE id IN ({}, {})", SEGMENT + 2, 4 * SEGMENT + 1),
     ];
     let all = [0, SEGMENT, 2 * SEGMENT];
     store.copy(all).await;
     assert_eq!(store.copied().await, all);
-    for change in changes {
+    for change in set.into_iter().chain(others) {
         store.change(&change).await;
         assert_eq!(store.copied().await, [0, 2 * SEGMENT], "{change}");
         store.copy([SEGMENT]).await;
@@ -166,6 +178,33 @@ async fn who_writes_when_a_mark_is_set_is_waited_for() {
             assert_eq!((store.copied().await, store.wrong().await), (vec![0], Vec::new()), "{change}");
         }
     }
+}
+
+#[tokio::test]
+async fn who_begins_to_write_while_a_mark_is_being_set_is_waited_for() {
+    let store = Shared::new().await;
+    store.insert(1..5 * SEGMENT).await;
+    let gate = store.another().await;
+    gate.batch_execute(
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN PERFORM pg_advisory_xact_lock(TG_RELID::bigint); RETURN NEW; END $$;
+         CREATE TRIGGER wait BEFORE INSERT ON segment FOR EACH ROW EXECUTE FUNCTION wait();
+         SELECT pg_advisory_lock('segment'::regclass::bigint)",
+    )
+    .await
+    .expect("closed");
+    let writer = store.another().await;
+    let (mark, ()) = tokio::join!(store.set(0), async {
+        is_waited_for(&store, &gate).await;
+        writer.batch_execute(&format!("BEGIN; {}", ended(1))).await.expect("changed");
+        gate.batch_execute("SELECT pg_advisory_unlock('segment'::regclass::bigint)").await.expect("open");
+    });
+    assert!(!mark.is_seen(&store.client).await.expect("looked"));
+    writer.batch_execute("COMMIT").await.expect("ended");
+    store.seen(&mark).await;
+    let copy = mark.read(&store.client).await.expect("read");
+    assert!(store.fill(&mark, &copy).await);
+    assert_eq!(store.wrong().await, [0; 0]);
 }
 
 #[tokio::test]
@@ -339,20 +378,23 @@ enum Step {
     Mark(usize, u8),
     Read(usize),
     Fill(usize),
+    /// All three.
+    Copy(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let who = || 0..2_usize;
     prop_oneof![
-        2 => who().prop_map(Step::Begin),
+        1 => who().prop_map(Step::Begin),
         2 => (who(), 1..20_u8).prop_map(|(who, rows)| Step::Insert(who, rows)),
         2 => (who(), any::<Index>()).prop_map(|(who, row)| Step::End(who, row)),
         1 => (who(), any::<Index>()).prop_map(|(who, row)| Step::Delete(who, row)),
         3 => who().prop_map(Step::Commit),
         1 => who().prop_map(Step::Rollback),
-        3 => (who(), 0..4_u8).prop_map(|(who, segment)| Step::Mark(who, segment)),
+        3 => (who(), 0..3_u8).prop_map(|(who, segment)| Step::Mark(who, segment)),
         4 => who().prop_map(Step::Read),
         4 => who().prop_map(Step::Fill),
+        3 => (0..5_u8).prop_map(Step::Copy),
     ]
 }
 
@@ -376,7 +418,9 @@ impl World {
             // Who waits for another here waits for ever.
             writer.batch_execute("SET lock_timeout = '1ms'").await.expect("set");
         }
-        Self { store, writers, open: [false; 2], copiers: [None, None], next: 1 }
+        let next = 3 * SEGMENT;
+        store.insert(1..next).await;
+        Self { store, writers, open: [false; 2], copiers: [None, None], next }
     }
 
     /// Somebody who would have to wait gives up, with what the transaction did.
@@ -388,7 +432,11 @@ impl World {
     }
 
     async fn step(&mut self, step: Step) {
+        let format = self.store.format;
         match step {
+            Step::Copy(segment) => {
+                let _ = copy(&mut self.store.client, format, i64::from(segment) * SEGMENT, 1).await;
+            }
             Step::Begin(who) if !self.open[who] => {
                 self.writers[who].batch_execute("BEGIN").await.expect("begun");
                 self.open[who] = true;
@@ -400,7 +448,7 @@ impl World {
                 self.write(who, &insertion(rows)).await;
             }
             Step::End(who, row) => {
-                let row = row.index(40) as i64;
+                let row = row.index(30) as i64;
                 self.write(who, &format!("UPDATE query SET status = status + 1 WHERE id = {row}")).await;
             }
             Step::Delete(who, row) => {
@@ -410,9 +458,7 @@ impl World {
             Step::Rollback(who) => self.end(who, "ROLLBACK").await,
             Step::Mark(who, segment) => {
                 let client = &mut self.store.client;
-                if let Ok(Some(mark)) =
-                    Mark::set(client, self.store.format, i64::from(segment) * SEGMENT).await
-                {
+                if let Ok(Some(mark)) = Mark::set(client, format, i64::from(segment) * SEGMENT).await {
                     self.copiers[who] = Some((mark, None));
                 }
             }
@@ -425,7 +471,7 @@ impl World {
             }
             Step::Fill(who) => {
                 if let Some((mark, Some(copy))) = &self.copiers[who] {
-                    let _ = mark.fill(&mut self.store.client, self.store.format, copy).await;
+                    let _ = mark.fill(&mut self.store.client, format, copy).await;
                 }
             }
         }
