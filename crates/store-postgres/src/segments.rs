@@ -29,8 +29,9 @@ const TIDY: &str = "
     DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
-/// Every transaction that has written anything by now has a number below it.
-const NOW: &str = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text";
+/// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is another: of
+/// those that run, some may be beyond.)
+const NOW: &str = "SELECT pg_current_xact_id()::text";
 const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8";
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,

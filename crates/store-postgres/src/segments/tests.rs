@@ -188,7 +188,7 @@ async fn who_begins_to_write_while_a_mark_is_being_set_is_waited_for() {
     gate.batch_execute(
         "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
              $$ BEGIN PERFORM pg_advisory_xact_lock(TG_RELID::bigint); RETURN NEW; END $$;
-         CREATE TRIGGER wait BEFORE INSERT ON segment FOR EACH ROW EXECUTE FUNCTION wait();
+         CREATE TRIGGER wait AFTER INSERT ON segment FOR EACH ROW EXECUTE FUNCTION wait();
          SELECT pg_advisory_lock('segment'::regclass::bigint)",
     )
     .await
