@@ -30,7 +30,6 @@ use queryscope_store_sqlite::OpenError;
 use serde_json::json;
 
 use self::acknowledged::Acknowledged;
-use self::columns::Tally;
 use self::findings::{Findings, Subject};
 use self::place::Place;
 use self::queries::Stored;
@@ -92,17 +91,18 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
     for problem in opened.store.verify().await? {
         findings.problem(&Subject::Store, &problem);
     }
-    // Answers are judged only where nothing was committed meanwhile.
-    let in_use = place.is_in_use();
-    let mut commits = opened.store.commits();
-    let before = Tally::answered(&opened.store).await;
-    let mut progress = Progress::new("queries", None);
-    let stored = queries::check(&opened, findings, &mut progress).await;
-    progress.finish();
-    let after = Tally::answered(&opened.store).await;
-    if stored.unreadable == 0 && !in_use && !place.is_in_use() && commits.try_next().is_none() {
-        columns::check(&before, &after, &stored.tally, findings);
-    }
+    let stored = columns::check(
+        &opened.store,
+        || place.is_in_use(),
+        findings,
+        async |findings| {
+            let mut progress = Progress::new("queries", None);
+            let stored = queries::check(&opened, findings, &mut progress).await;
+            progress.finish();
+            stored
+        },
+    )
+    .await;
     let seen = streams::check(&opened.store, &stored.streams, findings).await;
     let left = match place.files() {
         Some(root) => files::check(&root, &opened.store, findings).await,

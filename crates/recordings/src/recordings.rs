@@ -106,8 +106,8 @@ impl Recordings {
     /// # Errors
     /// [`RecordingError::Unavailable`] when they can not, also because there is no such bucket.
     pub async fn reach(&self) -> Result<(), RecordingError> {
-        let years = self.objects.list_with_delimiter(None).await;
-        years.map(drop).map_err(|error| RecordingError::Unavailable(error.into()))
+        self.objects.list_with_delimiter(None).await?;
+        Ok(())
     }
 
     /// Deletes a sealed recording and the date folders it leaves empty; nothing happens when there is none.
