@@ -59,13 +59,14 @@ pub(crate) struct Plan {
 pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
     std::fs::create_dir_all(&plan.folder)?;
     let mut rows = Vec::new();
+    // First: what the others leave is deleted, and a file system may take minutes to give those places to new files.
+    if plan.only.as_ref().is_none_or(|only| only == "overload") {
+        rows.extend(overload::run(shapes, plan)?);
+    }
     for attack in Attack::all(plan.crowd) {
         if plan.only.as_ref().is_none_or(|only| *only == attack.name) {
             rows.extend(against(shapes, plan, &attack)?);
         }
-    }
-    if plan.only.as_ref().is_none_or(|only| only == "overload") {
-        rows.extend(overload::run(shapes, plan)?);
     }
     ensure!(!rows.is_empty(), "there is no such attack");
     Ok(rows)

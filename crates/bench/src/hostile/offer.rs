@@ -28,6 +28,15 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 /// Bytes of an answer, about twice what it takes.
 const ANSWER_BYTES: usize = 1024;
 
+/// What senders do after a 503.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Senders {
+    /// They go on with the next batch, when it is due.
+    Impatient,
+    /// They send the same batch again, after as long as they were asked to wait, as the specification has it.
+    Patient,
+}
+
 /// What was answered.
 #[derive(Debug, Default)]
 pub(super) struct Offered {
@@ -67,7 +76,13 @@ impl Lanes {
     ///
     /// # Errors
     /// When a connection that was closed can not be opened again.
-    pub(super) fn offer(self, pool: &[Ready], every: Duration, duration: Duration) -> Result<Offered> {
+    pub(super) fn offer(
+        self,
+        pool: &[Ready],
+        every: Duration,
+        duration: Duration,
+        senders: Senders,
+    ) -> Result<Offered> {
         let Self { address, epoll, open: mut lanes } = self;
         let (begin, used) = (Instant::now(), thread_cpu_seconds());
         let end = begin + duration;
@@ -103,7 +118,14 @@ impl Lanes {
                 if std::mem::take(&mut lane.waits) {
                     waiting -= 1;
                     offered.count(answer.as_ref().ok(), lane.sent.elapsed());
-                    due.push(Reverse(((lane.due + every).max(lane.sent), number)));
+                    let next = match answer.as_ref().ok().and_then(pause_asked_for) {
+                        Some(pause) if senders == Senders::Patient => {
+                            lane.next -= 1;
+                            Instant::now() + pause
+                        }
+                        _ => (lane.due + every).max(lane.sent),
+                    };
+                    due.push(Reverse((next, number)));
                 }
                 if answer.map_or(true, |answer| answer.close) {
                     let next = lane.next;
@@ -116,6 +138,11 @@ impl Lanes {
         offered.cpu_s = thread_cpu_seconds() - used;
         Ok(offered)
     }
+}
+
+/// How long a sender that was refused is to wait.
+fn pause_asked_for(answer: &Response) -> Option<Duration> {
+    (answer.status == 503).then(|| Duration::from_secs(answer.retry_after_s.unwrap_or_default()))
 }
 
 impl Offered {
@@ -189,5 +216,46 @@ impl Lane {
             }
             ensure!(!ended, "the connection ended before the answer was whole");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+    use crate::body::Request;
+
+    /// What a service gets to read that refuses the first request of three, a letter each.
+    fn sent_by(senders: Senders) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let service = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let (mut read, mut letter) = (String::new(), [0]);
+            while stream.read(&mut letter).expect("open") > 0 {
+                let status = if read.is_empty() { "503 Busy\r\nRetry-After: 0" } else { "202 Accepted" };
+                read.push(char::from(letter[0]));
+                let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+                stream.write_all(answer.as_bytes()).expect("open");
+            }
+            read
+        });
+        let request =
+            |letter: &u8| Request { bytes: [*letter].into(), decoded_bytes: 1, events: 1, queries: 1 };
+        let pool = [Ready { address, requests: b"abc".iter().map(request).collect() }];
+        let lanes = Lanes::open(address, 1).expect("a connection");
+        let offered = lanes.offer(&pool, Duration::ZERO, Duration::from_mins(1), senders).expect("answers");
+        assert_eq!((offered.busy, offered.no_retry_after, offered.others), (1, 0, 0));
+        let read = service.join().expect("no panic");
+        assert_eq!(offered.good as usize, read.len() - 1);
+        read
+    }
+
+    #[test]
+    fn the_patient_send_again_what_was_refused_and_the_impatient_what_is_next() {
+        assert_eq!(sent_by(Senders::Patient), "aabc");
+        assert_eq!(sent_by(Senders::Impatient), "abc");
     }
 }
