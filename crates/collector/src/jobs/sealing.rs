@@ -3,7 +3,9 @@
 //! Nobody waits for it: until then a recording is read from its chunks. So it gives way to ingest: it starts
 //! once nothing has been committed for a moment, or once it has put this off for long enough, and while
 //! requests keep coming it works a small part of the time; a larger one, half of it at most, the longer more wait than it
-//! gets done, for chunks must not pile up for ever.
+//! gets done, for chunks must not pile up for ever. While batches are refused it stands back altogether, for a while.
+
+mod pace;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use queryscope_protocol::QueryId;
 use queryscope_recordings::{RecordingError, SealRound};
 use tokio_util::sync::CancellationToken;
 
+use self::pace::Pace;
 use super::turn::Turns;
 use super::{pause, reach};
 use crate::app::App;
@@ -22,8 +25,6 @@ const ROUND: usize = 64;
 const CONCURRENCY: usize = 8;
 /// Ingest counts as quiet after this long without a commit.
 const QUIET: Duration = Duration::from_millis(500);
-/// Under steady ingest a round starts this long after the one before ended, as long as it keeps up.
-const BUSY_PAUSE: Duration = Duration::from_secs(5);
 /// Pause after a failure of the store or of the place for recordings; the next is twice as long.
 const FAILURE_PAUSE: Duration = Duration::from_secs(2);
 const FAILURE_PAUSE_MAX: Duration = Duration::from_mins(1);
@@ -33,7 +34,7 @@ const SKIPPED_MAX: usize = 1024;
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let mut skip = HashSet::new();
     let mut failure_pause = FAILURE_PAUSE;
-    let mut busy_pause = BUSY_PAUSE;
+    let mut pace = Pace::default();
     // What an earlier run of the service left.
     app.committed.notify_one();
     loop {
@@ -41,9 +42,9 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
             () = stop.cancelled() => return,
             () = app.committed.notified() => {}
         }
-        while let Some((round, took)) = wait_and_seal(&app, &stop, &turns, busy_pause, &skip).await {
+        while let Some((round, took)) = wait_and_seal(&app, &stop, &turns, &mut pace, &skip).await {
             let full = round.as_ref().is_ok_and(|round| round.full);
-            busy_pause = next_pause(busy_pause, full, took);
+            pace.after(full, took);
             if note(&app, round, &mut skip) {
                 failure_pause = FAILURE_PAUSE;
                 if full {
@@ -70,27 +71,26 @@ async fn pause_unless_reached(app: &App, duration: Duration, stop: &Cancellation
     }
 }
 
-/// The pause after a round that was full or not and took so long: some 40 s of full rounds make it short.
-fn next_pause(pause: Duration, full: bool, took: Duration) -> Duration {
-    let next = if full { (pause * 7 / 8).max(took) } else { pause * 2 };
-    next.min(BUSY_PAUSE)
-}
-
 /// Seals one round at a moment that suits ingest, after the pause at the latest; how long that took. `None` when it is
 /// time to stop.
 async fn wait_and_seal(
     app: &Arc<App>,
     stop: &CancellationToken,
     turns: &Turns,
-    busy_pause: Duration,
+    pace: &mut Pace,
     skip: &HashSet<QueryId>,
 ) -> Option<(Result<SealRound, RecordingError>, Duration)> {
     let begun = Instant::now();
-    while begun.elapsed() < busy_pause {
+    while begun.elapsed() < pace.pause {
         tokio::select! {
             () = stop.cancelled() => return None,
             () = app.committed.notified() => {}
-            () = tokio::time::sleep(QUIET.min(busy_pause)) => break,
+            () = tokio::time::sleep(QUIET.min(pace.pause)) => break,
+        }
+    }
+    while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.unix_ms())) {
+        if !pause(rest, stop).await {
+            return None;
         }
     }
     let _turn = turns.take(stop).await?;

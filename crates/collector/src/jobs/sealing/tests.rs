@@ -1,3 +1,6 @@
+use std::pin::pin;
+
+use futures_util::poll;
 use queryscope_recordings::Recordings;
 use queryscope_store::testsuite::{MemoryStore, query_id};
 use tokio::time::timeout;
@@ -9,37 +12,6 @@ use crate::metrics::CommitMetrics;
 use crate::settings::Settings;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The pauses, in milliseconds, after rounds that were full or not and took so long.
-fn check(rounds: &[(bool, u64)], pauses_ms: &[u128]) {
-    let mut pause = BUSY_PAUSE;
-    let pauses = rounds.iter().map(|(full, took)| {
-        pause = next_pause(pause, *full, Duration::from_millis(*took));
-        pause.as_millis()
-    });
-    assert_eq!(pauses.collect::<Vec<_>>(), pauses_ms);
-}
-
-#[test]
-fn the_longer_it_falls_behind_the_more_it_works() {
-    check(&[(false, 9); 3], &[5_000; 3]);
-    check(
-        &[(true, 90), (true, 90), (true, 90), (false, 9), (false, 9)],
-        &[4_375, 3_828, 3_349, 5_000, 5_000],
-    );
-    check(&[(true, 4_900), (true, 4_900), (true, 90_000)], &[4_900, 4_900, 5_000]);
-}
-
-#[test]
-fn steady_ingest_is_caught_up_with_within_a_minute_and_gets_half_of_the_time() {
-    let took = Duration::from_millis(100);
-    let (mut pause, mut waited) = (BUSY_PAUSE, Duration::ZERO);
-    while pause > took {
-        waited += pause + took;
-        pause = next_pause(pause, true, took);
-    }
-    assert_eq!((pause, waited.as_secs()), (took, 42));
-}
 
 /// A collector none of whose jobs runs.
 async fn app() -> Arc<App> {
@@ -82,4 +54,20 @@ async fn it_goes_on_once_recordings_can_be_reached_again() {
     assert!(go_on);
     stop.cancel();
     assert!(!timeout(PATIENCE, rest()).await.expect("at once"));
+}
+
+#[tokio::test]
+async fn no_round_begins_while_batches_are_refused_until_it_has_stood_back_long_enough() {
+    let (app, stop, turns) = (app().await, CancellationToken::new(), Turns::new(None));
+    let mut pace = Pace::default();
+    pace.pause = Duration::ZERO;
+    let begins = async |pace: &mut Pace| {
+        let skip = HashSet::new();
+        poll!(pin!(wait_and_seal(&app, &stop, &turns, pace, &skip))).is_ready()
+    };
+    assert!(begins(&mut pace).await);
+    app.admission.turned_away(app.clock.unix_ms());
+    assert!(!begins(&mut pace).await);
+    assert!((0..1_000).any(|_| pace.stand_back(true).is_none()));
+    assert!(begins(&mut pace).await);
 }
