@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
@@ -18,6 +17,7 @@ use crate::error::ApiError;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
+use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::tokens::Tokens;
 use crate::{jobs, read, router};
@@ -77,12 +77,12 @@ impl Collector {
     }
 
     /// The routes for senders and readers.
-    pub fn router(&self) -> Router {
+    pub fn routes(&self) -> Routes {
         router::full(&self.app)
     }
 
     /// The routes for senders alone.
-    pub fn ingest_router(&self) -> Router {
+    pub fn ingest_routes(&self) -> Routes {
         router::ingest_only(&self.app)
     }
 

@@ -17,5 +17,5 @@ pub(crate) use body::spent;
 pub(crate) use budget::Budget;
 pub(crate) use conflicts::Conflicts;
 pub(crate) use decode::{Coding, Decoders};
-pub(crate) use events::{__path_events, accept, events};
+pub(crate) use events::{__path_events, EVENTS, accept, events};
 pub(crate) use health::{__path_health, health};

@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::routes::Routes;
 use crate::{ingest, live, page, read, security};
 
 #[derive(OpenApi)]
@@ -76,7 +77,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 /// Everything: what senders and what readers use.
-pub(crate) fn full(app: &Arc<App>) -> Router {
+pub(crate) fn full(app: &Arc<App>) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
@@ -107,17 +108,17 @@ fn dashboard() -> Router<Arc<App>> {
 }
 
 /// What senders use, alone.
-pub(crate) fn ingest_only(app: &Arc<App>) -> Router {
+pub(crate) fn ingest_only(app: &Arc<App>) -> Routes {
     let (ingest, _) = ingest_routes().split_for_parts();
     finish(ingest.fallback(no_such_path), app)
 }
 
-fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Router {
-    routes
+fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Routes {
+    let others = routes
         .route_layer(from_fn_with_state(Arc::clone(app), count))
         .method_not_allowed_fallback(no_such_method)
-        .layer(from_fn(security::add_headers))
-        .with_state(Arc::clone(app))
+        .with_state(Arc::clone(app));
+    Routes::new(app, others)
 }
 
 async fn count(State(app): State<Arc<App>>, path: MatchedPath, request: Request, next: Next) -> Response {
@@ -142,7 +143,7 @@ async fn no_such_path(request: Request) -> ApiError {
 async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
-    let allowed = if request.uri().path() == "/v1/events" { "POST" } else { "GET, HEAD" };
+    let allowed = if request.uri().path() == ingest::EVENTS { "POST" } else { "GET, HEAD" };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

@@ -28,8 +28,7 @@ pub(crate) async fn check_host(State(app): State<Arc<App>>, request: Request, ne
 }
 
 /// Adds the headers that keep a browser from anything the service does not need.
-pub(crate) async fn add_headers(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+pub(crate) fn protect(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),

@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+use tower::Service;
 
 use crate::collector::Collector;
 use crate::live::{Apart, Cut};
@@ -59,11 +59,11 @@ pub async fn serve(
     let head_deadline = settings.head_deadline;
     {
         let live = collector.live_threads();
-        let all = accept(listener, collector.router(), live, head_deadline, &connections);
+        let all = accept(listener, collector.routes(), live, head_deadline, &connections);
         let senders = async {
             match ingest {
                 Some(listener) => {
-                    accept(listener, collector.ingest_router(), live, head_deadline, &connections).await
+                    accept(listener, collector.ingest_routes(), live, head_deadline, &connections).await
                 }
                 None => std::future::pending().await,
             }
@@ -93,7 +93,10 @@ pub async fn serve(
 /// Accepts connections for ever.
 async fn accept(
     listener: TcpListener,
-    router: Router,
+    routes: impl Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static,
     live: &Handle,
     head_deadline: Duration,
     connections: &GracefulShutdown,
@@ -114,7 +117,7 @@ async fn accept(
         };
         let cut = Cut::default();
         let apart = Apart::default();
-        let served = connection(stream, router.clone(), head_deadline, cut.clone(), apart.clone());
+        let served = connection(stream, routes.clone(), head_deadline, cut.clone(), apart.clone());
         let mut served = Box::pin(connections.watch(served));
         let live = live.clone();
         tokio::spawn(async move {
@@ -138,7 +141,10 @@ async fn accept(
 
 fn connection(
     stream: TcpStream,
-    router: Router,
+    routes: impl Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static,
     head_deadline: Duration,
     cut: Cut,
     apart: Apart,
@@ -148,11 +154,7 @@ fn connection(
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(cut.clone());
         request.extensions_mut().insert(apart.clone());
-        let router = router.clone();
-        async move {
-            let response = router.oneshot(request.map(Body::new)).await;
-            response.map_err(|never: Infallible| match never {})
-        }
+        routes.clone().call(request.map(Body::new))
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
@@ -163,6 +165,7 @@ fn connection(
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
     use axum::middleware::from_fn;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
 use object_store::memory::InMemory;
-use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Settings, hash_token};
+use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
 use queryscope_protocol::QueryId;
 use queryscope_recordings::{LineReader, Recordings};
 use queryscope_store::Store;
@@ -33,7 +32,7 @@ impl Clock for Stopped {
 }
 
 pub(crate) struct Service {
-    router: Router,
+    routes: Routes,
     recordings: Recordings,
     pub(crate) store: Arc<dyn Store>,
     stop: CancellationToken,
@@ -53,15 +52,15 @@ pub(crate) struct Answer {
 impl Service {
     /// One for senders and readers.
     pub(crate) fn start() -> Self {
-        Self::with(Collector::router)
+        Self::with(Collector::routes)
     }
 
     /// One for senders alone, which is much sooner there.
     pub(crate) fn for_senders() -> Self {
-        Self::with(Collector::ingest_router)
+        Self::with(Collector::ingest_routes)
     }
 
-    fn with(router: fn(&Collector) -> Router) -> Self {
+    fn with(routes: fn(&Collector) -> Routes) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
         let recordings = Recordings::new(Arc::new(InMemory::new()));
@@ -76,13 +75,13 @@ impl Service {
             let jobs = collector.start_jobs(&stop);
             (collector, jobs)
         });
-        Self { router: router(&collector), recordings, store, stop, _jobs: jobs, runtime }
+        Self { routes: routes(&collector), recordings, store, stop, _jobs: jobs, runtime }
     }
 
     /// Sends a request and reads its answer whole.
     pub(crate) fn ask(&self, request: Request<Body>) -> Answer {
         self.wait(async {
-            let response = self.router.clone().oneshot(request).await.expect("never fails");
+            let response = self.routes.clone().oneshot(request).await.expect("never fails");
             let (head, body) = response.into_parts();
             let body = body.collect().await.expect("a whole body").to_bytes();
             Answer { status: head.status, headers: head.headers, body }
@@ -92,7 +91,7 @@ impl Service {
     /// Sends a request and reads so many pieces of its answer at most.
     pub(crate) fn ask_begin(&self, request: Request<Body>, pieces: usize) -> Answer {
         self.wait(async {
-            let response = self.router.clone().oneshot(request).await.expect("never fails");
+            let response = self.routes.clone().oneshot(request).await.expect("never fails");
             let (head, body) = response.into_parts();
             let read: Vec<Bytes> =
                 body.into_data_stream().take(pieces).map(|piece| piece.expect("a piece")).collect().await;

@@ -1,7 +1,7 @@
 //! A bound on the requests that are worked on at once, and the line of those that wait for them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -12,6 +12,8 @@ use crate::error::ApiError;
 /// With so many at work, a request that is admitted gives way to those that have arrived: they are admitted, or
 /// turned away at once, before any of them is worked on. Fewer are worked on as they come, which costs less.
 const GIVE_WAY_FROM: usize = 64;
+/// So many of the line are admitted for each that is turned away.
+const ADMITTED_FOR_EACH_TURNED_AWAY: usize = 2;
 /// How long after a request was turned away the service counts as overloaded.
 const OVERLOADED_FOR: Duration = Duration::from_secs(10);
 /// Stands for "no request was turned away".
@@ -20,8 +22,8 @@ const NEVER: i64 = i64::MIN;
 /// Admits requests whose bodies have come, up to a number of them; the others wait in line.
 ///
 /// To turn a request away costs a quarter of storing its batch or more. Were each one told at once, a service that is
-/// offered several times what it takes would do little else. So for each request of the line that is admitted the
-/// one behind it is turned away, and whoever has waited to the deadline: what is stored hardly suffers, and a sender that
+/// offered several times what it takes would do little else. So for every two requests of the line that are admitted
+/// one is turned away, and whoever has waited to the deadline: what is stored hardly suffers, and a sender that
 /// waits sends nothing.
 #[derive(Debug)]
 pub(crate) struct Admission {
@@ -29,6 +31,7 @@ pub(crate) struct Admission {
     total: usize,
     deadline: Duration,
     next_in_line: Notify,
+    admitted_from_line: AtomicUsize,
     turned_away_unix_ms: AtomicI64,
 }
 
@@ -39,6 +42,7 @@ impl Admission {
             total: requests,
             deadline,
             next_in_line: Notify::new(),
+            admitted_from_line: AtomicUsize::new(0),
             turned_away_unix_ms: AtomicI64::new(NEVER),
         }
     }
@@ -67,8 +71,11 @@ impl Admission {
             biased;
             slot = slot => {
                 let slot = slot.ok()?.ok()?;
-                // Where none waits, the next one that does is told at once.
-                self.next_in_line.notify_one();
+                let before = self.admitted_from_line.fetch_add(1, Ordering::Relaxed);
+                if before % ADMITTED_FOR_EACH_TURNED_AWAY == 0 {
+                    // Where none waits, the next one that does is told at once.
+                    self.next_in_line.notify_one();
+                }
                 Some(slot)
             }
             () = self.next_in_line.notified() => None,
@@ -116,21 +123,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_those_in_line_every_other_one_is_turned_away() {
+    async fn of_those_in_line_one_is_turned_away_for_every_two_admitted() {
         let admission = Admission::new(1, LONG);
         let mut slot = Some(admission.admit().await.expect("room"));
         let mut line: Vec<_> = (0..6).map(|_| Box::pin(admission.admit())).collect();
         for waiting in &mut line {
             assert!(poll!(waiting).is_pending(), "nobody is told before a slot is free");
         }
-        let mut line = line.into_iter();
-        while let (Some(mut first), Some(mut second)) = (line.next(), line.next()) {
-            drop(slot.take());
-            let Poll::Ready(Ok(its)) = poll!(&mut first) else { panic!("it has the slot") };
-            let Poll::Ready(Err(error)) = poll!(&mut second) else { panic!("it is told") };
-            assert_eq!(error.status().as_u16(), 503);
-            slot = Some(its);
+        let mut admitted = Vec::new();
+        for waiting in &mut line {
+            let mut outcome = poll!(&mut *waiting);
+            if outcome.is_pending() {
+                drop(slot.take());
+                outcome = poll!(waiting);
+            }
+            let Poll::Ready(outcome) = outcome else { panic!("the slot is free") };
+            admitted.push(outcome.is_ok());
+            slot = outcome.inspect_err(|error| assert_eq!(error.status().as_u16(), 503)).ok().or(slot);
         }
+        assert_eq!(admitted, [true, false, true, true, false, true]);
         assert_eq!(admission.taken(), 1);
     }
 

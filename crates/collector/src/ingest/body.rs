@@ -136,6 +136,9 @@ pub(crate) fn refuse(error: ApiError, headers: &HeaderMap, rest: Body) -> Respon
     if late || headers.contains_key(header::EXPECT) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
+    if rest.is_end_stream() {
+        return response;
+    }
     response.map(|answer| Body::new(Refusal { answer, rest: Some(rest), drain_time }))
 }
 
@@ -154,7 +157,7 @@ impl HttpBody for Refusal {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if let Some(rest) = self.rest.take().filter(|rest| !rest.is_end_stream()) {
+        if let Some(rest) = self.rest.take() {
             tokio::spawn(tokio::time::timeout(self.drain_time, drain(rest)));
         }
         Pin::new(&mut self.answer).poll_frame(cx)

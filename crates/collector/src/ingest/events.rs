@@ -19,6 +19,9 @@ use super::decode::Coding;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
+/// Where batches go to.
+pub(crate) const EVENTS: &str = "/v1/events";
+
 /// What became of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"accepted": 3, "duplicates": 0}))]

@@ -144,7 +144,7 @@ async fn senders_have_routes_of_their_own() {
     let app = TestApp::new().await;
     let ask = async |path: &str| {
         let request = Request::get(path).body(Body::empty()).expect("a request");
-        let response = tower::ServiceExt::oneshot(app.collector.ingest_router(), request).await;
+        let response = tower::ServiceExt::oneshot(app.collector.ingest_routes(), request).await;
         response.expect("never fails").status().as_u16()
     };
     for (path, status) in

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use flate2::read::MultiGzDecoder;
 use http_body_util::BodyExt;
-use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Settings, hash_token};
+use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
 use queryscope_recordings::Recordings;
 use queryscope_store::Store;
 use queryscope_store::testsuite::Front;
@@ -109,7 +108,7 @@ impl Setup {
             .await
             .expect("a collector");
         TestApp {
-            router: collector.router(),
+            routes: collector.routes(),
             collector,
             store,
             faults: self.faults,
@@ -124,7 +123,7 @@ pub(crate) struct TestApp {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) faults: Faults,
     pub(crate) clock: Arc<TestClock>,
-    router: Router,
+    routes: Routes,
     folder: TempDir,
 }
 
@@ -150,9 +149,9 @@ impl TestApp {
         Jobs { _jobs: self.collector.start_jobs(&CancellationToken::new()) }
     }
 
-    /// Sends a request through the router.
+    /// Sends a request through its routes.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.expect("never fails");
+        let response = self.routes.clone().oneshot(request).await.expect("never fails");
         let (head, body) = response.into_parts();
         let body = body.collect().await.expect("a whole body").to_bytes();
         Answer { status: head.status, headers: head.headers, body }
