@@ -16,8 +16,8 @@ use crate::client::Connection;
 /// Between two bytes of a connection that is held.
 const DRIP_EVERY: Duration = Duration::from_secs(1);
 /// Connections opened between two pauses, so that the backlog of the socket holds them.
-const OPENED_AT_ONCE: usize = 100;
-const OPEN_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const OPENED_AT_ONCE: usize = 100;
+pub(super) const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a connection that is held writes.
 pub(super) struct Idler {

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -12,6 +13,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
 
+use super::crowd::{OPEN_PAUSE, OPENED_AT_ONCE};
 use crate::body::Ready;
 use crate::http::{Response, take_response};
 use crate::latency::Latencies;
@@ -67,7 +69,13 @@ impl Lanes {
     /// When one can not be opened.
     pub(super) fn open(address: SocketAddr, count: usize) -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let open = (0..count).map(|number| Lane::open(address, &epoll, number)).collect::<Result<_>>()?;
+        let mut open = Vec::with_capacity(count);
+        for number in 0..count {
+            open.push(Lane::open(address, &epoll, number)?);
+            if open.len() % OPENED_AT_ONCE == 0 {
+                thread::sleep(OPEN_PAUSE);
+            }
+        }
         Ok(Self { address, epoll, open })
     }
 
@@ -222,7 +230,6 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
-    use std::thread;
 
     use super::*;
     use crate::body::Request;

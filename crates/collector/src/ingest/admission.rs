@@ -72,7 +72,7 @@ impl Admission {
             slot = slot => {
                 let slot = slot.ok()?.ok()?;
                 let before = self.admitted_from_line.fetch_add(1, Ordering::Relaxed);
-                if before % ADMITTED_FOR_EACH_TURNED_AWAY == 0 {
+                if before.is_multiple_of(ADMITTED_FOR_EACH_TURNED_AWAY) {
                     // Where none waits, the next one that does is told at once.
                     self.next_in_line.notify_one();
                 }

@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(pace.stand_back(false), None);
         assert_eq!(pace.stand_back(true), Some(LOOK_EVERY));
         pace.after(true, Duration::ZERO);
-        assert_eq!(stands_back(&mut pace), STAND_BACK_MAX - LOOK_EVERY, "one overload after another");
+        assert_eq!(stands_back(&mut pace) + LOOK_EVERY, STAND_BACK_MAX, "one overload after another");
         assert_eq!(stands_back(&mut pace), Duration::ZERO);
         pace.after(false, Duration::ZERO);
         assert_eq!(stands_back(&mut pace), STAND_BACK_MAX);
