@@ -108,23 +108,25 @@ impl Clusters {
         touched.map(|(_, places)| places.len()).sum()
     }
 
-    /// The queries of a label that started in a stretch of time, both ends included, the latest stored first, each
+    /// The queries of some labels that started in a stretch of time, both ends included, the latest stored first, each
     /// with a number in the order they were stored.
     pub(crate) fn each(
         &self,
-        label: usize,
+        labels: &[usize],
         since_unix_ns: i64,
         until_unix_ns: i64,
         mut take: impl FnMut(u32, &Row),
     ) {
-        for pieces in self.pieces(label).rchunks(FETCHED) {
-            let touched = pieces.iter().filter(|(segment, _)| {
-                self.segments[*segment as usize].1.touches(since_unix_ns, until_unix_ns)
-            });
-            for (segment, places) in touched.clone() {
+        let pieces = labels.iter().flat_map(|label| self.pieces(*label));
+        let mut pieces: Vec<_> = pieces
+            .filter(|(segment, _)| self.segments[*segment as usize].1.touches(since_unix_ns, until_unix_ns))
+            .collect();
+        pieces.sort_by_key(|(segment, _)| *segment);
+        for pieces in pieces.rchunks(FETCHED) {
+            for (segment, places) in pieces {
                 self.segments[*segment as usize].1.fetch(usize::from(places.end) - 1);
             }
-            for (segment, places) in touched.rev() {
+            for (segment, places) in pieces.iter().rev() {
                 let first_number = segment * ROWS as u32;
                 let segment = &self.segments[*segment as usize].1;
                 for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
@@ -196,7 +198,7 @@ mod tests {
     fn rows(clusters: &Clusters) -> Vec<Vec<i64>> {
         let of = |label| {
             let mut rows = Vec::new();
-            clusters.each(label, i64::MIN, i64::MAX, |number, _| rows.push(clusters.row(number)));
+            clusters.each(&[label], i64::MIN, i64::MAX, |number, _| rows.push(clusters.row(number)));
             rows
         };
         clusters.labels().map(of).collect()
@@ -212,6 +214,17 @@ mod tests {
         let of_label = Selection { label: Some(Some(8)), ..ALL };
         let clusters = Clusters::of(&columns.snapshot(), &of_label);
         assert_eq!(rows(&clusters), [vec![], vec![far, 2], vec![]]);
+    }
+
+    #[test]
+    fn rows_of_several_labels_come_by_segment() {
+        let far = 5 * ROWS as i64;
+        let columns =
+            columns_of([(1, 7), (2, 8), (3, 7), (far, 8), (far + 1, 7), (2 * far, 7), (3 * far, 9)]);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        let mut rows = Vec::new();
+        clusters.each(&[0, 1], 2, 2 * far - 1, |number, _| rows.push(clusters.row(number)));
+        assert_eq!(rows, [far, far + 1, 2, 3]);
     }
 
     #[test]

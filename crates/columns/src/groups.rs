@@ -25,7 +25,7 @@ pub fn groups<N: Names>(
     };
     let clusters = Clusters::of(snapshot, selection);
     let lists = RuleLists::of(names, snapshot, &clusters)?;
-    let groups = tally(snapshot, selection, &clusters, &lists, field, Tally::into_group);
+    let groups = tally(snapshot, selection, &clusters, &lists, field, Tally::group);
     let groups = groups.into_iter().map(|(term, group)| Ok(GroupEntry::of(&names.text(term)?, group)));
     let mut groups: Vec<GroupEntry> = groups.collect::<Result<_, _>>()?;
     groups.sort_unstable_by(|a, b| {

@@ -27,7 +27,7 @@ pub fn overview<N: Names>(
     let services: Vec<Option<String>> = services.collect::<Result<_, _>>()?;
     let services: Arc<[Option<&str>]> = services.iter().map(Option::as_deref).collect();
     let lists = RuleLists::of(names, snapshot, &clusters)?;
-    let parts = on_threads(&clusters, window.runs_since_unix_ns(), window.now_unix_ns(), |labels| {
+    let parts = on_threads(&clusters, window.runs_since_unix_ns(), window.now_unix_ns(), |stretches| {
         let mut reader = Reader { clusters: &clusters, window, points: Vec::new() };
         let mut overviews = Overviews::new(*window);
         let of_label = |label: usize| {
@@ -41,7 +41,7 @@ pub fn overview<N: Names>(
             let texts = PlanTexts { plans: plans.collect(), services: Arc::clone(&services) };
             let overview = overviews.overview(&reader.points, &texts, || {
                 let (mut runs, mut seen) = (0, vec![false; texts.plans.len()]);
-                clusters.each(label, i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
+                clusters.each(&[label], i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
                     runs += 1;
                     seen[clusters.place(row.plan)] = true;
                 });
@@ -50,7 +50,7 @@ pub fn overview<N: Names>(
             })?;
             Some((term, overview))
         };
-        labels.filter_map(of_label).collect::<Vec<_>>()
+        stretches.flatten().copied().filter_map(of_label).collect::<Vec<_>>()
     });
     let entries = parts.into_iter().flatten();
     let entries = entries.map(|(term, overview)| Ok(OverviewEntry::of(&names.text(term)?, overview)));
@@ -95,7 +95,7 @@ impl Reader<'_> {
     fn add(&mut self, label: usize, since_unix_ns: i64, until_unix_ns: i64) {
         // Growing would hold the runs of a large label three times.
         self.points.reserve_exact(self.clusters.rows_max(label, since_unix_ns, until_unix_ns));
-        self.clusters.each(label, since_unix_ns, until_unix_ns, |number, row| {
+        self.clusters.each(&[label], since_unix_ns, until_unix_ns, |number, row| {
             self.points.push(point(number, row, self.clusters.place(row.plan) as u32));
         });
     }

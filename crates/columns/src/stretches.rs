@@ -13,34 +13,47 @@ use crate::clusters::Clusters;
 /// handful, so that tests with few queries are answered by several threads.
 const STRETCH_ROWS: usize = if cfg!(debug_assertions) { 4 } else { 16_384 };
 
+/// Stretches of about equal size at most. The rows of many labels are read sooner together, since those of neighbours lie
+/// beside each other, but no thread is to wait for another's last stretch.
+const STRETCHES: usize = 64;
+
 /// Threads that make one answer at most, the one that asks included.
 const THREADS_MAX: usize = 4;
 
-/// Has threads go through all labels, of which the queries of a stretch of time are read: each calls `work` once, with
-/// labels that no other takes. Gives what they made of them, in any order.
+/// Has threads go through the labels that have plans, of which the queries of a stretch of time are read: each calls
+/// `work` once, with stretches of labels that no other takes. Gives what they made of them, in any order.
+///
+/// The label of the most plans comes first, the others in the order in which their rows lie. Most plans of all have
+/// the queries without a label: what is made of a plan, whatever its labels, would otherwise wait for them.
 ///
 /// On Linux the threads have the scheduling policy of the one that asks.
 pub(crate) fn on_threads<T: Send>(
     clusters: &Clusters,
     since_unix_ns: i64,
     until_unix_ns: i64,
-    work: impl Fn(&mut dyn Iterator<Item = usize>) -> T + Sync,
+    work: impl Fn(&mut dyn Iterator<Item = &[usize]>) -> T + Sync,
 ) -> Vec<T> {
-    let rows = clusters.labels().map(|label| clusters.rows_max(label, since_unix_ns, until_unix_ns));
+    let plans = |label: &usize| clusters.plans(*label).len();
+    let mut labels: Vec<usize> = clusters.labels().filter(|label| plans(label) > 0).collect();
+    if let Some(first) = (0..labels.len()).max_by_key(|at| plans(&labels[*at])) {
+        labels[..=first].rotate_right(1);
+    }
+    let rows = labels.iter().map(|label| clusters.rows_max(*label, since_unix_ns, until_unix_ns)).collect();
     let stretches = cut(rows);
     let threads = match stretches.len() {
         0 | 1 => 1,
         stretches => thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX).min(stretches),
     };
-    share(&stretches, threads, work)
+    share(&stretches, threads, |stretches| work(&mut stretches.map(|stretch| &labels[stretch])))
 }
 
 /// Cuts labels into stretches, by the rows of each.
-fn cut(rows: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+fn cut(rows: Vec<usize>) -> Vec<Range<usize>> {
+    let rows_enough = STRETCH_ROWS.max(rows.iter().sum::<usize>() / STRETCHES);
     let mut stretches: Vec<Range<usize>> = Vec::new();
-    let mut rows_in_last = STRETCH_ROWS;
-    for (label, rows) in rows.enumerate() {
-        if let Some(last) = stretches.last_mut().filter(|_| rows == 0 || rows_in_last < STRETCH_ROWS) {
+    let mut rows_in_last = rows_enough;
+    for (label, rows) in rows.into_iter().enumerate() {
+        if let Some(last) = stretches.last_mut().filter(|_| rows == 0 || rows_in_last < rows_enough) {
             last.end = label + 1;
             rows_in_last += rows;
         } else {
@@ -54,11 +67,10 @@ fn cut(rows: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 fn share<T: Send>(
     stretches: &[Range<usize>],
     threads: usize,
-    work: impl Fn(&mut dyn Iterator<Item = usize>) -> T + Sync,
+    work: impl Fn(&mut dyn Iterator<Item = Range<usize>>) -> T + Sync,
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let work =
-        || work(&mut from_fn(|| stretches.get(next.fetch_add(1, Ordering::Relaxed)).cloned()).flatten());
+    let work = || work(&mut from_fn(|| stretches.get(next.fetch_add(1, Ordering::Relaxed)).cloned()));
     thread::scope(|scope| {
         let begin = || thread::Builder::new().name("analysis".into()).spawn_scoped(scope, work);
         // Where the system refuses a thread, the others take all there is.
@@ -79,7 +91,8 @@ mod tests {
 
     #[test]
     fn labels_are_cut_into_stretches_of_enough_rows() {
-        let stretches = |rows: &[usize]| cut(rows.iter().map(|quarters| quarters * STRETCH_ROWS / 4));
+        let stretches =
+            |rows: &[usize]| cut(rows.iter().map(|quarters| quarters * STRETCH_ROWS / 4).collect());
         assert!(stretches(&[]).is_empty());
         assert_eq!(stretches(&[0, 1, 1, 1, 1, 1]), [0..5, 5..6]);
         assert_eq!(stretches(&[20, 1, 9]), [0..1, 1..3]);
@@ -88,15 +101,21 @@ mod tests {
     }
 
     #[test]
+    fn many_labels_are_cut_into_few_stretches() {
+        let stretches = cut(vec![STRETCH_ROWS; 10 * STRETCHES]);
+        assert!(stretches.len() == STRETCHES && stretches.iter().all(|stretch| stretch.len() == 10));
+    }
+
+    #[test]
     fn each_label_is_taken_once() {
         let stretches = [0..3, 3..4, 4..9, 9..10];
         for threads in 1..=4 {
             // All have begun before one goes on, so that each gets something.
             let begun = Barrier::new(threads);
-            let taken = share(&stretches, threads, |labels| {
-                let first = labels.next();
+            let taken = share(&stretches, threads, |stretches| {
+                let first = stretches.next();
                 begun.wait();
-                first.into_iter().chain(labels).collect::<Vec<_>>()
+                first.into_iter().chain(stretches).flatten().collect::<Vec<_>>()
             });
             assert!(taken.len() == threads && taken.iter().all(|labels| !labels.is_empty()), "{taken:?}");
             let mut taken = taken.concat();
@@ -109,10 +128,10 @@ mod tests {
     #[should_panic(expected = "label 3")]
     fn a_panic_is_passed_on() {
         let begun = Barrier::new(2);
-        share(&[0..1, 3..4], 2, |labels| {
-            let label = labels.next();
+        share(&[0..1, 3..4], 2, |stretches| {
+            let stretch = stretches.next();
             begun.wait();
-            assert!(label != Some(3), "label 3");
+            assert!(stretch != Some(3..4), "label 3");
         });
     }
 }

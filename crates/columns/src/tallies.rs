@@ -1,6 +1,7 @@
 //! What the kept queries of each label or plan come to.
 
 use std::collections::HashMap;
+use std::mem::swap;
 use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -21,8 +22,16 @@ struct Part {
     rules: Vec<i64>,
 }
 
-/// Tallies the queries a filter keeps by a field of their plans, label after label, and finishes each group once its
-/// last label is done: what is held is about one label's worth for each thread. Gives what `finish` makes of the
+impl Part {
+    /// Forgets all queries and keeps the memory for others.
+    fn clear(&mut self) {
+        self.tally.clear();
+        self.rules.clear();
+    }
+}
+
+/// Tallies the queries a filter keeps by a field of their plans, some labels after others, and finishes each group once
+/// its last label is done: what is held is about one stretch of labels for each thread. Gives what `finish` makes of the
 /// groups and of the rules that warned in them, with the term of each, in any order. Groups without queries may be
 /// among those it is asked of.
 pub(crate) fn tally<'r, T: Send>(
@@ -31,16 +40,19 @@ pub(crate) fn tally<'r, T: Send>(
     clusters: &Clusters,
     lists: &'r RuleLists,
     field: impl Fn(&Plan) -> Option<i64> + Sync,
-    finish: impl Fn(Tally, Vec<&'r str>) -> Option<T> + Sync,
+    finish: impl Fn(&mut Tally, Vec<&'r str>) -> Option<T> + Sync,
 ) -> Vec<(i64, T)> {
     let shared = Shared::of(snapshot, clusters, &field);
-    let groups = on_threads(clusters, selection.since_unix_ns, selection.until_unix_ns, |labels| {
+    let groups = on_threads(clusters, selection.since_unix_ns, selection.until_unix_ns, |stretches| {
         let mut groups = Vec::new();
-        for label in labels {
-            let parts = parts(snapshot, selection, clusters, label, &field);
-            let whole = parts.into_iter().filter_map(|(term, part)| Some((term, shared.whole(term, part)?)));
+        let mut reader = Reader::of(snapshot);
+        for labels in stretches {
+            reader.read(snapshot, selection, clusters, labels, &field);
+            let whole = reader.terms.iter().zip(&mut reader.parts);
+            let whole =
+                whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
             groups.extend(whole.filter_map(|(term, Part { tally, rules })| {
-                Some((term, finish(tally, lists.distinct(&rules))?))
+                Some((term, finish(tally, lists.distinct(rules))?))
             }));
         }
         groups
@@ -48,40 +60,70 @@ pub(crate) fn tally<'r, T: Send>(
     groups.into_iter().flatten().collect()
 }
 
-/// The groups of a label's queries.
-fn parts(
-    snapshot: &Snapshot,
-    selection: &Selection,
-    clusters: &Clusters,
-    label: usize,
-    field: impl Fn(&Plan) -> Option<i64>,
-) -> Vec<(i64, Part)> {
-    let plans = clusters.plans(label).iter().map(|plan| &snapshot.plans[*plan as usize]);
-    let mut parts = Vec::new();
-    let mut numbers: HashMap<_, _, RandomState> = HashMap::default();
-    let number_of = plans.clone().map(|plan| {
-        field(plan).map(|term| {
-            *numbers.entry(term).or_insert_with(|| {
-                parts.push((term, Part::default()));
-                parts.len() - 1
-            })
-        })
-    });
-    let number_of: Vec<Option<usize>> = number_of.collect();
-    let mut seen = vec![false; number_of.len()];
-    clusters.each(label, selection.since_unix_ns, selection.until_unix_ns, |number, row| {
-        let place = clusters.place(row.plan);
-        if let Some(part) = number_of[place] {
-            seen[place] = true;
-            parts[part].1.tally.add(&point(number, row, row.plan));
-        }
-    });
-    for ((plan, part), seen) in plans.zip(number_of).zip(seen) {
-        if let Some(part) = part.filter(|_| seen) {
-            parts[part].1.rules.extend(plan.rules);
+/// Reads the groups of some labels after others, in memory that is used again.
+#[derive(Debug)]
+struct Reader {
+    terms: Vec<i64>,
+    /// Those of the terms, in their order, and some that are not used now.
+    parts: Vec<Part>,
+    number_of_term: HashMap<i64, u32, RandomState>,
+    /// By plan: the number of its group, and whether a query had it.
+    plans: Vec<(Option<u32>, bool)>,
+}
+
+impl Reader {
+    fn of(snapshot: &Snapshot) -> Self {
+        Self {
+            terms: Vec::new(),
+            parts: Vec::new(),
+            number_of_term: HashMap::default(),
+            plans: vec![(None, false); snapshot.plans.len()],
         }
     }
-    parts
+
+    fn read(
+        &mut self,
+        snapshot: &Snapshot,
+        selection: &Selection,
+        clusters: &Clusters,
+        labels: &[usize],
+        field: impl Fn(&Plan) -> Option<i64>,
+    ) {
+        self.terms.clear();
+        for label in labels {
+            // What a group has of each label is completed with that label.
+            self.number_of_term.clear();
+            for plan in clusters.plans(*label) {
+                let number = field(&snapshot.plans[*plan as usize]).map(|term| self.number(term));
+                self.plans[*plan as usize] = (number, false);
+            }
+        }
+        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, |number, row| {
+            let (part, seen) = &mut self.plans[row.plan as usize];
+            if let Some(part) = *part {
+                *seen = true;
+                self.parts[part as usize].tally.add(&point(number, row, row.plan));
+            }
+        });
+        for plan in labels.iter().flat_map(|label| clusters.plans(*label)) {
+            if let (Some(part), true) = self.plans[*plan as usize] {
+                self.parts[part as usize].rules.extend(snapshot.plans[*plan as usize].rules);
+            }
+        }
+    }
+
+    /// The number of a term's group, which begins empty.
+    fn number(&mut self, term: i64) -> u32 {
+        *self.number_of_term.entry(term).or_insert_with(|| {
+            let number = self.terms.len();
+            self.terms.push(term);
+            match self.parts.get_mut(number) {
+                Some(part) => part.clear(),
+                None => self.parts.push(Part::default()),
+            }
+            number as u32
+        })
+    }
 }
 
 /// Groups of several labels, until the last of these is done: how many are left, and what there is.
@@ -104,13 +146,17 @@ impl Shared {
         Self(several.map(|(term, (labels, _))| (term, Mutex::new((labels, Part::default())))).collect())
     }
 
-    /// The whole group, when this part completes it.
-    fn whole(&self, term: i64, part: Part) -> Option<Part> {
-        let Some(group) = self.0.get(&term) else { return Some(part) };
+    /// Completes this part of a group to the whole one; `false` while labels are left, for which it is kept.
+    fn complete(&self, term: i64, part: &mut Part) -> bool {
+        let Some(group) = self.0.get(&term) else { return true };
         let (labels_left, whole) = &mut *group.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.tally.merge(part.tally);
-        whole.rules.extend(part.rules);
+        whole.tally.append(&mut part.tally);
+        whole.rules.append(&mut part.rules);
         *labels_left -= 1;
-        (*labels_left == 0).then(|| std::mem::take(whole))
+        let complete = *labels_left == 0;
+        if complete {
+            swap(whole, part);
+        }
+        complete
     }
 }

@@ -1,6 +1,7 @@
 //! The plans of a label.
 
 use std::cmp::Reverse;
+use std::mem::take;
 
 use queryscope_store::VersionEntry;
 
@@ -22,7 +23,7 @@ pub fn versions<N: Names>(
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let by_plan = |plan: &Plan| plan.fingerprint;
     let plans = tally(snapshot, selection, &clusters, &lists, by_plan, |tally, rules| {
-        Some((clusters.row(tally.last()?), tally, rules))
+        Some((clusters.row(tally.last()?), take(tally), rules))
     });
     let mut versions = Vec::new();
     for (term, (last, tally, rules)) in plans {

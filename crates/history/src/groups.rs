@@ -33,7 +33,7 @@ impl<'a> Group<'a> {
             tally.add(point);
         }
         let rules = names.plans.iter().flat_map(|plan| plan.rules.iter().copied());
-        tally.into_group(distinct_rules(rules).into_iter().collect())
+        tally.group(distinct_rules(rules).into_iter().collect())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What do runs come to that are read one after the other?
 
+use std::mem::{swap, take};
+
 use queryscope_protocol::QueryId;
 
 use crate::groups::Group;
@@ -19,10 +21,8 @@ pub struct Tally {
     bounds: Option<(Place, Place)>,
     total: WallTotal,
     times_ms: Vec<f64>,
-    /// The last that finished, up to twice as many as are told.
+    /// The last that finished, the last one first: as many as are told.
     recent: Vec<(Place, f64)>,
-    /// Those that stand before this one are not among them.
-    recent_from: Option<Place>,
 }
 
 impl Tally {
@@ -40,8 +40,11 @@ impl Tally {
         }
     }
 
-    /// Adds the runs of another tally.
-    pub fn merge(&mut self, other: Self) {
+    /// Moves the runs of another tally over to this one.
+    pub fn append(&mut self, other: &mut Self) {
+        if self.runs < other.runs {
+            swap(self, other);
+        }
         self.runs += other.runs;
         self.failed += other.failed;
         self.bounds = match (self.bounds, other.bounds) {
@@ -51,10 +54,19 @@ impl Tally {
             (one, None) | (None, one) => one,
         };
         self.total.merge(other.total);
-        self.times_ms.extend(other.times_ms);
-        for (place, time_ms) in other.recent {
-            self.add_recent(place, time_ms);
+        self.times_ms.append(&mut other.times_ms);
+        for (place, time_ms) in &other.recent {
+            self.add_recent(*place, *time_ms);
         }
+        other.clear();
+    }
+
+    /// Forgets all runs and keeps the memory they took, for others.
+    pub fn clear(&mut self) {
+        let (mut times_ms, mut recent) = (take(&mut self.times_ms), take(&mut self.recent));
+        times_ms.clear();
+        recent.clear();
+        *self = Self { times_ms, recent, ..Self::default() };
     }
 
     /// Whether there were no runs.
@@ -68,20 +80,15 @@ impl Tally {
     }
 
     /// The runs as a group, with what warned in any of them; `None` when there were none.
-    pub fn into_group(mut self, rules: Vec<&str>) -> Option<Group<'_>> {
+    pub fn group<'a>(&mut self, rules: Vec<&'a str>) -> Option<Group<'a>> {
         let (_, (last_started_unix_ns, _)) = self.bounds?;
-        self.forget_older();
-        self.recent.sort_unstable_by_key(|(place, _)| *place);
-        // In memory of its own: collected in place it would keep that of twice as many places and times.
-        let mut recent_wall_ms = Vec::with_capacity(self.recent.len());
-        recent_wall_ms.extend(self.recent.iter().map(|(_, time_ms)| *time_ms));
         Some(Group {
             runs: self.runs,
             failed: self.failed,
             last_started_unix_ns,
             total_wall_ms: self.total.wall_ms(),
             rules,
-            recent_wall_ms,
+            recent_wall_ms: self.recent.iter().rev().map(|(_, time_ms)| *time_ms).collect(),
             usual_wall_ms: median(&mut self.times_ms),
         })
     }
@@ -107,23 +114,12 @@ impl Tally {
         })
     }
 
+    /// Where runs come the last ones first, each is put behind the others or has no place.
     fn add_recent(&mut self, place: Place, time_ms: f64) {
-        if Some(place) > self.recent_from {
-            // At once: a group that has few of them is rare, and growing costs more than the memory.
-            self.recent.reserve_exact(2 * GROUP_RECENT_RUNS - self.recent.len());
-            self.recent.push((place, time_ms));
-            if self.recent.len() == 2 * GROUP_RECENT_RUNS {
-                self.forget_older();
-            }
-        }
-    }
-
-    fn forget_older(&mut self) {
-        let older = self.recent.len().saturating_sub(GROUP_RECENT_RUNS);
-        if older > 0 {
-            self.recent.select_nth_unstable_by_key(older, |(place, _)| *place);
-            self.recent_from = Some(self.recent[older].0);
-            self.recent.drain(..older);
+        let later = self.recent.iter().rposition(|(other, _)| *other > place).map_or(0, |last| last + 1);
+        if later < GROUP_RECENT_RUNS {
+            self.recent.truncate(GROUP_RECENT_RUNS - 1);
+            self.recent.insert(later, (place, time_ms));
         }
     }
 }

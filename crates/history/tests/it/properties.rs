@@ -78,20 +78,31 @@ proptest! {
             0..300,
         ),
     ) {
+        let point = |(number, (started_unix_ns, time_ms, failed, part))| {
+            (Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed }, part)
+        };
+        let points: Vec<(Point, usize)> = (0..).zip(points).map(point).collect();
         let mut whole = Tally::default();
         let mut parts = [Tally::default(), Tally::default(), Tally::default()];
-        for (number, (started_unix_ns, time_ms, failed, part)) in (0..).zip(points) {
-            let point = Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed };
-            whole.add(&point);
-            parts[part].add(&point);
+        for (point, part) in &points {
+            whole.add(point);
+            parts[*part].add(point);
         }
-        let [mut merged, second, third] = parts;
-        merged.merge(second);
-        merged.merge(third);
-        prop_assert_eq!(merged.last(), whole.last());
-        prop_assert_eq!(merged.clone().into_group(Vec::new()), whole.clone().into_group(Vec::new()));
+        let [mut merged, mut second, mut third] = parts;
+        merged.append(&mut second);
+        merged.append(&mut third);
+        prop_assert!(second.is_empty() && third.is_empty());
+        let mut again = second;
+        for (point, _) in &points {
+            again.add(point);
+        }
+        let group = |tally: &Tally| tally.clone().group(Vec::new());
         let version = |tally: Tally| tally.into_version("A", Vec::new(), QueryId::new(Uuid::nil()));
-        prop_assert_eq!(version(merged), version(whole));
+        for other in [merged, again] {
+            prop_assert_eq!(other.last(), whole.last());
+            prop_assert_eq!(group(&other), group(&whole));
+            prop_assert_eq!(version(other), version(whole.clone()));
+        }
     }
 
     #[test]
