@@ -11,6 +11,7 @@ mod list;
 mod metrics;
 mod overview;
 mod params;
+mod pieces;
 mod progress;
 mod query;
 mod recording;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::pieces::Pieces;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::threads::{StandBack, Threads};
@@ -27,8 +27,7 @@ pub(crate) fn threads() -> Threads {
 pub(crate) async fn analyse_apart(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let answer = async move {
         let (head, body) = next.run(request).await.into_parts();
-        let body = to_bytes(body, usize::MAX).await;
-        body.map(|body| Response::from_parts(head, Body::from(body)))
+        Pieces::of(body).await.map(|pieces| Response::from_parts(head, pieces.into_body()))
     };
     // A reader that has gone needs no answer.
     match AbortOnDropHandle::new(app.analyses.handle().spawn(answer)).await {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{RawQuery, State};
 use queryscope_store::{GroupBy, GroupEntry};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::params::{Params, RunFilters, SourceFilters, filter};
+use super::pieces::LongJson;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -95,7 +95,7 @@ impl From<GroupEntry> for Group {
 pub(crate) async fn groups(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
-) -> Result<Json<Vec<Group>>, ApiError> {
+) -> Result<LongJson<Vec<Group>>, ApiError> {
     let params = Params::of(query.as_deref());
     let by = params.value("by", "label or fingerprint", |text| match text {
         "label" => Some(GroupBy::Label),
@@ -103,5 +103,5 @@ pub(crate) async fn groups(
         _ => None,
     })?;
     let groups = app.store.groups(filter(&params)?, by.unwrap_or_default()).await?;
-    Ok(Json(groups.into_iter().map(Into::into).collect()))
+    Ok(LongJson(groups.into_iter().map(Into::into).collect()))
 }

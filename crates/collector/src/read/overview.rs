@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::params::{Params, SourceFilters, source_filter};
+use super::pieces::LongJson;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -209,5 +209,5 @@ pub(crate) async fn overview(
         queries: entries.into_iter().map(Into::into).collect(),
     };
     // It is of one moment: there is nothing to validate later.
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(overview)))
+    Ok(([(header::CACHE_CONTROL, "no-store")], LongJson(overview)))
 }
