@@ -13,7 +13,7 @@ use crate::error::ApiError;
 /// turned away at once, before any of them is worked on. Fewer are worked on as they come, which costs less.
 const GIVE_WAY_FROM: usize = 64;
 /// So many of the line are admitted for each that is turned away.
-const ADMITTED_FOR_EACH_TURNED_AWAY: usize = 2;
+const ADMITTED_FOR_EACH_TURNED_AWAY: usize = 4;
 /// How long after a request was turned away the service counts as overloaded.
 const OVERLOADED_FOR: Duration = Duration::from_secs(10);
 /// Stands for "no request was turned away".
@@ -22,7 +22,7 @@ const NEVER: i64 = i64::MIN;
 /// Admits requests whose bodies have come, up to a number of them; the others wait in line.
 ///
 /// To turn a request away costs a quarter of storing its batch or more. Were each one told at once, a service that is
-/// offered several times what it takes would do little else. So for every two requests of the line that are admitted
+/// offered several times what it takes would do little else. So for every four requests of the line that are admitted
 /// one is turned away, and whoever has waited to the deadline: what is stored hardly suffers, and a sender that
 /// waits sends nothing.
 #[derive(Debug)]
@@ -123,10 +123,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_those_in_line_one_is_turned_away_for_every_two_admitted() {
+    async fn of_those_in_line_one_is_turned_away_for_every_four_admitted() {
         let admission = Admission::new(1, LONG);
         let mut slot = Some(admission.admit().await.expect("room"));
-        let mut line: Vec<_> = (0..6).map(|_| Box::pin(admission.admit())).collect();
+        let mut line: Vec<_> = (0..7).map(|_| Box::pin(admission.admit())).collect();
         for waiting in &mut line {
             assert!(poll!(waiting).is_pending(), "nobody is told before a slot is free");
         }
@@ -141,7 +141,7 @@ mod tests {
             admitted.push(outcome.is_ok());
             slot = outcome.inspect_err(|error| assert_eq!(error.status().as_u16(), 503)).ok().or(slot);
         }
-        assert_eq!(admitted, [true, false, true, true, false, true]);
+        assert_eq!(admitted, [true, false, true, true, true, true, false]);
         assert_eq!(admission.taken(), 1);
     }
 
