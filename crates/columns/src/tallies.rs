@@ -23,7 +23,7 @@ struct Part {
 }
 
 impl Part {
-    /// Forgets all queries and keeps the memory for others.
+    /// Forgets all queries and keeps memory for others.
     fn clear(&mut self) {
         self.tally.clear();
         self.rules.clear();

@@ -11,6 +11,10 @@ use crate::quantile::median;
 use crate::total::WallTotal;
 use crate::versions::Version;
 
+/// A tally that is cleared keeps the memory of so many times: those of the few that have more would add up where many
+/// are used again.
+const TIMES_KEPT: usize = 4_096;
+
 /// Some runs, of one label or of one plan, as they are read: of a run only its time is kept.
 ///
 /// They may come in any order; the last ones first is the fastest.
@@ -61,10 +65,11 @@ impl Tally {
         other.clear();
     }
 
-    /// Forgets all runs and keeps the memory they took, for others.
+    /// Forgets all runs and keeps the memory of a usual number of them, for others.
     pub fn clear(&mut self) {
         let (mut times_ms, mut recent) = (take(&mut self.times_ms), take(&mut self.recent));
         times_ms.clear();
+        times_ms.shrink_to(TIMES_KEPT);
         recent.clear();
         *self = Self { times_ms, recent, ..Self::default() };
     }
