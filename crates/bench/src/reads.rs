@@ -171,7 +171,8 @@ impl Reader<'_> {
             latency: Percentiles::default(),
             goal_p95_ms: read.goal_p95_ms,
         };
-        let fitting: Vec<_> = samples.iter().filter(|query| fill_in(&read.path, query).is_some()).collect();
+        let fitting: Vec<_> =
+            samples.iter().filter(|query| fill_in(&read.path, query, query).is_some()).collect();
         ensure!(!fitting.is_empty(), "no stored query fits {}", read.path);
         let mut latencies = Latencies::default();
         let begin = Instant::now();
@@ -179,8 +180,8 @@ impl Reader<'_> {
             if begin.elapsed() > EACH_AT_MOST {
                 break;
             }
-            let query = fitting[random.random_range(0..fitting.len())];
-            let path = fill_in(&read.path, query).context("a query that fits no longer does")?;
+            let [query, other] = [(); 2].map(|()| fitting[random.random_range(0..fitting.len())]);
+            let path = fill_in(&read.path, query, other).context("a query that fits no longer does")?;
             let request = self.target.get(&path);
             while !self.ready.load(Ordering::Relaxed) {
                 tokio::time::sleep(READY_LOOK).await;
@@ -205,8 +206,8 @@ impl Reader<'_> {
     }
 }
 
-/// The path for a query; `None` when the query lacks a field the path asks for.
-fn fill_in(path: &str, query: &Value) -> Option<String> {
+/// The path for a query and another one; `None` when they lack a field the path asks for.
+fn fill_in(path: &str, query: &Value, other: &Value) -> Option<String> {
     let mut filled = String::new();
     let mut rest = path;
     while let Some((before, (field, after))) =
@@ -217,7 +218,13 @@ fn fill_in(path: &str, query: &Value) -> Option<String> {
             "since" => filled.push_str(&(started_unix_ns(query)? - HALF_HOUR_NS).to_string()),
             "until" => filled.push_str(&(started_unix_ns(query)? + HALF_HOUR_NS).to_string()),
             "week" => filled.push_str(&(started_unix_ns(query)? - WEEK_NS).to_string()),
-            _ => filled.extend(utf8_percent_encode(query.get(field)?.as_str()?, NON_ALPHANUMERIC)),
+            _ => {
+                let value = match field.strip_prefix("other.") {
+                    Some(field) => other.get(field),
+                    None => query.get(field),
+                };
+                filled.extend(utf8_percent_encode(value?.as_str()?, NON_ALPHANUMERIC));
+            }
         }
         rest = after;
     }
@@ -239,11 +246,15 @@ mod tests {
     #[test]
     fn a_path_is_filled_in_or_does_not_fit() {
         let query = json!({"label": "a/b c", "host": null, "started_unix_ns": 1_800_000_000_005_i64});
-        let check = |path, expected: Option<&str>| assert_eq!(fill_in(path, &query).as_deref(), expected);
+        let other = json!({"host": "h"});
+        let check =
+            |path, expected: Option<&str>| assert_eq!(fill_in(path, &query, &other).as_deref(), expected);
         check("/api/queries", Some("/api/queries"));
         check("/x?label={label}&status=y", Some("/x?label=a%2Fb%20c&status=y"));
         check("/x?since={since}&until={until}", Some("/x?since=5&until=3600000000005"));
         check("/x?host={host}", None);
+        check("/x?host={other.host}&label={label}", Some("/x?host=h&label=a%2Fb%20c"));
+        check("/x?label={other.label}", None);
         check("/x?service={service}", None);
     }
 

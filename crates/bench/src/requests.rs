@@ -1,7 +1,7 @@
 //! Which requests of the read API are measured.
 
-/// A request to measure. `{field}` stands for that field of a stored query picked at random; `{since}` and
-/// `{until}` for half an hour before and after its start, `{week}` for a week before it.
+/// A request to measure. `{field}` stands for that field of a stored query picked at random, `{other.field}` for that of
+/// another one; `{since}` and `{until}` for half an hour before and after its start, `{week}` for a week before it.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// What it asks for.
@@ -55,13 +55,25 @@ const OVERVIEW_FILTERS: [(&str, &str); 5] = [
 ];
 
 /// Requests beside those, with their goals.
-const OTHERS: [(&str, &str, Option<f64>); 15] = [
+const OTHERS: [(&str, &str, Option<f64>); 19] = [
     ("one query", "/api/queries/{query_id}", Some(10.0)),
     ("list, oldest first", "/api/queries?order=oldest", Some(10.0)),
     ("list that finished", "/api/queries?status=finished", Some(10.0)),
     ("list that runs", "/api/queries?status=running", Some(10.0)),
     ("list that is unfinished", "/api/queries?status=unfinished", Some(10.0)),
     ("list by label and status", "/api/queries?label={label}&status=failed", Some(10.0)),
+    ("list by label and a host of others", "/api/queries?label={label}&host={other.host}", Some(10.0)),
+    (
+        "list by service and an environment of others",
+        "/api/queries?service={service}&environment={other.environment}",
+        Some(10.0),
+    ),
+    ("list by plan, without label", "/api/queries?label=&fingerprint={fingerprint}", Some(10.0)),
+    (
+        "list that finished without environment",
+        "/api/queries?service={service}&environment=&status=finished",
+        Some(10.0),
+    ),
     ("versions of a label", "/api/versions?label={label}", Some(50.0)),
     ("versions of a label and week", "/api/versions?label={label}&since={week}", Some(50.0)),
     ("list searched for a label", "/api/queries?q={label}", None),
