@@ -99,6 +99,19 @@ impl io::Write for Writer {
         Ok(taken)
     }
 
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        // A number or a comma at a time: nearly all fit.
+        if bytes.len() <= self.last.capacity() - self.last.len() {
+            self.last.extend_from_slice(bytes);
+            return Ok(());
+        }
+        while !bytes.is_empty() {
+            let taken = self.write(bytes)?;
+            bytes = &bytes[taken..];
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
