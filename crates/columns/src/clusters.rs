@@ -4,42 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::segment::{ROWS, Row, Segment};
-use crate::select::{Selection, Snapshot};
+use crate::select::{Kept, Selection, Snapshot};
 
 /// Pieces that are fetched from memory at once: most hold a few queries, and the wait for the first one is longer
 /// than it takes to read them.
 const FETCHED: usize = 16;
-
-/// What a filter keeps, by number; all where it has no say.
-#[derive(Debug)]
-struct Kept {
-    origins: Option<Vec<bool>>,
-    plans: Option<Vec<bool>>,
-    status: Option<u8>,
-}
-
-impl Kept {
-    fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
-        let origins = snapshot.origins.iter().map(|origin| selection.keeps_origin(origin));
-        let plans = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan));
-        Self { origins: unless_all(origins), plans: unless_all(plans), status: selection.status }
-    }
-
-    fn keeps_plan(&self, plan: usize) -> bool {
-        self.plans.as_ref().is_none_or(|plans| plans[plan])
-    }
-
-    fn keeps(&self, row: &Row) -> bool {
-        self.status.is_none_or(|status| status == row.status)
-            && self.origins.as_ref().is_none_or(|origins| origins[row.origin as usize])
-            && self.keeps_plan(row.plan as usize)
-    }
-}
-
-fn unless_all(kept: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
-    let kept: Vec<bool> = kept.collect();
-    kept.contains(&false).then_some(kept)
-}
 
 /// The queries a filter keeps, whenever they started, by the number of their label.
 #[derive(Debug)]
@@ -130,7 +99,8 @@ impl Clusters {
                 let first_number = segment * ROWS as u32;
                 let segment = &self.segments[*segment as usize].1;
                 for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
-                    if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns) && self.kept.keeps(&row)
+                    if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns)
+                        && self.kept.keeps(row.origin, row.plan, row.status)
                     {
                         take(first_number + number as u32, &row);
                     }

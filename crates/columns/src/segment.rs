@@ -205,6 +205,11 @@ impl Segment {
         self.first_unix_ns <= until_unix_ns && self.last_unix_ns >= since_unix_ns
     }
 
+    /// No query that is here started before the first or after the last of these, in Unix nanoseconds.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        (self.first_unix_ns, self.last_unix_ns)
+    }
+
     /// The pieces of a sorted segment, by label.
     pub(crate) fn pieces(&self) -> &[Piece] {
         self.sorted.as_ref().map_or(&[], |sorted| &sorted.pieces)
@@ -215,6 +220,27 @@ impl Segment {
         black_box(u64::from(self.status[at]) ^ u64::from(self.plan[at]) ^ u64::from(self.origin[at]));
         black_box(self.started_unix_ns[at].cast_unsigned() ^ self.wall_ms[at].to_bits());
         black_box(self.sorted.as_ref().map(|sorted| sorted.rows[at]));
+    }
+
+    /// Of these places those of queries whose origin, plan and status are looked for. Nothing else of the others is
+    /// read from memory.
+    pub(crate) fn places_of(
+        &self,
+        places: Range<usize>,
+        is_looked_for: impl Fn(u32, u32, u8) -> bool,
+    ) -> impl Iterator<Item = usize> {
+        let begin = places.start;
+        let queries =
+            self.status[places.clone()].iter().zip(&self.origin[places.clone()]).zip(&self.plan[places]);
+        queries.enumerate().filter_map(move |(at, ((status, origin), plan))| {
+            (*status != GONE && is_looked_for(*origin, *plan, *status)).then_some(begin + at)
+        })
+    }
+
+    /// The row of the query at a place, and when it started.
+    pub(crate) fn start_at(&self, at: usize) -> (usize, i64) {
+        let row = self.sorted.as_ref().map_or(at, |sorted| usize::from(sorted.rows[at]));
+        (row, self.started_unix_ns[at])
     }
 
     /// Queries at these places, in the order they lie, each with its row.

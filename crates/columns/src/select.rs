@@ -92,3 +92,51 @@ impl Selection {
 pub(crate) fn keeps(wanted: Wanted, value: Option<i64>) -> bool {
     wanted.is_none_or(|wanted| wanted == value)
 }
+
+/// What a filter keeps, by number; all where it has no say.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    origins: Option<Vec<bool>>,
+    plans: Option<Vec<bool>>,
+    status: Option<u8>,
+}
+
+impl Kept {
+    pub(crate) fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
+        let origins = snapshot.origins.iter().map(|origin| selection.keeps_origin(origin));
+        let plans = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan));
+        Self { origins: unless_all(origins), plans: unless_all(plans), status: selection.status }
+    }
+
+    /// By number whether a label has plans that are kept; `None` where all plans are.
+    pub(crate) fn labels(&self, snapshot: &Snapshot) -> Option<Vec<bool>> {
+        let plans = self.plans.as_ref()?;
+        let mut labels = vec![false; snapshot.labels.len()];
+        for (label, is_kept) in snapshot.label_of.iter().zip(plans) {
+            labels[*label as usize] |= is_kept;
+        }
+        Some(labels)
+    }
+
+    pub(crate) fn keeps_plan(&self, plan: usize) -> bool {
+        self.plans.as_ref().is_none_or(|plans| plans[plan])
+    }
+
+    /// Whether a query of this origin, plan and status is kept.
+    pub(crate) fn keeps(&self, origin: u32, plan: u32, status: u8) -> bool {
+        self.status.is_none_or(|kept| kept == status)
+            && self.origins.as_ref().is_none_or(|origins| origins[origin as usize])
+            && self.keeps_plan(plan as usize)
+    }
+
+    /// Whether no query can be kept.
+    pub(crate) fn is_nothing(&self) -> bool {
+        let nothing = |kept: &Option<Vec<bool>>| kept.as_ref().is_some_and(|kept| !kept.contains(&true));
+        nothing(&self.origins) || nothing(&self.plans)
+    }
+}
+
+fn unless_all(kept: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
+    let kept: Vec<bool> = kept.collect();
+    kept.contains(&false).then_some(kept)
+}

@@ -1,12 +1,17 @@
 //! Pages of the list of queries.
 
-use queryscope_store::{Is, ListRequest, Listed, Order, QueryFilter, Status};
+use queryscope_columns::{Selection, Snapshot};
+use queryscope_store::{Is, ListRequest, Listed, Order, Position, QueryFilter, Status};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use crate::names::DatabaseNames;
 use crate::row::{COLUMNS, listed};
 use crate::search;
 use crate::terms::{TermTexts, find};
+
+/// Places that are looked for in the columns at most: they are held until the page is read.
+const PLACES_MAX: usize = 100_000;
 
 /// Conditions on `query AS q`, the values they take, and the index that serves them best.
 #[derive(Debug, Clone)]
@@ -22,16 +27,19 @@ impl Conditions {
         let mut conditions = Self { clauses: Vec::new(), values: Vec::new(), index: "query_by_start" };
         let host = filter.host.clone().map(Is::Value);
         let project = filter.project.clone().map(Is::Value);
-        // From the index that most often leaves most rows to the one that leaves least.
+        // From the index that most often leaves most rows to the one that leaves least. Of what lacks a value there may
+        // be most.
         let columns = [
             (&project, "q.project", "query_by_project"),
             (&filter.environment, "q.environment", "query_by_environment"),
             (&filter.service, "q.service", "query_by_service"),
             (&host, "q.host", "query_by_host"),
-            (&filter.fingerprint, "q.fingerprint", "query_by_fingerprint"),
             (&filter.label, "q.label", "query_by_label"),
+            (&filter.fingerprint, "q.fingerprint", "query_by_fingerprint"),
         ];
-        for (is, column, index) in columns {
+        let absent = |(is, ..): &(&Option<Is>, &str, &str)| matches!(is, Some(Is::Absent));
+        let (absent, given): (Vec<_>, Vec<_>) = columns.into_iter().partition(absent);
+        for (is, column, index) in absent.into_iter().chain(given) {
             match is {
                 None => continue,
                 Some(Is::Absent) => conditions.clauses.push(format!("{column} IS NULL")),
@@ -92,8 +100,11 @@ impl Conditions {
 
     /// `query AS q` by the index, with the conditions.
     pub(crate) fn source(&self, joins: &str) -> String {
-        let wheres = if self.clauses.is_empty() { "TRUE".into() } else { self.clauses.join(" AND ") };
-        format!("FROM query AS q INDEXED BY {} {joins} WHERE {wheres}", self.index)
+        format!("FROM query AS q INDEXED BY {} {joins} WHERE {}", self.index, self.wheres())
+    }
+
+    fn wheres(&self) -> String {
+        if self.clauses.is_empty() { "TRUE".into() } else { self.clauses.join(" AND ") }
     }
 
     /// The values, in their order.
@@ -110,16 +121,28 @@ pub(crate) const fn order_by(order: Order) -> &'static str {
     }
 }
 
-/// Reads one page.
+/// Whether the queries a filter keeps, its search left out, lie together in one index. Those that finished lie in none.
+pub(crate) fn one_index_serves(filter: &QueryFilter) -> bool {
+    filter.values() <= 1 && filter.status != Some(Status::Finished)
+}
+
+/// Reads one page. Where the columns are given they say which queries it holds: by an index, those that meet the other
+/// conditions may be few of many, and lie far behind.
 pub(crate) fn page(
     db: &Connection,
     terms: &TermTexts,
     request: &ListRequest,
+    columns: Option<&Snapshot>,
 ) -> rusqlite::Result<Vec<Listed>> {
     let Some(mut conditions) = Conditions::of(db, &request.filter)? else { return Ok(Vec::new()) };
     conditions.page(request);
     if let Some(text) = &request.filter.search {
         return search::page(db, terms, request, &conditions, text);
+    }
+    if let Some(columns) = columns
+        && let Some(listed) = page_by_columns(db, terms, request, &conditions, columns)?
+    {
+        return Ok(listed);
     }
     let sql = format!(
         "SELECT {COLUMNS} {} {} LIMIT {} OFFSET {}",
@@ -132,3 +155,37 @@ pub(crate) fn page(
         .query_map(params_from_iter(conditions.values()), |row| listed(db, terms, row))?
         .collect()
 }
+
+/// The page as the columns have it; `None` where a query of it is no longer what they say, or it begins too far behind.
+fn page_by_columns(
+    db: &Connection,
+    terms: &TermTexts,
+    request: &ListRequest,
+    conditions: &Conditions,
+    columns: &Snapshot,
+) -> rusqlite::Result<Option<Vec<Listed>>> {
+    let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
+    let end = skip.saturating_add(request.limit);
+    if end > PLACES_MAX {
+        return Ok(None);
+    }
+    let selection = Selection::of(&DatabaseNames { db, terms }, &request.filter)?;
+    let places = queryscope_columns::page(columns, &selection, request.order, request.after, end);
+    let conditions = conditions.with("q.id = {}", Value::Null);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM query AS q NOT INDEXED JOIN stream AS s ON s.id = q.stream WHERE {}",
+        conditions.wheres()
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    for (number, value) in (1..).zip(conditions.values()) {
+        statement.raw_bind_parameter(number, value)?;
+    }
+    let mut read = |place: &Position| {
+        statement.raw_bind_parameter(conditions.values.len(), place.tie)?;
+        statement.raw_query().next()?.map(|row| listed(db, terms, row)).transpose()
+    };
+    places.iter().skip(skip).map(&mut read).collect()
+}
+
+#[cfg(test)]
+mod tests;

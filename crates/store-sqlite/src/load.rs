@@ -86,12 +86,21 @@ impl LoadedColumns {
         let mut state = self.state.clone();
         let end = state.wait_for(|state| *state != State::Loading).await.map(|state| *state);
         match end {
-            Ok(State::Loaded) => Ok(self.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot()),
+            Ok(State::Loaded) => Ok(self.now()),
             Ok(State::LeftOut) => {
                 Err(StoreError::unavailable("the store was opened without answers over many queries"))
             }
             _ => Err(StoreError::unavailable("the queries could not be loaded")),
         }
+    }
+
+    /// The columns as they are now, unless they are being filled.
+    pub(crate) fn snapshot_now(&self) -> Option<Snapshot> {
+        (*self.state.borrow() == State::Loaded).then(|| self.now())
+    }
+
+    fn now(&self) -> Snapshot {
+        self.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot()
     }
 
     /// Ends filling; the connections it reads with are closed afterwards. Takes as long as reading some thousand

@@ -145,7 +145,10 @@ impl Store for SqliteStore {
     }
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
-        self.readers.read(move |db, terms| list::page(db, terms, &request)).await
+        // The database is read afterwards, and says what has changed since.
+        let columns =
+            if list::one_index_serves(&request.filter) { None } else { self.columns.snapshot_now() };
+        self.readers.read(move |db, terms| list::page(db, terms, &request, columns.as_ref())).await
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {

@@ -36,6 +36,16 @@ pub struct QueryFilter {
     pub search: Option<String>,
 }
 
+impl QueryFilter {
+    /// Of how many fields it asks for a value, times and search left out.
+    pub fn values(&self) -> usize {
+        let Self { project, label, fingerprint, service, environment, host, status, .. } = self;
+        let names = [label, fingerprint, service, environment].map(Option::is_some);
+        let others = [project.is_some(), host.is_some(), status.is_some()];
+        names.into_iter().chain(others).filter(|asks| *asks).count()
+    }
+}
+
 /// Order of a list by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {

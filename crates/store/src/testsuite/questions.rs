@@ -10,12 +10,12 @@ use super::analysis::{DAY_NS, HOUR_NS, NOW_NS};
 use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
 use super::population::{LABELS, PLACES, PROJECTS, any_filter, maybe};
-use super::subject::{ALL, Subjects};
+use super::subject::{ALL, Subjects, request};
 use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
 use crate::path::recording_path;
-use crate::query::Status;
+use crate::query::{Query, Status};
 use crate::recording::Sealed;
 use crate::store::Store;
 
@@ -76,6 +76,8 @@ struct Question {
 
 #[derive(Debug, PartialEq)]
 struct Answers {
+    /// By start and id: among queries of the same start each store has an order of its own.
+    list: Vec<Query>,
     facets: Facets,
     by_label: Vec<GroupEntry>,
     by_plan: Vec<GroupEntry>,
@@ -113,7 +115,11 @@ pub(super) fn any_question_of_any_history(subjects: &Subjects) {
 async fn ask(store: &dyn Store, question: &Question) -> Answers {
     let Question { filter, now_unix_ns, days, utc_offset_minutes } = question;
     let window = Window::new(*now_unix_ns, *days, *utc_offset_minutes).expect("a window");
+    let listed = store.queries(request(filter.clone())).await.expect("a store");
+    let mut list: Vec<Query> = listed.into_iter().map(|listed| listed.query).collect();
+    list.sort_by_key(|query| (query.started_unix_ns, query.query_id));
     Answers {
+        list,
         facets: store.facets(filter.clone()).await.expect("a store"),
         by_label: store.groups(filter.clone(), GroupBy::Label).await.expect("a store"),
         by_plan: store.groups(filter.clone(), GroupBy::Fingerprint).await.expect("a store"),

@@ -1,0 +1,132 @@
+//! A page of a list.
+
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use queryscope_store::{Order, Position};
+
+use crate::segment::{ROWS, Segment};
+use crate::select::{Kept, Selection, Snapshot};
+
+/// The first places in the order of a list, as many as are asked for at most: those of the queries a selection keeps,
+/// after a place where one is given. The tie of a place is the row.
+///
+/// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
+pub fn page(
+    snapshot: &Snapshot,
+    selection: &Selection,
+    order: Order,
+    after: Option<Position>,
+    count: usize,
+) -> Vec<Position> {
+    let kept = Kept::of(snapshot, selection);
+    if kept.is_nothing() {
+        return Vec::new();
+    }
+    let labels = kept.labels(snapshot);
+    let turned = |number: i64| match order {
+        Order::Oldest => number,
+        Order::Newest => !number,
+    };
+    let after = after.map(|after| (turned(after.started_unix_ns), turned(after.tie)));
+    let times = selection.since_unix_ns..=selection.until_unix_ns;
+    let touched =
+        snapshot.segments.iter().filter(|(_, segment)| segment.touches(*times.start(), *times.end()));
+    let first = |segment: &Segment| {
+        let (first_unix_ns, last_unix_ns) = segment.bounds();
+        turned(first_unix_ns).min(turned(last_unix_ns))
+    };
+    let mut segments: Vec<_> = touched.map(|(number, segment)| (first(segment), *number, segment)).collect();
+    segments.sort_unstable_by_key(|(first, number, _)| (*first, *number));
+    // Turned, so that the last place is the largest.
+    let mut found = BinaryHeap::new();
+    for (first, number, segment) in segments {
+        if found.len() >= count && found.peek().is_none_or(|(started, _)| *started < first) {
+            break;
+        }
+        let mut read = |places: Range<usize>| {
+            for at in segment.places_of(places, |origin, plan, status| kept.keeps(origin, plan, status)) {
+                let (row, started_unix_ns) = segment.start_at(at);
+                let place = (turned(started_unix_ns), turned((number * ROWS + row) as i64));
+                let is_before_last = found.len() < count || found.peek().is_some_and(|last| place < *last);
+                if is_before_last
+                    && after.is_none_or(|after| place > after)
+                    && times.contains(&started_unix_ns)
+                {
+                    found.push(place);
+                    if found.len() > count {
+                        found.pop();
+                    }
+                }
+            }
+        };
+        match &labels {
+            Some(labels) if segment.is_sorted() => {
+                for piece in segment.pieces().iter().filter(|piece| labels[piece.label as usize]) {
+                    read(usize::from(piece.places.start)..usize::from(piece.places.end));
+                }
+            }
+            _ => read(0..ROWS),
+        }
+    }
+    let position = |(started, row)| Position { started_unix_ns: turned(started), tie: turned(row) };
+    found.into_sorted_vec().into_iter().map(position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apply::tests::{columns_of, put};
+
+    const ALL: Selection = Selection {
+        project: None,
+        service: None,
+        environment: None,
+        host: None,
+        label: None,
+        fingerprint: None,
+        status: None,
+        since_unix_ns: i64::MIN,
+        until_unix_ns: i64::MAX,
+    };
+
+    #[test]
+    fn a_page_goes_on_after_a_place_over_segments_sorted_or_not() {
+        let far = 5 * ROWS as i64;
+        let rows = [(1, 7), (2, 8), (3, 7), (far, 7), (2 * far, 7), (3 * far, 8), (3 * far + 1, 7)];
+        // Every query starts when its row says, so that rows stand for places.
+        let snapshot = columns_of(rows).snapshot();
+        let of_label = Selection { label: Some(Some(7)), ..ALL };
+        let page = |selection: &Selection, order, after: Option<i64>, count| -> Vec<i64> {
+            let after = after.map(|row| Position { started_unix_ns: row, tie: row });
+            page(&snapshot, selection, order, after, count).into_iter().map(|place| place.tie).collect()
+        };
+        let newest = [3 * far + 1, 2 * far, far, 3, 1];
+        let mut oldest = newest;
+        oldest.reverse();
+        for count in 0..7 {
+            let first = |all: &[i64]| all[..count.min(all.len())].to_vec();
+            assert_eq!(page(&of_label, Order::Newest, None, count), first(&newest));
+            assert_eq!(page(&of_label, Order::Oldest, None, count), first(&oldest));
+            assert_eq!(page(&of_label, Order::Newest, Some(2 * far), count), first(&newest[2..]));
+            assert_eq!(page(&of_label, Order::Oldest, Some(2), count), first(&oldest[1..]));
+        }
+        assert_eq!(page(&ALL, Order::Newest, None, 2), [3 * far + 1, 3 * far]);
+        let of_time = Selection { since_unix_ns: 2, until_unix_ns: far, ..ALL };
+        assert_eq!(page(&of_time, Order::Newest, None, 9), [far, 3, 2]);
+    }
+    #[test]
+    fn of_queries_that_started_together_the_row_decides() {
+        let together = |row| {
+            let mut state = put(row, 7, 0);
+            state.query.as_mut().expect("a query").started_unix_ns = 5;
+            state
+        };
+        let mut columns = columns_of([]);
+        let far = 5 * ROWS as i64;
+        columns.apply([1, 2, far, far + 1].map(together));
+        let page = |order| page(&columns.snapshot(), &ALL, order, None, 1);
+        assert_eq!(page(Order::Newest), [Position { started_unix_ns: 5, tie: far + 1 }]);
+        assert_eq!(page(Order::Oldest), [Position { started_unix_ns: 5, tie: 1 }]);
+    }
+}
