@@ -2,7 +2,7 @@
 //!
 //! Groups, facets, versions and the overview read every query of the time they cover. Where a query ran
 //! (project, service, environment, host) and what it ran (label, fingerprint, rules) repeat, so each
-//! combination is numbered once; a query is then 25 bytes: two numbers, its start, its wall time and its
+//! combination is numbered once; a query is then 21 bytes: two numbers, its start, its wall time and its
 //! status. A filter is decided once for each combination, not for each query.
 //!
 //! Most answers are given label by label, so the rows of a segment that has settled lie by label.

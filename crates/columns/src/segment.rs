@@ -59,13 +59,53 @@ struct Sorted {
     pieces: Vec<Piece>,
 }
 
+/// A number for each row, in sixteen bits until one needs more: few stores have more origins or plans than that.
+#[derive(Debug, Clone)]
+enum Numbers {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+impl Numbers {
+    fn none() -> Self {
+        Self::Narrow(vec![0; ROWS])
+    }
+
+    fn at(&self, at: usize) -> u32 {
+        match self {
+            Self::Narrow(numbers) => numbers[at].into(),
+            Self::Wide(numbers) => numbers[at],
+        }
+    }
+
+    fn put(&mut self, at: usize, number: u32) {
+        match (&mut *self, u16::try_from(number)) {
+            (Self::Narrow(numbers), Ok(number)) => numbers[at] = number,
+            (Self::Narrow(numbers), Err(_)) => {
+                let mut numbers: Vec<u32> = numbers.iter().map(|number| (*number).into()).collect();
+                numbers[at] = number;
+                *self = Self::Wide(numbers);
+            }
+            (Self::Wide(numbers), _) => numbers[at] = number,
+        }
+    }
+
+    /// The numbers at some places, one after the other.
+    fn picked(&self, places: impl Iterator<Item = usize>) -> Self {
+        match self {
+            Self::Narrow(numbers) => Self::Narrow(places.map(|at| numbers[at]).collect()),
+            Self::Wide(numbers) => Self::Wide(places.map(|at| numbers[at]).collect()),
+        }
+    }
+}
+
 /// [`ROWS`] consecutive rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
     started_unix_ns: Vec<i64>,
     wall_ms: Vec<f64>,
-    origin: Vec<u32>,
-    plan: Vec<u32>,
+    origin: Numbers,
+    plan: Numbers,
     status: Vec<u8>,
     sorted: Option<Sorted>,
     /// Bounds of the starts ever put in, so that a stretch of time passes over segments.
@@ -78,8 +118,8 @@ impl Segment {
         Self {
             started_unix_ns: vec![Row::NONE.started_unix_ns; ROWS],
             wall_ms: vec![Row::NONE.wall_ms; ROWS],
-            origin: vec![Row::NONE.origin; ROWS],
-            plan: vec![Row::NONE.plan; ROWS],
+            origin: Numbers::none(),
+            plan: Numbers::none(),
             status: vec![Row::NONE.status; ROWS],
             sorted: None,
             first_unix_ns: i64::MAX,
@@ -97,15 +137,15 @@ impl Segment {
     pub(crate) fn put(&mut self, row: usize, values: Row, label_of: &[u32]) {
         let mut at = self.place_of(row);
         let stays =
-            self.status[at] != GONE && label_of[self.plan[at] as usize] == label_of[values.plan as usize];
+            self.status[at] != GONE && label_of[self.plan.at(at) as usize] == label_of[values.plan as usize];
         if self.sorted.is_some() && !stays {
             *self = self.in_order();
             at = row;
         }
         self.started_unix_ns[at] = values.started_unix_ns;
         self.wall_ms[at] = values.wall_ms;
-        self.origin[at] = values.origin;
-        self.plan[at] = values.plan;
+        self.origin.put(at, values.origin);
+        self.plan.put(at, values.plan);
         self.status[at] = values.status;
         self.first_unix_ns = self.first_unix_ns.min(values.started_unix_ns);
         self.last_unix_ns = self.last_unix_ns.max(values.started_unix_ns);
@@ -143,11 +183,11 @@ impl Segment {
 
     /// The label of each row; [`NO_LABEL`] of a place without a query.
     fn labels(&self, label_of: &[u32]) -> impl Iterator<Item = (u32, u16)> {
-        let label = |(status, plan): (&u8, &u32)| match *status {
+        let label = |(at, status): (usize, &u8)| match *status {
             GONE => NO_LABEL,
-            _ => label_of[*plan as usize],
+            _ => label_of[self.plan.at(at) as usize],
         };
-        self.status.iter().zip(&self.plan).map(label).zip(0..)
+        self.status.iter().enumerate().map(label).zip(0..)
     }
 
     /// Rows in the order of their labels.
@@ -183,8 +223,8 @@ impl Segment {
         Self {
             started_unix_ns: places.clone().map(|at| self.started_unix_ns[at]).collect(),
             wall_ms: places.clone().map(|at| self.wall_ms[at]).collect(),
-            origin: places.clone().map(|at| self.origin[at]).collect(),
-            plan: places.clone().map(|at| self.plan[at]).collect(),
+            origin: self.origin.picked(places.clone()),
+            plan: self.plan.picked(places.clone()),
             status: places.map(|at| self.status[at]).collect(),
             sorted: None,
             first_unix_ns: self.first_unix_ns,
@@ -217,7 +257,7 @@ impl Segment {
 
     /// Has the processor fetch what lies at a place, so that several places are waited for at once.
     pub(crate) fn fetch(&self, at: usize) {
-        black_box(u64::from(self.status[at]) ^ u64::from(self.plan[at]) ^ u64::from(self.origin[at]));
+        black_box(u64::from(self.status[at]) ^ u64::from(self.plan.at(at)) ^ u64::from(self.origin.at(at)));
         black_box(self.started_unix_ns[at].cast_unsigned() ^ self.wall_ms[at].to_bits());
         black_box(self.sorted.as_ref().map(|sorted| sorted.rows[at]));
     }
@@ -229,11 +269,10 @@ impl Segment {
         places: Range<usize>,
         is_looked_for: impl Fn(u32, u32, u8) -> bool,
     ) -> impl Iterator<Item = usize> {
-        let begin = places.start;
-        let queries =
-            self.status[places.clone()].iter().zip(&self.origin[places.clone()]).zip(&self.plan[places]);
-        queries.enumerate().filter_map(move |(at, ((status, origin), plan))| {
-            (*status != GONE && is_looked_for(*origin, *plan, *status)).then_some(begin + at)
+        let statuses = self.status[places.clone()].iter();
+        places.zip(statuses).filter_map(move |(at, status)| {
+            let found = *status != GONE && is_looked_for(self.origin.at(at), self.plan.at(at), *status);
+            found.then_some(at)
         })
     }
 
@@ -250,20 +289,44 @@ impl Segment {
         let columns = self.started_unix_ns[places.clone()]
             .iter()
             .zip(&self.wall_ms[places.clone()])
-            .zip(&self.origin[places.clone()])
-            .zip(&self.plan[places.clone()])
             .zip(&self.status[places])
             .enumerate();
-        columns.filter_map(move |(at, ((((started, wall), origin), plan), status))| {
+        columns.filter_map(move |(at, ((started, wall), status))| {
             let row = Row {
                 started_unix_ns: *started,
                 wall_ms: *wall,
-                origin: *origin,
-                plan: *plan,
+                origin: self.origin.at(begin + at),
+                plan: self.plan.at(begin + at),
                 status: *status,
             };
             let number = numbers.map_or(begin + at, |numbers| usize::from(numbers[at]));
             (*status != GONE).then_some((number, row))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_more_than_sixteen_bits_are_kept() {
+        let label_of: Vec<u32> = (0..70_001).map(|plan| plan % 3).collect();
+        let row = |origin, plan| Row { started_unix_ns: 1, wall_ms: 2.0, origin, plan, status: 3 };
+        let rows = [row(1, 65_535), row(65_535, 65_537), row(2, 4), row(65_536, 70_000), row(3, 5)];
+        let mut segment = Segment::empty();
+        for (at, values) in rows.into_iter().enumerate() {
+            segment.put(at, values, &label_of);
+            assert_eq!(matches!(segment.plan, Numbers::Wide(_)), at >= 1);
+            assert_eq!(matches!(segment.origin, Numbers::Wide(_)), at >= 3);
+        }
+        let sorted = segment.by_label(&label_of);
+        for (at, values) in rows.into_iter().enumerate() {
+            assert_eq!(segment.get(at), Some(values));
+            assert_eq!(sorted.get(at), Some(values));
+        }
+        // By label 0, 1 and 2.
+        let plans: Vec<u32> = sorted.rows(0..ROWS).map(|(_, values)| values.plan).collect();
+        assert_eq!(plans, [65_535, 4, 70_000, 65_537, 5]);
     }
 }
