@@ -13,6 +13,10 @@ use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
 use crate::stretches::on_threads;
 
+/// Memory of so many runs is used for the labels that follow. The few that have more would else take theirs until the last
+/// label is done.
+const POINTS_KEPT: usize = 65_536;
+
 const USUAL_NS: i64 = USUAL_WINDOW.as_nanos() as i64;
 
 /// How the labels are doing, as [`Store::overview`](queryscope_store::Store::overview) says it.
@@ -72,6 +76,7 @@ impl Reader<'_> {
         let (window, now_unix_ns) = (self.window, self.window.now_unix_ns());
         let since_unix_ns = window.runs_since_unix_ns();
         self.points.clear();
+        self.points.shrink_to(POINTS_KEPT);
         self.add(label, since_unix_ns, now_unix_ns);
         if !self.points.iter().any(|point| point.started_unix_ns >= window.since_unix_ns()) {
             return None;

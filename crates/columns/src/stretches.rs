@@ -23,8 +23,9 @@ const THREADS_MAX: usize = 4;
 /// Has threads go through the labels that have plans, of which the queries of a stretch of time are read: each calls
 /// `work` once, with stretches of labels that no other takes. Gives what they made of them, in any order.
 ///
-/// The label of the most plans comes first, the others in the order in which their rows lie. Most plans of all have
-/// the queries without a label: what is made of a plan, whatever its labels, would otherwise wait for them.
+/// The label of the most plans comes first, then that of the most queries, the others in the order in which their rows lie.
+/// Most plans of all have the queries without a label: what is made of a plan, whatever its labels, would otherwise wait for
+/// them. The most queries take the most memory: it has been given back when the answer has grown.
 ///
 /// On Linux the threads have the scheduling policy of the one that asks.
 pub(crate) fn on_threads<T: Send>(
@@ -34,17 +35,23 @@ pub(crate) fn on_threads<T: Send>(
     work: impl Fn(&mut dyn Iterator<Item = &[usize]>) -> T + Sync,
 ) -> Vec<T> {
     let plans = |label: &usize| clusters.plans(*label).len();
+    let rows = |label: &usize| clusters.rows_max(*label, since_unix_ns, until_unix_ns);
     let mut labels: Vec<usize> = clusters.labels().filter(|label| plans(label) > 0).collect();
-    if let Some(first) = (0..labels.len()).max_by_key(|at| plans(&labels[*at])) {
-        labels[..=first].rotate_right(1);
-    }
-    let rows = labels.iter().map(|label| clusters.rows_max(*label, since_unix_ns, until_unix_ns)).collect();
-    let stretches = cut(rows);
+    put_first(&mut labels, rows);
+    put_first(&mut labels, plans);
+    let stretches = cut(labels.iter().map(rows).collect());
     let threads = match stretches.len() {
         0 | 1 => 1,
         stretches => thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX).min(stretches),
     };
     share(&stretches, threads, |stretches| work(&mut stretches.map(|stretch| &labels[stretch])))
+}
+
+/// Puts the label that has the most of something first, and leaves the others as they are.
+fn put_first(labels: &mut [usize], most: impl Fn(&usize) -> usize) {
+    if let Some(first) = (0..labels.len()).max_by_key(|at| most(&labels[*at])) {
+        labels[..=first].rotate_right(1);
+    }
 }
 
 /// Cuts labels into stretches, by the rows of each.
@@ -88,6 +95,14 @@ mod tests {
     use std::sync::Barrier;
 
     use super::*;
+
+    #[test]
+    fn the_label_of_the_most_is_put_first() {
+        let mut labels = [3, 1, 4, 2];
+        put_first(&mut labels, |label| *label);
+        assert_eq!(labels, [4, 3, 1, 2]);
+        put_first(&mut [], |label| *label);
+    }
 
     #[test]
     fn labels_are_cut_into_stretches_of_enough_rows() {

@@ -8,6 +8,9 @@ use crate::point::Point;
 use crate::quantile::median;
 use crate::window::Window;
 
+/// Memory of so many times is kept for other runs.
+const TIMES_KEPT: usize = 65_536;
+
 /// The cells of a range, and the runs in each.
 #[derive(Debug)]
 pub(crate) struct Cells {
@@ -62,6 +65,7 @@ impl Cells {
             (cell.times, begin) = (begin, begin + cell.times);
         }
         self.times_ms.clear();
+        self.times_ms.shrink_to(TIMES_KEPT);
         self.times_ms.resize(begin, 0.0);
         for point in range() {
             if let Some(time_ms) = point.time() {
