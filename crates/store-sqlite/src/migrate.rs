@@ -23,7 +23,8 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// How long a connection waits for another process that holds a lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WRITER_CACHE_KIB: i64 = 32 << 10;
-const READER_CACHE_KIB: i64 = 8 << 10;
+/// A commit empties it, and the kernel has the pages, too.
+const READER_CACHE_KIB: i64 = 2 << 10;
 /// The log file is cut back to this once it has been emptied, in bytes.
 const LOG_BYTES_KEPT: i64 = 64 << 20;
 const STATEMENTS_CACHED: usize = 64;
