@@ -35,7 +35,7 @@ pub use facets::facets;
 pub use groups::groups;
 pub use names::Names;
 pub use overview::overview;
-pub use page::page;
+pub use page::{finds_page, page};
 pub use segment::ROWS;
 pub use select::{Selection, Snapshot};
 pub use versions::versions;

@@ -3,22 +3,36 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use queryscope_store::{Order, Position};
+use queryscope_store::{ListRequest, Order, Position, Status};
 
 use crate::segment::{ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
 
-/// The first places in the order of a list, as many as are asked for at most: those of the queries a selection keeps,
-/// after a place where one is given. The tie of a place is the row.
+/// Places that are looked for at most: they are held until the page is read.
+const PLACES_MAX: usize = 100_000;
+
+/// Whether the queries of a page are to be found here. Where at most one field is asked for they lie together in an index of
+/// the store; those that finished lie in none. What is searched for is in no column.
+pub fn finds_page(request: &ListRequest) -> bool {
+    let filter = &request.filter;
+    let one_index_serves = filter.values() <= 1 && filter.status != Some(Status::Finished);
+    filter.search.is_none() && !one_index_serves && end(request) <= PLACES_MAX
+}
+
+/// The place in a list before which a page ends.
+fn end(request: &ListRequest) -> usize {
+    skipped(request).saturating_add(request.limit)
+}
+
+fn skipped(request: &ListRequest) -> usize {
+    usize::try_from(request.offset).unwrap_or(usize::MAX)
+}
+
+/// The places of a page, of the queries a selection keeps: what its filter says. The tie of a place is the row.
 ///
 /// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
-pub fn page(
-    snapshot: &Snapshot,
-    selection: &Selection,
-    order: Order,
-    after: Option<Position>,
-    count: usize,
-) -> Vec<Position> {
+pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -> Vec<Position> {
+    let (order, count) = (request.order, end(request));
     let kept = Kept::of(snapshot, selection);
     if kept.is_nothing() {
         return Vec::new();
@@ -28,7 +42,7 @@ pub fn page(
         Order::Oldest => number,
         Order::Newest => !number,
     };
-    let after = after.map(|after| (turned(after.started_unix_ns), turned(after.tie)));
+    let after = request.after.map(|after| (turned(after.started_unix_ns), turned(after.tie)));
     let times = selection.since_unix_ns..=selection.until_unix_ns;
     let touched =
         snapshot.segments.iter().filter(|(_, segment)| segment.touches(*times.start(), *times.end()));
@@ -70,11 +84,13 @@ pub fn page(
         }
     }
     let position = |(started, row)| Position { started_unix_ns: turned(started), tie: turned(row) };
-    found.into_sorted_vec().into_iter().map(position).collect()
+    found.into_sorted_vec().into_iter().skip(skipped(request)).map(position).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use queryscope_store::{Is, QueryFilter};
+
     use super::*;
     use crate::apply::tests::{columns_of, put};
 
@@ -90,6 +106,10 @@ mod tests {
         until_unix_ns: i64::MAX,
     };
 
+    fn request(order: Order, after: Option<Position>, offset: u64, limit: usize) -> ListRequest {
+        ListRequest { filter: QueryFilter::default(), order, after, offset, limit }
+    }
+
     #[test]
     fn a_page_goes_on_after_a_place_over_segments_sorted_or_not() {
         let far = 5 * ROWS as i64;
@@ -97,10 +117,12 @@ mod tests {
         // Every query starts when its row says, so that rows stand for places.
         let snapshot = columns_of(rows).snapshot();
         let of_label = Selection { label: Some(Some(7)), ..ALL };
-        let page = |selection: &Selection, order, after: Option<i64>, count| -> Vec<i64> {
+        let part = |selection: &Selection, order, after: Option<i64>, offset, limit| -> Vec<i64> {
             let after = after.map(|row| Position { started_unix_ns: row, tie: row });
-            page(&snapshot, selection, order, after, count).into_iter().map(|place| place.tie).collect()
+            let request = request(order, after, offset, limit);
+            page(&snapshot, selection, &request).into_iter().map(|place| place.tie).collect()
         };
+        let page = |selection: &Selection, order, after, limit| part(selection, order, after, 0, limit);
         let newest = [3 * far + 1, 2 * far, far, 3, 1];
         let mut oldest = newest;
         oldest.reverse();
@@ -110,11 +132,13 @@ mod tests {
             assert_eq!(page(&of_label, Order::Oldest, None, count), first(&oldest));
             assert_eq!(page(&of_label, Order::Newest, Some(2 * far), count), first(&newest[2..]));
             assert_eq!(page(&of_label, Order::Oldest, Some(2), count), first(&oldest[1..]));
+            assert_eq!(part(&of_label, Order::Newest, Some(3 * far), 2, count), first(&newest[3..]));
         }
         assert_eq!(page(&ALL, Order::Newest, None, 2), [3 * far + 1, 3 * far]);
         let of_time = Selection { since_unix_ns: 2, until_unix_ns: far, ..ALL };
         assert_eq!(page(&of_time, Order::Newest, None, 9), [far, 3, 2]);
     }
+
     #[test]
     fn of_queries_that_started_together_the_row_decides() {
         let together = |row| {
@@ -125,8 +149,38 @@ mod tests {
         let mut columns = columns_of([]);
         let far = 5 * ROWS as i64;
         columns.apply([1, 2, far, far + 1].map(together));
-        let page = |order| page(&columns.snapshot(), &ALL, order, None, 1);
+        let page = |order| page(&columns.snapshot(), &ALL, &request(order, None, 0, 1));
         assert_eq!(page(Order::Newest), [Position { started_unix_ns: 5, tie: far + 1 }]);
         assert_eq!(page(Order::Oldest), [Position { started_unix_ns: 5, tie: 1 }]);
+    }
+
+    #[test]
+    fn pages_of_several_fields_that_begin_near_are_found_here() {
+        let all = QueryFilter::default;
+        let label = Some(Is::Absent);
+        let several = QueryFilter { label: label.clone(), fingerprint: Some(Is::Absent), ..all() };
+        let request = |filter| ListRequest { filter, ..request(Order::Newest, None, 0, 50) };
+        for (filter, expected) in [
+            (all(), false),
+            (QueryFilter { since_unix_ns: Some(1), until_unix_ns: Some(2), ..all() }, false),
+            (QueryFilter { label, since_unix_ns: Some(1), ..all() }, false),
+            (QueryFilter { status: Some(Status::Failed), ..all() }, false),
+            // No index holds those that finished.
+            (QueryFilter { status: Some(Status::Finished), ..all() }, true),
+            (QueryFilter { status: Some(Status::Failed), project: Some("p".into()), ..all() }, true),
+            (several.clone(), true),
+            (QueryFilter { search: Some("text".into()), ..several.clone() }, false),
+        ] {
+            assert_eq!(finds_page(&request(filter.clone())), expected, "{filter:?}");
+        }
+        for (offset, expected) in
+            [(PLACES_MAX as u64 - 50, true), (PLACES_MAX as u64 - 49, false), (u64::MAX, false)]
+        {
+            assert_eq!(
+                finds_page(&ListRequest { offset, ..request(several.clone()) }),
+                expected,
+                "from {offset}"
+            );
+        }
     }
 }

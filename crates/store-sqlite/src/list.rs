@@ -10,9 +10,6 @@ use crate::row::{COLUMNS, listed};
 use crate::search;
 use crate::terms::{TermTexts, find};
 
-/// Places that are looked for in the columns at most: they are held until the page is read.
-const PLACES_MAX: usize = 100_000;
-
 /// Conditions on `query AS q`, the values they take, and the index that serves them best.
 #[derive(Debug, Clone)]
 pub(crate) struct Conditions {
@@ -121,11 +118,6 @@ pub(crate) const fn order_by(order: Order) -> &'static str {
     }
 }
 
-/// Whether the queries a filter keeps, its search left out, lie together in one index. Those that finished lie in none.
-pub(crate) fn one_index_serves(filter: &QueryFilter) -> bool {
-    filter.values() <= 1 && filter.status != Some(Status::Finished)
-}
-
 /// Reads one page. Where the columns are given they say which queries it holds: by an index, those that meet the other
 /// conditions may be few of many, and lie far behind.
 pub(crate) fn page(
@@ -156,7 +148,7 @@ pub(crate) fn page(
         .collect()
 }
 
-/// The page as the columns have it; `None` where a query of it is no longer what they say, or it begins too far behind.
+/// The page as the columns have it; `None` where a query of it is no longer what they say.
 fn page_by_columns(
     db: &Connection,
     terms: &TermTexts,
@@ -164,13 +156,8 @@ fn page_by_columns(
     conditions: &Conditions,
     columns: &Snapshot,
 ) -> rusqlite::Result<Option<Vec<Listed>>> {
-    let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
-    let end = skip.saturating_add(request.limit);
-    if end > PLACES_MAX {
-        return Ok(None);
-    }
     let selection = Selection::of(&DatabaseNames { db, terms }, &request.filter)?;
-    let places = queryscope_columns::page(columns, &selection, request.order, request.after, end);
+    let places = queryscope_columns::page(columns, &selection, request);
     let conditions = conditions.with("q.id = {}", Value::Null);
     let sql = format!(
         "SELECT {COLUMNS} FROM query AS q NOT INDEXED JOIN stream AS s ON s.id = q.stream WHERE {}",
@@ -184,7 +171,7 @@ fn page_by_columns(
         statement.raw_bind_parameter(conditions.values.len(), place.tie)?;
         statement.raw_query().next()?.map(|row| listed(db, terms, row)).transpose()
     };
-    places.iter().skip(skip).map(&mut read).collect()
+    places.iter().map(&mut read).collect()
 }
 
 #[cfg(test)]

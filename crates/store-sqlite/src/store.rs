@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
-use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions};
+use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, versions};
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
@@ -146,8 +146,7 @@ impl Store for SqliteStore {
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
         // The database is read afterwards, and says what has changed since.
-        let columns =
-            if list::one_index_serves(&request.filter) { None } else { self.columns.snapshot_now() };
+        let columns = if finds_page(&request) { self.columns.snapshot_now() } else { None };
         self.readers.read(move |db, terms| list::page(db, terms, &request, columns.as_ref())).await
     }
 

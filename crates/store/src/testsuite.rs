@@ -27,6 +27,7 @@ mod history;
 mod list;
 mod memory;
 mod overview;
+mod page;
 mod paging;
 mod population;
 mod questions;
@@ -50,6 +51,7 @@ use crate::store::Store;
 pub use batch::{BatchBuilder, batch, facts, line, query_id, seq, seqs, stream_id};
 pub use front::Front;
 pub use memory::MemoryStore;
+pub use page::any_page;
 pub use snapshot::Snapshot;
 
 /// Opens stores to test; its default is one whose store is empty.

@@ -1,16 +1,14 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use proptest::sample::select;
 use queryscope_columns::{Columns, ROWS};
+use queryscope_store::testsuite::any_page;
 
 use super::*;
 use crate::load;
 use crate::migrate::{open_reader, open_writer};
 
 const QUERIES: usize = 300;
-/// What a field of a filter may ask for; nobody has the last.
-const VALUES: [&str; 4] = ["a", "b", "c", "nobody"];
 
 /// Queries of each combination of values, several of them started at the same time.
 fn filled(folder: &tempfile::TempDir) -> Connection {
@@ -49,50 +47,13 @@ fn columns(db: &Connection) -> Snapshot {
     columns.snapshot()
 }
 
-fn filter() -> impl Strategy<Value = QueryFilter> {
-    let text = || prop::option::weighted(0.4, select(&VALUES[..]).prop_map(String::from));
-    let is = || {
-        let is = prop_oneof![
-            3 => select(&VALUES[..]).prop_map(|text| Is::Value(text.into())),
-            1 => Just(Is::Absent),
-        ];
-        prop::option::weighted(0.4, is)
-    };
-    let status = prop::option::weighted(0.4, select(&Status::ALL[..]));
-    let bound = || prop::option::weighted(0.2, -10..800_i64);
-    (text(), is(), is(), is(), is(), text(), status, bound(), bound()).prop_map(
-        |(project, label, fingerprint, service, environment, host, status, since_unix_ns, until_unix_ns)| {
-            QueryFilter {
-                project,
-                label,
-                fingerprint,
-                service,
-                environment,
-                host,
-                status,
-                since_unix_ns,
-                until_unix_ns,
-                search: None,
-            }
-        },
-    )
-}
-
-fn request() -> impl Strategy<Value = ListRequest> {
-    let after = (-10..800_i64, 0..=QUERIES as i64)
-        .prop_map(|(started_unix_ns, tie)| Position { started_unix_ns, tie });
-    let order = select(&[Order::Newest, Order::Oldest][..]);
-    (filter(), order, prop::option::weighted(0.5, after), 0..4_u64, 0..20_usize)
-        .prop_map(|(filter, order, after, offset, limit)| ListRequest { filter, order, after, offset, limit })
-}
-
 #[test]
 fn columns_and_indexes_give_the_same_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = filled(&folder);
     let (terms, columns) = (TermTexts::default(), columns(&db));
     let found = RefCell::new(0);
-    proptest!(ProptestConfig::with_cases(500), |(request in request())| {
+    proptest!(ProptestConfig::with_cases(500), |(request in any_page(0..QUERIES as i64 + 1, -10..800))| {
         let by_index = page(&db, &terms, &request, None).expect("read");
         prop_assert_eq!(page(&db, &terms, &request, Some(&columns)).expect("read"), by_index.clone());
         *found.borrow_mut() += by_index.len();
@@ -120,22 +81,4 @@ fn columns_that_are_behind_are_noticed() {
     let after = rows(Some(&behind));
     assert_eq!(after[..3], [before[1], before[3], before[4]]);
     assert_eq!((after.len(), &after), (5, &rows(None)));
-}
-
-#[test]
-fn a_filter_is_served_by_one_index_or_by_the_columns() {
-    let all = QueryFilter::default;
-    let label = Some(Is::Absent);
-    for (filter, expected) in [
-        (all(), true),
-        (QueryFilter { since_unix_ns: Some(1), until_unix_ns: Some(2), ..all() }, true),
-        (QueryFilter { label: label.clone(), since_unix_ns: Some(1), ..all() }, true),
-        (QueryFilter { status: Some(Status::Failed), ..all() }, true),
-        // No index holds those that finished.
-        (QueryFilter { status: Some(Status::Finished), ..all() }, false),
-        (QueryFilter { status: Some(Status::Failed), project: Some("p".into()), ..all() }, false),
-        (QueryFilter { label, fingerprint: Some(Is::Absent), ..all() }, false),
-    ] {
-        assert_eq!(one_index_serves(&filter), expected, "{filter:?}");
-    }
 }
