@@ -169,7 +169,8 @@ fn page_by_columns(
     }
     let mut read = |place: &Position| {
         statement.raw_bind_parameter(conditions.values.len(), place.tie)?;
-        statement.raw_query().next()?.map(|row| listed(db, terms, row)).transpose()
+        let there = statement.raw_query().next()?.map(|row| listed(db, terms, row)).transpose()?;
+        Ok(there.filter(|there| there.position == *place))
     };
     places.iter().map(&mut read).collect()
 }
