@@ -125,6 +125,14 @@ impl Follower {
         Ok(self.shared.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot())
     }
 
+    /// The columns with everything that is committed now; `None` while they are being filled, or can not follow.
+    pub(crate) async fn snapshot_now(&self) -> Option<Snapshot> {
+        self.catch_up().await.ok()?;
+        // Emptied under the same lock.
+        let columns = self.shared.columns.read().unwrap_or_else(PoisonError::into_inner);
+        self.shared.loaded.borrow().then(|| columns.snapshot())
+    }
+
     /// Follows no longer.
     pub(crate) async fn stop(&self) {
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -134,6 +142,14 @@ impl Follower {
         }
         let turn = u64::MAX;
         self.shared.looked.send_replace(Looked { turn, failed: Some("the store is closed".into()) });
+    }
+}
+
+impl Shared {
+    fn empty(&self) {
+        let mut columns = self.columns.write().unwrap_or_else(PoisonError::into_inner);
+        self.loaded.send_replace(false);
+        *columns = Columns::default();
     }
 }
 
@@ -159,9 +175,8 @@ async fn run(shared: Arc<Shared>, look_every: Duration) {
 async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbError> {
     let mut client = shared.pool.get().await?;
     let mut since = change::now(&client).await?;
-    *shared.columns.write().unwrap_or_else(PoisonError::into_inner) = Columns::default();
+    shared.empty();
     shared.feed.publish_unnoted();
-    shared.loaded.send_replace(false);
     let load = || AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
     let _loading = shared.answers.then(load);
     let mut past: VecDeque<(Instant, String)> = VecDeque::new();

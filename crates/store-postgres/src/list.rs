@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadpool_postgres::GenericClient;
-use queryscope_store::{Is, ListRequest, Listed, Order, QueryFilter};
+use queryscope_store::{Is, ListRequest, Listed, Order, Position, QueryFilter};
 use tokio_postgres::types::ToSql;
 
 use crate::error::DbError;
@@ -106,13 +106,20 @@ pub(crate) fn order_by(table: &str, order: Order) -> String {
     }
 }
 
-/// Reads one page.
+/// Reads one page. Where its places are given, as the columns have them, the queries there are read: by an index, those
+/// that meet the other conditions may be few of many, and lie far behind.
 pub(crate) async fn page(
     client: &impl GenericClient,
     terms: &TermTexts,
     request: &ListRequest,
+    places: Option<&[Position]>,
 ) -> Result<Vec<Listed>, DbError> {
     let Some(mut conditions) = Conditions::of(client, &request.filter).await? else { return Ok(Vec::new()) };
+    if let Some(places) = places
+        && let Some(listed) = page_by_places(client, terms, request, &conditions, places).await?
+    {
+        return Ok(listed);
+    }
     conditions.page(request);
     let sql = if let Some(text) = &request.filter.search {
         let Some(sql) = search::sql(client, &mut conditions, request, text).await? else {
@@ -132,6 +139,31 @@ pub(crate) async fn page(
     listed(client, terms, &rows).await
 }
 
+/// The queries at places; `None` where one of them is no longer there.
+async fn page_by_places(
+    client: &impl GenericClient,
+    terms: &TermTexts,
+    request: &ListRequest,
+    conditions: &Conditions,
+    places: &[Position],
+) -> Result<Option<Vec<Listed>>, DbError> {
+    let rows: Vec<i64> = places.iter().map(|place| place.tie).collect();
+    let mut values = conditions.values();
+    values.push(&rows);
+    // By the rows alone, whatever the database takes a condition to leave of all queries.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (SELECT * FROM query WHERE id = ANY(${}) OFFSET 0) AS q
+         JOIN stream AS s ON s.id = q.stream WHERE {} {}",
+        values.len(),
+        conditions.clause(),
+        order_by("q", request.order)
+    );
+    let rows = client.query(&client.prepare_cached(&sql).await?, &values).await?;
+    let listed = listed(client, terms, &rows).await?;
+    let found = listed.iter().map(|listed| &listed.position);
+    Ok(found.eq(places).then_some(listed))
+}
+
 /// A number of rows, as the database takes it.
 pub(crate) fn bound(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
@@ -140,3 +172,6 @@ pub(crate) fn bound(limit: usize) -> i64 {
 pub(crate) fn offset(request: &ListRequest) -> i64 {
     i64::try_from(request.offset).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
-use queryscope_columns::{Selection, Snapshot, facets, groups, overview, versions};
+use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
     Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, Kept, ListRequest, Listed,
-    OverviewEntry, Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats,
+    OverviewEntry, Position, Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats,
     StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 use tokio::runtime::Handle;
@@ -150,14 +150,23 @@ impl PostgresStore {
         Ok(self.read.get().await?)
     }
 
-    /// Answers from the columns, of the queries a filter keeps, on a thread that may block.
+    /// Answers from the columns, with everything that is committed now.
     async fn analyse<T: Send + 'static>(
         &self,
         filter: QueryFilter,
         answer: impl FnOnce(&ColumnNames, &Snapshot, &Selection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
-        let snapshot = self.follower.snapshot().await?;
+        self.answer(self.follower.snapshot().await?, filter, answer).await
+    }
+
+    /// Answers from columns, of the queries a filter keeps, on a thread that may block.
+    async fn answer<T: Send + 'static>(
+        &self,
+        snapshot: Snapshot,
+        filter: QueryFilter,
+        answer: impl FnOnce(&ColumnNames, &Snapshot, &Selection) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let names = ColumnNames {
             terms: Arc::clone(&self.terms),
             pool: self.read.clone(),
@@ -166,6 +175,18 @@ impl PostgresStore {
         let answered =
             tokio::task::spawn_blocking(move || answer(&names, &snapshot, &Selection::of(&names, &filter)?));
         Ok(answered.await.map_err(StoreError::unavailable)??)
+    }
+
+    /// The places of a page, where the columns have them.
+    async fn places(&self, request: &ListRequest) -> Result<Option<Vec<Position>>, StoreError> {
+        if !finds_page(request) {
+            return Ok(None);
+        }
+        let Some(snapshot) = self.follower.snapshot_now().await else { return Ok(None) };
+        let (filter, request) = (request.filter.clone(), request.clone());
+        let places = self
+            .answer(snapshot, filter, move |_, snapshot, selection| Ok(page(snapshot, selection, &request)));
+        places.await.map(Some)
     }
 }
 
@@ -203,7 +224,10 @@ impl Store for PostgresStore {
     }
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
-        Ok(list::page(&self.reader().await?, &self.terms, &request).await?)
+        // No more look for places than can read them.
+        let client = self.reader().await?;
+        let places = self.places(&request).await?;
+        Ok(list::page(&client, &self.terms, &request, places.as_deref()).await?)
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {

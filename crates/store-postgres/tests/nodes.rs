@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use queryscope_postgres_server::{Server, shared};
+use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
-use queryscope_store::{Facts, GroupBy, Heard, QueryFilter, Run, Sealed, Status, Store, StoreError};
+use queryscope_store::{
+    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Run, Sealed, Status, Store, StoreError,
+};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
 /// How long anything waited for may take on a busy machine.
@@ -23,6 +26,65 @@ async fn two() -> [Arc<dyn Store>; 2] {
 
 fn finished(label: &str) -> Facts {
     Facts { fingerprint: Some("p".into()), ..facts(label) }
+}
+
+/// The queries of a label and a plan, which are found by columns, the newest first.
+async fn listed(store: &Arc<dyn Store>, label: &str) -> Vec<QueryId> {
+    let filter = QueryFilter {
+        label: Some(Is::Value(label.into())),
+        fingerprint: Some(Is::Value("p".into())),
+        ..QueryFilter::default()
+    };
+    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: 100 };
+    let listed = store.queries(request).await.expect("read");
+    listed.into_iter().map(|listed| listed.query.query_id).collect()
+}
+
+#[tokio::test]
+async fn what_one_acknowledged_every_other_lists() {
+    let [one, other] = two().await;
+    // The columns of both are there.
+    assert_eq!((labels(&one).await, labels(&other).await), (vec![], vec![]));
+    for turn in (1..=40).step_by(2) {
+        one.commit(batch(1).finished(turn, turn, finished("x")).build()).await.expect("stored");
+        let newest = listed(&other, "x").await;
+        assert_eq!((newest.len() as u64, newest[0]), (turn, query_id(turn)));
+        other.commit(batch(1).finished(turn + 1, turn + 1, finished("x")).build()).await.expect("stored");
+        let newest = listed(&one, "x").await;
+        assert_eq!((newest.len() as u64, newest[0]), (turn + 1, query_id(turn + 1)));
+    }
+    one.delete_before(i64::MAX, 30).await.expect("deleted");
+    assert_eq!(listed(&other, "x").await.len(), 10);
+}
+
+#[tokio::test]
+async fn lists_of_several_fields_come_from_the_columns() {
+    let address = shared();
+    let store = open(&address).await;
+    store.commit(batch(1).finished(1, 1, finished("x")).build()).await.expect("stored");
+    assert_eq!(labels(&store).await, [("x".into(), 1)]);
+    // Nobody is told of it.
+    let sql = connect(&address).await;
+    let added = "
+        INSERT INTO query (id, query_id, stream, project, host, label, fingerprint, status, known, started_unix_ns, warnings, events)
+        SELECT nextval('query_id'), gen_random_uuid(), stream, project, host, label, fingerprint, status, known, started_unix_ns, warnings, 0
+        FROM query";
+    assert_eq!(sql.execute(added, &[]).await.expect("written"), 1);
+    assert_eq!(listed(&store, "x").await, [query_id(1)]);
+}
+
+#[tokio::test]
+async fn who_has_no_columns_lists_the_same() {
+    let address = shared();
+    let one = open(&address).await;
+    let options = PostgresOptions { answers: false, ..PostgresOptions::default() };
+    let without: Arc<dyn Store> = Arc::new(PostgresStore::open(&address, options).await.expect("opens"));
+    for query in 1..=20 {
+        let label = if query % 3 == 0 { "x" } else { "y" };
+        one.commit(batch(1).finished(query, query, finished(label)).build()).await.expect("stored");
+        assert_eq!(listed(&without, "x").await, listed(&one, "x").await);
+    }
+    assert_eq!(listed(&without, "x").await.len(), 6);
 }
 
 #[tokio::test]
