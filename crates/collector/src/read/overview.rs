@@ -1,5 +1,6 @@
 //! `GET /api/overview`.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use axum::extract::{RawQuery, State};
@@ -8,7 +9,7 @@ use axum::response::IntoResponse;
 use queryscope_history::{Verdict, Window};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
 use queryscope_store::OverviewEntry;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::params::{Params, SourceFilters, source_filter};
@@ -69,7 +70,18 @@ pub(crate) struct Overview {
     /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
     days: Vec<i64>,
     /// The labels that ran in the range, the one that took the most time first.
-    queries: Vec<LabelOverview>,
+    #[schema(value_type = Vec<LabelOverview>)]
+    queries: Labels,
+}
+
+/// The labels, each of which is let go of once it is written: all of them take as much memory as what is written.
+#[derive(Debug)]
+struct Labels(RefCell<Vec<OverviewEntry>>);
+
+impl Serialize for Labels {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().map(LabelOverview::from))
+    }
 }
 
 /// How one label is doing.
@@ -206,7 +218,7 @@ pub(crate) async fn overview(
         now_unix_ns: window.now_unix_ns(),
         since_unix_ns: window.since_unix_ns(),
         days: window.days(),
-        queries: entries.into_iter().map(Into::into).collect(),
+        queries: Labels(RefCell::new(entries)),
     };
     // It is of one moment: there is nothing to validate later.
     Ok(([(header::CACHE_CONTROL, "no-store")], LongJson(overview)))
