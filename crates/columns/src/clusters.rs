@@ -151,18 +151,7 @@ fn pieces_by_label(
 mod tests {
     use super::*;
     use crate::apply::tests::{columns_of, put};
-
-    const ALL: Selection = Selection {
-        project: None,
-        service: None,
-        environment: None,
-        host: None,
-        label: None,
-        fingerprint: None,
-        status: None,
-        since_unix_ns: i64::MIN,
-        until_unix_ns: i64::MAX,
-    };
+    use crate::select::tests::ALL;
 
     /// The rows of every label, the latest first.
     fn rows(clusters: &Clusters) -> Vec<Vec<i64>> {

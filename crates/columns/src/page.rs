@@ -93,18 +93,7 @@ mod tests {
 
     use super::*;
     use crate::apply::tests::{columns_of, put};
-
-    const ALL: Selection = Selection {
-        project: None,
-        service: None,
-        environment: None,
-        host: None,
-        label: None,
-        fingerprint: None,
-        status: None,
-        since_unix_ns: i64::MIN,
-        until_unix_ns: i64::MAX,
-    };
+    use crate::select::tests::ALL;
 
     fn request(order: Order, after: Option<Position>, offset: u64, limit: usize) -> ListRequest {
         ListRequest { filter: QueryFilter::default(), order, after, offset, limit }

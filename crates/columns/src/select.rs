@@ -140,3 +140,21 @@ fn unless_all(kept: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
     let kept: Vec<bool> = kept.collect();
     kept.contains(&false).then_some(kept)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Every query.
+    pub(crate) const ALL: Selection = Selection {
+        project: None,
+        service: None,
+        environment: None,
+        host: None,
+        label: None,
+        fingerprint: None,
+        status: None,
+        since_unix_ns: i64::MIN,
+        until_unix_ns: i64::MAX,
+    };
+}

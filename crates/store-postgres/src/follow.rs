@@ -121,16 +121,18 @@ impl Follower {
         }
         self.catch_up().await?;
         let mut loaded = self.shared.loaded.subscribe();
-        loaded.wait_for(|loaded| *loaded).await.map_err(|_| closed())?;
-        Ok(self.shared.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot())
+        loop {
+            loaded.wait_for(|loaded| *loaded).await.map_err(|_| closed())?;
+            if let Some(snapshot) = self.shared.snapshot() {
+                return Ok(snapshot);
+            }
+        }
     }
 
     /// The columns with everything that is committed now; `None` while they are being filled, or can not follow.
     pub(crate) async fn snapshot_now(&self) -> Option<Snapshot> {
         self.catch_up().await.ok()?;
-        // Emptied under the same lock.
-        let columns = self.shared.columns.read().unwrap_or_else(PoisonError::into_inner);
-        self.shared.loaded.borrow().then(|| columns.snapshot())
+        self.shared.snapshot()
     }
 
     /// Follows no longer.
@@ -146,6 +148,13 @@ impl Follower {
 }
 
 impl Shared {
+    /// The columns, unless they are being filled.
+    fn snapshot(&self) -> Option<Snapshot> {
+        // They are emptied under this lock.
+        let columns = self.columns.read().unwrap_or_else(PoisonError::into_inner);
+        self.loaded.borrow().then(|| columns.snapshot())
+    }
+
     fn empty(&self) {
         let mut columns = self.columns.write().unwrap_or_else(PoisonError::into_inner);
         self.loaded.send_replace(false);
