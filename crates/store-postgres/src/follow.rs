@@ -209,6 +209,10 @@ async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbErro
 async fn look(shared: &Shared, client: &mut Client, since: &str) -> Result<String, DbError> {
     let told = shared.feed.is_followed();
     let mut look = change::look(client, shared.format, &shared.terms, since, told).await?;
+    if look.changes.is_none() && shared.feed.is_followed() {
+        // Some of it may have been committed after they began to follow.
+        look = change::look(client, shared.format, &shared.terms, since, true).await?;
+    }
     if shared.answers && !look.rows.is_empty() {
         shared.terms.learn(client, &mut look.rows).await?;
         // Who is told finds what was done in every read.
