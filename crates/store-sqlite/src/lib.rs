@@ -23,6 +23,7 @@ mod row;
 mod search;
 mod seen;
 mod segments;
+mod silence;
 mod store;
 mod terms;
 mod token;

@@ -9,9 +9,9 @@ use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overvi
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Change, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed,
-    OverviewEntry, Query, QueryFilter, RecordingParts, Sealed, Status, Store, StoreError, StoreStats,
-    StreamBatch, StreamSeen, TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
+    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
+    TokenRecord, VersionEntry,
 };
 use rusqlite::OptionalExtension;
 use tokio::sync::Semaphore;
@@ -24,6 +24,7 @@ use crate::names::DatabaseNames;
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
+use crate::silence::{self, Ended};
 use crate::writer::Writer;
 use crate::{list, recording, retention, seen, token, verify};
 
@@ -93,30 +94,18 @@ impl Store for SqliteStore {
     }
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
-        self.writer
-            .write_and_tell(move |db| {
-                let ended = db
-                    .prepare_cached(
-                        "UPDATE query SET status = 3,
-                             events = events + (SELECT running.events FROM running WHERE running.query = query.id)
-                         WHERE id IN (SELECT query FROM running WHERE heard_unix_ms < ?1)
-                         RETURNING query_id",
-                    )?
-                    .query_map([heard_before_unix_ms], |row| {
-                        Ok(Change {
-                            query_id: QueryId::new(Uuid::from_bytes(row.get(0)?)),
-                            status: Status::Unfinished,
-                            moved: true,
-                            new: None,
-                            chunk: None,
-                        })
-                    })?
-                    .collect::<rusqlite::Result<Vec<_>>>()?;
-                db.prepare_cached("DELETE FROM running WHERE heard_unix_ms < ?1")?
-                    .execute([heard_before_unix_ms])?;
-                Ok((ended.len() as u64, ended))
-            })
-            .await
+        let (mut total, mut after) = (0, Some(i64::MIN));
+        while let Some(row) = after {
+            let (ended, next) = self
+                .writer
+                .write_and_tell(move |db| {
+                    let Ended { changes, next } = silence::end(db, heard_before_unix_ms, row)?;
+                    Ok(((changes.len() as u64, next), changes))
+                })
+                .await?;
+            (total, after) = (total + ended, next);
+        }
+        Ok(total)
     }
 
     async fn refresh_running(&self, now_unix_ms: i64) -> Result<(), StoreError> {

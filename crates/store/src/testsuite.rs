@@ -144,6 +144,7 @@ suite! { $
         silence_ends_strictly_after
         every_new_event_breaks_the_silence
         a_restart_grants_a_fresh_silence
+        many_may_fall_silent_at_once
         an_unfinished_query_may_report_again
         a_late_event_changes_nothing
         the_first_end_decides

@@ -38,7 +38,7 @@ impl Subject {
     }
 
     /// Queries by state, the most frequent first, as `finished 2, failed 1`.
-    async fn states(&self) -> String {
+    pub(super) async fn states(&self) -> String {
         let status = self.facets(QueryFilter::default()).await.status;
         let told: Vec<_> = status
             .iter()

@@ -1,8 +1,11 @@
 //! Every transition between the states of a query.
 
-use super::batch::{batch, facts};
+use std::collections::BTreeSet;
+
+use super::batch::{batch, facts, query_id};
 use super::subject::{Subject, Subjects};
 use crate::batch::Facts;
+use crate::commits::Heard;
 use crate::query::Status;
 
 fn failed(text: &str) -> Facts {
@@ -67,6 +70,30 @@ pub(super) fn a_restart_grants_a_fresh_silence(subjects: &Subjects) {
         assert_eq!(s.end_silent(5_000).await, 0);
         assert_eq!(s.end_silent(5_001).await, 2);
         assert_eq!((s.status(3).await, s.status(4).await), (Status::Finished, Status::Unfinished));
+    });
+}
+
+pub(super) fn many_may_fall_silent_at_once(subjects: &Subjects) {
+    subjects.one(async |s| {
+        // More than a store ends in one transaction, and not a multiple of it.
+        let (loud, silent) = (7, 1_000);
+        let mut of_silent = batch(1).received(1_000);
+        for query in 1..=silent {
+            of_silent = of_silent.progress(query, [query]);
+        }
+        s.commit(of_silent).await;
+        s.commit(batch(1).received(2_000).progress(loud, [silent + 1])).await;
+        let mut commits = s.store.commits();
+        assert_eq!(s.end_silent(2_000).await, silent - 1);
+        assert_eq!(s.states().await, format!("unfinished {}, running 1", silent - 1));
+        let mut told = BTreeSet::new();
+        while told.len() < silent as usize - 1 {
+            let Some(Heard::Changes(changes)) = commits.next().await else { panic!("not told of {told:?}") };
+            assert!(changes.iter().all(|change| change.status == Status::Unfinished));
+            told.extend(changes.iter().map(|change| change.query_id));
+        }
+        assert!(!told.contains(&query_id(loud)));
+        assert_eq!(s.end_silent(2_000).await, 0);
     });
 }
 
