@@ -5,7 +5,7 @@
 
 use crate::overview::Day;
 use crate::point::Point;
-use crate::quantile::median;
+use crate::quantile::{Median, median};
 use crate::window::Window;
 
 /// Memory of so many times is kept for other runs.
@@ -25,8 +25,8 @@ pub(crate) struct Cells {
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     day: usize,
-    runs: u64,
-    failed: u64,
+    runs: u32,
+    failed: u32,
     /// Where its times end, once they lie by cell; before, how many they are.
     times: usize,
 }
@@ -57,7 +57,7 @@ impl Cells {
             let at = self.cell_of(window, point);
             let cell = &mut self.parts[at];
             cell.runs += 1;
-            cell.failed += u64::from(point.failed);
+            cell.failed += u32::from(point.failed);
             cell.times += usize::from(!point.time_ms.is_nan());
         }
         let mut begin = 0;
@@ -78,7 +78,7 @@ impl Cells {
     }
 
     /// Median time of each slice.
-    pub(crate) fn slices(&mut self) -> Vec<Option<f64>> {
+    pub(crate) fn slices(&mut self) -> Vec<Median> {
         let mut begin = 0;
         let slices = self.slices.windows(2).map(|slice| {
             let end = self.parts[slice[1].0 as usize - 1].times;
@@ -86,7 +86,7 @@ impl Cells {
             self.some_ms.clear();
             self.some_ms.extend_from_slice(&self.times_ms[begin..end]);
             begin = end;
-            median(&mut self.some_ms)
+            median(&mut self.some_ms).into()
         });
         slices.collect()
     }
@@ -100,7 +100,7 @@ impl Cells {
             days[cells[0].day] = Day {
                 runs: cells.iter().map(|cell| cell.runs).sum(),
                 failed: cells.iter().map(|cell| cell.failed).sum(),
-                median_wall_ms: median(&mut self.times_ms[begin..end]),
+                median_wall_ms: median(&mut self.times_ms[begin..end]).into(),
             };
             begin = end;
         }

@@ -56,7 +56,7 @@ pub use groups::Group;
 pub use histogram::{Histogram, HistogramError};
 pub use overview::{Day, Overview, Overviews};
 pub use point::{Names, PlanNames, Point};
-pub use quantile::{Quartiles, median, quartiles};
+pub use quantile::{Median, Quartiles, median, quartiles};
 pub use rank_test::{Alternative, EXACT_LARGER_MAX, EXACT_SMALLER_MAX, RankTest};
 pub use rules::Earlier;
 pub use run::{Run, RunStatus};

@@ -5,6 +5,7 @@ use crate::compare::Comparison;
 use crate::lately::{Lately, Side};
 use crate::plan::PlanChange;
 use crate::point::{Names, Numbered, Point};
+use crate::quantile::Median;
 use crate::rules::{Earlier, distinct_rules, new_rules};
 use crate::run::Run;
 use crate::total::WallTotal;
@@ -41,8 +42,8 @@ pub struct Overview<'a> {
     /// [`USUAL_RUNS_MIN`](crate::limits::USUAL_RUNS_MIN) usual runs on.
     pub plan_changed_unix_ns: Option<i64>,
     /// Median wall time of the runs that finished, in milliseconds, of each slice of 6 hours of the range
-    /// ([`Window::slice_of`]); `None` where none did.
-    pub bins: Vec<Option<f64>>,
+    /// ([`Window::slice_of`]).
+    pub bins: Vec<Median>,
     /// Each of the [`Window::days`]: the runs in the range that started on it.
     pub days: Vec<Day>,
 }
@@ -51,11 +52,11 @@ pub struct Overview<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Day {
     /// Runs, of every state.
-    pub runs: u64,
+    pub runs: u32,
     /// Those of them that failed.
-    pub failed: u64,
+    pub failed: u32,
     /// Median wall time of those that finished, in milliseconds.
-    pub median_wall_ms: Option<f64>,
+    pub median_wall_ms: Median,
 }
 
 impl<'a> Overview<'a> {

@@ -7,6 +7,8 @@
 //!
 //! Values are found by selection, in O(n) time, and not by sorting all. They are finite numbers.
 
+use std::fmt;
+
 /// Median and quartiles of some values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quartiles {
@@ -16,6 +18,41 @@ pub struct Quartiles {
     pub median: f64,
     /// A quarter of the values lies above.
     pub upper: f64,
+}
+
+/// A median, or none, in eight bytes: an overview holds hundreds of them for each label.
+#[derive(Clone, Copy)]
+pub struct Median(f64);
+
+impl Median {
+    /// The median, if there is one.
+    pub fn get(self) -> Option<f64> {
+        (!self.0.is_nan()).then_some(self.0)
+    }
+}
+
+impl From<Option<f64>> for Median {
+    fn from(median: Option<f64>) -> Self {
+        Self(median.unwrap_or(f64::NAN))
+    }
+}
+
+impl Default for Median {
+    fn default() -> Self {
+        Self::from(None)
+    }
+}
+
+impl PartialEq for Median {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl fmt::Debug for Median {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
 }
 
 /// The median: the middle value, or the average of the two middle values. `None` of nothing. Reorders the values.

@@ -1,6 +1,6 @@
 //! Answers over many queries. Those of one start stand in the order they were first stored, as in the list.
 
-use queryscope_history::{Day, Group, Overview, Verdict, Version};
+use queryscope_history::{Day, Group, Median, Overview, Verdict, Version};
 use queryscope_protocol::QueryId;
 
 /// A value of a field, and how many queries have it.
@@ -133,7 +133,7 @@ pub struct OverviewEntry {
     pub rules: Vec<String>,
     pub new_rules: Vec<String>,
     pub plan_changed_unix_ns: Option<i64>,
-    pub bins: Vec<Option<f64>>,
+    pub bins: Vec<Median>,
     pub days: Vec<Day>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::IntoResponse;
-use queryscope_history::{Verdict, Window};
+use queryscope_history::{Median, Verdict, Window};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
 use queryscope_store::OverviewEntry;
 use serde::{Serialize, Serializer};
@@ -170,11 +170,15 @@ impl From<OverviewEntry> for LabelOverview {
             rules: entry.rules,
             new_rules: entry.new_rules,
             plan_changed_unix_ns: entry.plan_changed_unix_ns,
-            bins: entry.bins,
+            bins: entry.bins.into_iter().map(Median::get).collect(),
             days: entry
                 .days
                 .into_iter()
-                .map(|day| Day { runs: day.runs, failed: day.failed, median_wall_ms: day.median_wall_ms })
+                .map(|day| Day {
+                    runs: day.runs.into(),
+                    failed: day.failed.into(),
+                    median_wall_ms: day.median_wall_ms.get(),
+                })
                 .collect(),
         }
     }

@@ -47,8 +47,8 @@ fn a_single_run_is_told_as_it_is() {
         failed_before: 0,
         new_rules: vec![],
         plan_changed_unix_ns: None,
-        bins: vec![None, None, None, Some(5.0)],
-        days: vec![Day::default(), Day { runs: 1, failed: 0, median_wall_ms: Some(5.0) }],
+        bins: [None, None, None, Some(5.0)].map(Median::from).to_vec(),
+        days: vec![Day::default(), Day { runs: 1, failed: 0, median_wall_ms: Some(5.0).into() }],
     };
     assert_eq!(overview(1, &[one]), Some(expected));
 }
@@ -129,24 +129,24 @@ fn slices_and_days_hold_medians_of_what_finished() {
     ];
     let overview = overview(1, &runs).expect("runs");
     // From noon to noon: of 24 and 19 hours ago, of 18, of 12 and 7, of now.
-    assert_eq!(overview.bins, [Some(2.0), Some(7.0), Some(8.0), Some(4.0)]);
-    let yesterday = Day { runs: 3, failed: 0, median_wall_ms: Some(3.0) };
-    let today = Day { runs: 3, failed: 1, median_wall_ms: Some(6.0) };
+    assert_eq!(overview.bins, [2.0, 7.0, 8.0, 4.0].map(|median| Some(median).into()));
+    let yesterday = Day { runs: 3, failed: 0, median_wall_ms: Some(3.0).into() };
+    let today = Day { runs: 3, failed: 1, median_wall_ms: Some(6.0).into() };
     assert_eq!(overview.days, [yesterday, today]);
 }
 
 #[test]
 fn a_slice_in_which_only_failures_ran_has_no_time() {
     let overview = overview(1, &[Run { status: RunStatus::Failed, ..took(1, 5.0) }]).expect("a run");
-    assert_eq!(overview.bins, [None; 4]);
-    assert_eq!(overview.days[1], Day { runs: 1, failed: 1, median_wall_ms: None });
+    assert_eq!(overview.bins, [Median::default(); 4]);
+    assert_eq!(overview.days[1], Day { runs: 1, failed: 1, median_wall_ms: None.into() });
 }
 
 #[test]
 fn the_first_day_counts_only_what_is_in_the_range() {
     let runs = [took(25, 1.0), took(23, 2.0)];
     let overview = overview(1, &runs).expect("runs");
-    assert_eq!(overview.days[0], Day { runs: 1, failed: 0, median_wall_ms: Some(2.0) });
+    assert_eq!(overview.days[0], Day { runs: 1, failed: 0, median_wall_ms: Some(2.0).into() });
 }
 
 #[test]

@@ -79,12 +79,16 @@ pub(crate) fn overview<'a>(
     assert_eq!(window.days(), day_starts);
     let day = |start: &i64| {
         let runs = between(&range, *start, start + DAY_NS - 1);
-        Day { runs: runs.len() as u64, failed: failed(&runs), median_wall_ms: quantile(&times(&runs), 2) }
+        Day {
+            runs: runs.len() as u32,
+            failed: failed(&runs) as u32,
+            median_wall_ms: quantile(&times(&runs), 2).into(),
+        }
     };
     let bin = |slice: u32| {
         let start = since + i64::from(slice) * 6 * HOUR_NS;
         let last = if slice == days * 4 - 1 { now } else { start + 6 * HOUR_NS - 1 };
-        quantile(&times(&between(runs, start, last)), 2)
+        quantile(&times(&between(runs, start, last)), 2).into()
     };
     Some(Overview {
         service: range.iter().filter_map(|run| run.service).next_back(),

@@ -46,8 +46,8 @@ proptest! {
     fn days_and_slices_add_up(runs in runs(), offset in -1440..=1440_i32) {
         let window = Window::new(NOW, 14, offset).expect("a window");
         let Some(overview) = Overview::of(&window, &runs, &Earlier::default()) else { return Ok(()) };
-        prop_assert_eq!(overview.days.iter().map(|day| day.runs).sum::<u64>(), overview.runs);
-        prop_assert_eq!(overview.days.iter().map(|day| day.failed).sum::<u64>(), overview.failed);
+        prop_assert_eq!(overview.days.iter().map(|day| u64::from(day.runs)).sum::<u64>(), overview.runs);
+        prop_assert_eq!(overview.days.iter().map(|day| u64::from(day.failed)).sum::<u64>(), overview.failed);
         prop_assert!(window.days()[0] <= window.since_unix_ns() && window.days().is_sorted());
     }
 

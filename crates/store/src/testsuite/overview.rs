@@ -1,6 +1,6 @@
 //! How the labels are doing.
 
-use queryscope_history::{Day, Verdict, Window};
+use queryscope_history::{Day, Median, Verdict, Window};
 
 use super::analysis::{DAY_NS, HOUR_NS, NOW_NS, at, is};
 use super::batch::batch;
@@ -103,9 +103,13 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
         let slow = |n: i64| planned("q", took(300.0, ago("x", n * HOUR_NS)));
         let etl = batch(2).process(Some("etl"), None, "h");
         s.commit(etl.finished(30, 1, slow(3)).finished(31, 2, slow(2)).finished(32, 3, slow(1))).await;
-        let mut bins = vec![None; 16];
-        (bins[7], bins[15]) = (Some(104.5), Some(300.0));
-        let day = |runs, failed, median_wall_ms| Day { runs, failed, median_wall_ms };
+        let mut bins = vec![Median::default(); 16];
+        (bins[7], bins[15]) = (Some(104.5).into(), Some(300.0).into());
+        let day = |runs, failed, median_wall_ms: Option<f64>| Day {
+            runs,
+            failed,
+            median_wall_ms: median_wall_ms.into(),
+        };
         let expected = OverviewEntry {
             label: "x".into(),
             service: Some("etl".into()),
@@ -214,7 +218,7 @@ pub(super) fn local_days_begin_where_they_are_asked_to(subjects: &Subjects) {
         for (utc_offset, expected) in [(0, &[0, 3][..]), (60, &[2, 1]), (-60, &[1, 2]), (1440, &[0, 3])] {
             let window = Window::new(NOW_NS, 1, utc_offset).expect("a window");
             let entry = only(s, window).await;
-            let runs: Vec<u64> = entry.days.iter().map(|day| day.runs).collect();
+            let runs: Vec<u32> = entry.days.iter().map(|day| day.runs).collect();
             assert_eq!(runs, expected, "{utc_offset}");
         }
     });
