@@ -7,7 +7,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 pub(crate) enum StandBack {
     /// They get about a tenth of a contended core, and keep others waiting for no more than a few milliseconds.
     Nice,
-    /// They run while nothing else does: whoever wakes up takes their core at once.
+    /// They run while nothing else does: whoever wakes up takes their core at once, if they
+    /// [`breathe`](queryscope_store::breathe).
     Idle,
 }
 

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use queryscope_store::breathe;
+
 use crate::segment::{ROWS, Row, Segment};
 use crate::select::{Kept, Selection, Snapshot};
 
@@ -39,6 +41,7 @@ impl Clusters {
             }
         }
         let sorted = |(number, segment): &(usize, Arc<Segment>)| {
+            breathe();
             let segment = if segment.is_sorted() {
                 Arc::clone(segment)
             } else {
@@ -92,6 +95,7 @@ impl Clusters {
             .collect();
         pieces.sort_by_key(|(segment, _)| *segment);
         for pieces in pieces.rchunks(FETCHED) {
+            breathe();
             for (segment, places) in pieces {
                 self.segments[*segment as usize].1.fetch(usize::from(places.end) - 1);
             }
@@ -127,6 +131,7 @@ fn pieces_by_label(
 ) -> (Vec<usize>, Vec<(u32, Range<u16>)>) {
     let all = || {
         segments.iter().enumerate().flat_map(|(at, (_, segment))| {
+            breathe();
             let asked_for = segment.pieces().iter().filter(|piece| !plans[piece.label as usize].is_empty());
             asked_for.map(move |piece| (piece.label as usize, (at as u32, piece.places.clone())))
         })

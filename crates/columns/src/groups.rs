@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use queryscope_history::Tally;
-use queryscope_store::{GroupBy, GroupEntry};
+use queryscope_store::{GroupBy, GroupEntry, breathing};
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -26,7 +26,7 @@ pub fn groups<N: Names>(
     let clusters = Clusters::of(snapshot, selection);
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let groups = tally(snapshot, selection, &clusters, &lists, field, Tally::group);
-    let groups = groups.into_iter().map(|(term, group)| Ok(GroupEntry::of(&names.text(term)?, group)));
+    let groups = breathing(groups).map(|(term, group)| Ok(GroupEntry::of(&names.text(term)?, group)));
     let mut groups: Vec<GroupEntry> = groups.collect::<Result<_, _>>()?;
     groups.sort_unstable_by(|a, b| {
         (Reverse(a.last_started_unix_ns), &a.key).cmp(&(Reverse(b.last_started_unix_ns), &b.key))

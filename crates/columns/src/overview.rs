@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use queryscope_history::limits::{LATELY_RUNS_MIN, USUAL_WINDOW};
 use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Window};
-use queryscope_store::OverviewEntry;
+use queryscope_store::{OverviewEntry, breathe};
 
 use crate::clusters::Clusters;
 use crate::names::Names;
@@ -35,6 +35,7 @@ pub fn overview<N: Names>(
         let mut reader = Reader { clusters: &clusters, window, points: Vec::new() };
         let mut overviews = Overviews::new(*window);
         let of_label = |label: usize| {
+            breathe();
             let term = snapshot.labels[label]?;
             let read_since_unix_ns = reader.read(label)?;
             let plans = clusters.plans(label).iter().map(|plan| snapshot.plans[*plan as usize]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use queryscope_store::{Is, QueryFilter, Status};
+use queryscope_store::{Is, QueryFilter, Status, breathe};
 
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
@@ -25,6 +25,7 @@ impl Snapshot {
         self.segments
             .iter()
             .filter(move |(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
+            .inspect(|_| breathe())
             .flat_map(|(_, segment)| segment.rows(0..ROWS).map(|(_, row)| row))
             .filter(move |row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
     }

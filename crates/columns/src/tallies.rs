@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use queryscope_history::Tally;
+use queryscope_store::breathing;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -49,6 +50,7 @@ pub(crate) fn tally<'r, T: Send>(
         for labels in stretches {
             reader.read(snapshot, selection, clusters, labels, &field);
             let whole = reader.terms.iter().zip(&mut reader.parts);
+            let whole = breathing(whole);
             let whole =
                 whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
             groups.extend(whole.filter_map(|(term, Part { tally, rules })| {

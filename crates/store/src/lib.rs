@@ -8,6 +8,7 @@
 
 mod analysis;
 mod batch;
+mod breath;
 mod chunk;
 mod commits;
 mod error;
@@ -25,6 +26,7 @@ mod token;
 
 pub use analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
+pub use breath::{breathe, breathing};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use error::StoreError;

@@ -12,6 +12,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::TryStreamExt;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use queryscope_store::breathe;
 use serde::Serialize;
 
 use crate::error::ApiError;
@@ -91,6 +92,7 @@ impl Writer {
 impl io::Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.last.len() == self.last.capacity() {
+            breathe();
             let full = replace(&mut self.last, Vec::with_capacity(PIECE_BYTES));
             self.full.extend((!full.is_empty()).then(|| full.into()));
         }
