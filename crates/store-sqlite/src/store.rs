@@ -71,7 +71,7 @@ impl SqliteStore {
         let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
         let snapshot = self.columns.snapshot().await?;
         self.readers
-            .read(move |db, terms| {
+            .work(move |db, terms| {
                 let names = DatabaseNames { db, terms };
                 answer(&names, &snapshot, &Selection::of(&names, &filter)?)
             })
