@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// A thread works about so long without a pause.
-const WORK: Duration = Duration::from_micros(500);
+const WORK: Duration = Duration::from_millis(1);
 /// Linux adds 50 microseconds to it (`PR_SET_TIMERSLACK`). A pause without them does not help.
 const PAUSE: Duration = Duration::from_micros(1);
 /// Of short work so much is done between two looks at the clock.
