@@ -27,7 +27,7 @@ pub fn groups<N: Names>(
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let groups = tally(snapshot, selection, &clusters, &lists, field, Tally::group);
     let groups = breathing(groups).map(|(term, group)| Ok(GroupEntry::of(&names.text(term)?, group)));
-    let mut groups: Vec<GroupEntry> = names.at_once(|| groups.collect::<Result<_, _>>())?;
+    let mut groups: Vec<GroupEntry> = groups.collect::<Result<_, _>>()?;
     groups.sort_unstable_by(|a, b| {
         (Reverse(a.last_started_unix_ns), &a.key).cmp(&(Reverse(b.last_started_unix_ns), &b.key))
     });

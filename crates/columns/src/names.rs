@@ -9,11 +9,6 @@ pub trait Names {
     /// Why the store can not say it.
     type Error;
 
-    /// Does work that looks up many of these, and nothing else that takes long: a store may look them up in one go.
-    fn at_once<T>(&self, work: impl FnOnce() -> Result<T, Self::Error>) -> Result<T, Self::Error> {
-        work()
-    }
-
     /// The text of a term.
     fn text(&self, term: i64) -> Result<Arc<str>, Self::Error>;
 

@@ -59,7 +59,7 @@ pub fn overview<N: Names>(
     });
     let entries = parts.into_iter().flatten();
     let entries = entries.map(|(term, overview)| Ok(OverviewEntry::of(&names.text(term)?, overview)));
-    let mut entries: Vec<OverviewEntry> = names.at_once(|| entries.collect::<Result<_, _>>())?;
+    let mut entries: Vec<OverviewEntry> = entries.collect::<Result<_, _>>()?;
     entries.sort_by(|a, b| a.place().cmp(&b.place()));
     Ok(entries)
 }

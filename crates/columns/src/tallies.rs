@@ -49,8 +49,7 @@ pub(crate) fn tally<'r, T: Send>(
         let mut reader = Reader::of(snapshot);
         for labels in stretches {
             reader.read(snapshot, selection, clusters, labels, &field);
-            let whole = reader.terms.iter().zip(&mut reader.parts);
-            let whole = breathing(whole);
+            let whole = breathing(reader.terms.iter().zip(&mut reader.parts));
             let whole =
                 whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
             groups.extend(whole.filter_map(|(term, Part { tally, rules })| {

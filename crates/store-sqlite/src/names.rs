@@ -19,13 +19,6 @@ pub(crate) struct DatabaseNames<'r> {
 impl Names for DatabaseNames<'_> {
     type Error = rusqlite::Error;
 
-    fn at_once<T>(&self, work: impl FnOnce() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-        let transaction = self.db.unchecked_transaction()?;
-        let done = work()?;
-        transaction.finish()?;
-        Ok(done)
-    }
-
     fn text(&self, term: i64) -> rusqlite::Result<Arc<str>> {
         self.terms.text(self.db, term)
     }

@@ -19,8 +19,8 @@ thread_local! {
 /// microseconds or more seldom.
 ///
 /// A thread of the policy `SCHED_IDLE` alone does not make room at once for one that wakes up: since 6.6 Linux picks who is
-/// owed time ([EEVDF](https://docs.kernel.org/scheduler/sched-eevdf.html)), and who has just worked more than its share waits
-/// until the idle thread has caught up, or for the next tick, some milliseconds. One that sleeps is not waited for.
+/// owed time ([EEVDF](https://docs.kernel.org/scheduler/sched-eevdf.html)), and who has just worked more than its share was seen
+/// to wait for the next tick, some milliseconds. One that sleeps is not waited for.
 pub fn breathe() {
     PAUSED.with(|paused| {
         if paused.get().is_none_or(|at| at.elapsed() >= WORK) {
