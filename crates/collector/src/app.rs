@@ -32,6 +32,8 @@ pub(crate) struct App {
     pub(crate) recordings_needed: Needed,
     /// Where answers over many queries are made.
     pub(crate) analyses: Threads,
+    /// Where recordings are written while nothing else is to do.
+    pub(crate) sealing: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Wakes the sealer when recordings can be reached again.

@@ -68,6 +68,7 @@ impl Collector {
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),
             analyses: read::threads(),
+            sealing: jobs::sealing_threads(),
             committed: Notify::new(),
             reached: Notify::new(),
             failed: CancellationToken::new(),

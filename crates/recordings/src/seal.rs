@@ -23,6 +23,10 @@ const PART_BYTES: usize = 8 << 20;
 /// Parts of one recording that may be on their way.
 const PARTS_IN_FLIGHT: usize = 2;
 
+/// Recordings that are read from the store at a time: a store has few connections for readers, and sealing may have to
+/// wait for a core while it holds one.
+const READ_CONCURRENCY: usize = 2;
+
 /// What one round of sealing did.
 #[derive(Debug, Default)]
 pub struct SealRound {
@@ -62,7 +66,14 @@ impl Recordings {
         let away = AtomicBool::new(false);
         let mut writes = stream::iter(ids)
             .take_while(|_| ready(!away.load(Ordering::Relaxed)))
-            .map(|id| async move { (id, self.write(store, id).await) })
+            .map(|id| async move { (id, self.begin(store, id).await) })
+            .buffer_unordered(READ_CONCURRENCY)
+            .map(|(id, begun)| async move {
+                match begun {
+                    Ok(begun) => (id, self.finish(store, begun).await),
+                    Err(error) => (id, Err(error)),
+                }
+            })
             .buffer_unordered(concurrency.max(1));
         while let Some((id, outcome)) = writes.next().await {
             match outcome {
@@ -97,38 +108,7 @@ impl Recordings {
     /// # Errors
     /// [`RecordingError::Damaged`] when the chunks can not be put in order.
     pub async fn write(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Sealed>, RecordingError> {
-        let Some(parts) = store.recording(id).await?.filter(|parts| !parts.chunks.is_empty()) else {
-            return Ok(None);
-        };
-        let Some(path) = parts.query.recording() else {
-            return Ok(None);
-        };
-        let sealed = Sealed {
-            query_id: id,
-            path: if self.shared { versioned_path(&path, version(&parts)) } else { path },
-            replaces: parts.sealed_path.clone(),
-            chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
-        };
-        match self.write_parts(store, parts, &parse(&sealed.path)?).await {
-            Ok(()) => Ok(Some(sealed)),
-            // Nothing is found where there is no such bucket.
-            Err(Interrupted::Failed(RecordingError::Gone)) => {
-                Err(RecordingError::Unavailable("there is no place to write to".into()))
-            }
-            Err(Interrupted::Failed(error)) => Err(error),
-            Err(Interrupted::Moved) => {
-                let now = store.recording(id).await?;
-                let unmoved = |now: &RecordingParts| {
-                    now.sealed_path == sealed.replaces
-                        && sealed.chunks.iter().all(|id| now.chunks.iter().any(|chunk| chunk.id == *id))
-                };
-                if now.as_ref().is_some_and(unmoved) {
-                    let reason = "its sealed recording or a chunk is missing".to_owned();
-                    return Err(RecordingError::Damaged { query_id: id, reason });
-                }
-                Ok(None)
-            }
-        }
+        self.finish(store, self.begin(store, id).await?).await
     }
 
     /// Makes the folders of recordings that were written durable; the recordings themselves are already.
@@ -142,23 +122,67 @@ impl Recordings {
         }
     }
 
-    async fn write_parts(
+    /// Reads a recording, or the first part of a large one, as it is now.
+    async fn begin(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Begun>, RecordingError> {
+        let Some(parts) = store.recording(id).await?.filter(|parts| !parts.chunks.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(path) = parts.query.recording() else {
+            return Ok(None);
+        };
+        let sealed = Sealed {
+            query_id: id,
+            path: if self.shared { versioned_path(&path, version(&parts)) } else { path },
+            replaces: parts.sealed_path.clone(),
+            chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
+        };
+        match self.read_head(store, parts).await {
+            Ok((head, rest)) => Ok(Some(Begun { sealed, head, rest })),
+            Err(interrupted) => left_to_others(store, &sealed, interrupted).await.map(|()| None),
+        }
+    }
+
+    async fn read_head(
         &self,
         store: &Arc<dyn Store>,
         parts: RecordingParts,
-        path: &Path,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<(Vec<Bytes>, Option<Source>), Interrupted> {
         let mut head = vec![process_member(&parts)];
         let mut source = Source::open(self, Arc::clone(store), parts, None).await?;
         let mut head_bytes = 0;
         while head_bytes <= PART_BYTES {
             let Some((members, _)) = source.next().await? else {
-                self.objects.put(path, head.into_iter().collect::<PutPayload>()).await?;
-                return Ok(());
+                return Ok((head, None));
             };
             head_bytes += members.len();
             head.push(members);
         }
+        Ok((head, Some(source)))
+    }
+
+    /// Writes a recording whose first part is read, if there is one.
+    async fn finish(
+        &self,
+        store: &Arc<dyn Store>,
+        begun: Option<Begun>,
+    ) -> Result<Option<Sealed>, RecordingError> {
+        let Some(Begun { sealed, head, rest }) = begun else { return Ok(None) };
+        match self.write_parts(&parse(&sealed.path)?, head, rest).await {
+            Ok(()) => Ok(Some(sealed)),
+            Err(interrupted) => left_to_others(store, &sealed, interrupted).await.map(|()| None),
+        }
+    }
+
+    async fn write_parts(
+        &self,
+        path: &Path,
+        head: Vec<Bytes>,
+        rest: Option<Source>,
+    ) -> Result<(), Interrupted> {
+        let Some(mut source) = rest else {
+            self.objects.put(path, head.into_iter().collect::<PutPayload>()).await?;
+            return Ok(());
+        };
         let upload = self.objects.put_multipart(path).await?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
         match upload_all(&mut upload, head, &mut source).await {
@@ -171,6 +195,41 @@ impl Recordings {
                 let _ = upload.abort().await;
                 Err(error)
             }
+        }
+    }
+}
+
+/// A recording whose first part is read.
+struct Begun {
+    sealed: Sealed,
+    head: Vec<Bytes>,
+    /// What comes after the head, if anything does.
+    rest: Option<Source>,
+}
+
+/// Nothing is left to do where another has sealed a recording or taken it out meanwhile; otherwise says what went wrong.
+async fn left_to_others(
+    store: &Arc<dyn Store>,
+    sealed: &Sealed,
+    interrupted: Interrupted,
+) -> Result<(), RecordingError> {
+    match interrupted {
+        // Nothing is found where there is no such bucket.
+        Interrupted::Failed(RecordingError::Gone) => {
+            Err(RecordingError::Unavailable("there is no place to write to".into()))
+        }
+        Interrupted::Failed(error) => Err(error),
+        Interrupted::Moved => {
+            let now = store.recording(sealed.query_id).await?;
+            let unmoved = |now: &RecordingParts| {
+                now.sealed_path == sealed.replaces
+                    && sealed.chunks.iter().all(|id| now.chunks.iter().any(|chunk| chunk.id == *id))
+            };
+            if now.as_ref().is_some_and(unmoved) {
+                let reason = "its sealed recording or a chunk is missing".to_owned();
+                return Err(RecordingError::Damaged { query_id: sealed.query_id, reason });
+            }
+            Ok(())
         }
     }
 }

@@ -1,6 +1,3 @@
-use std::pin::pin;
-
-use futures_util::poll;
 use queryscope_recordings::Recordings;
 use queryscope_store::testsuite::{MemoryStore, query_id};
 use tokio::time::timeout;
@@ -12,6 +9,8 @@ use crate::metrics::CommitMetrics;
 use crate::settings::Settings;
 
 const PATIENCE: Duration = Duration::from_mins(1);
+/// What has not ended by then waits for something.
+const A_MOMENT: Duration = Duration::from_millis(200);
 
 /// A collector none of whose jobs runs.
 async fn app() -> Arc<App> {
@@ -56,18 +55,30 @@ async fn it_goes_on_once_recordings_can_be_reached_again() {
     assert!(!timeout(PATIENCE, rest()).await.expect("at once"));
 }
 
+/// Whether a round ends within some time.
+async fn ends(app: &Arc<App>, pace: &mut Pace, within: Duration) -> bool {
+    let (stop, turns, skip) = (CancellationToken::new(), Turns::new(None), HashSet::new());
+    pace.pause = Duration::ZERO;
+    timeout(within, wait_and_seal(app, &stop, &turns, pace, &skip)).await.is_ok()
+}
+
 #[tokio::test]
 async fn no_round_begins_while_batches_are_refused_until_it_has_stood_back_long_enough() {
-    let (app, stop, turns) = (app().await, CancellationToken::new(), Turns::new(None));
-    let mut pace = Pace::default();
-    pace.pause = Duration::ZERO;
-    let begins = async |pace: &mut Pace| {
-        let skip = HashSet::new();
-        poll!(pin!(wait_and_seal(&app, &stop, &turns, pace, &skip))).is_ready()
-    };
-    assert!(begins(&mut pace).await);
+    let (app, mut pace) = (app().await, Pace::default());
+    assert!(ends(&app, &mut pace, PATIENCE).await);
     app.admission.turned_away(app.clock.unix_ms());
-    assert!(!begins(&mut pace).await);
+    assert!(!ends(&app, &mut pace, A_MOMENT).await);
     assert!((0..1_000).any(|_| pace.stand_back(true).is_none()));
-    assert!(begins(&mut pace).await);
+    assert!(ends(&app, &mut pace, PATIENCE).await);
+}
+
+#[tokio::test]
+async fn only_a_round_in_a_hurry_does_without_the_threads_that_stand_back() {
+    let (app, mut pace) = (app().await, Pace::default());
+    let (busy, until) = std::sync::mpsc::channel::<()>();
+    app.sealing.handle().spawn(async move { until.recv() });
+    assert!(!ends(&app, &mut pace, A_MOMENT).await);
+    pace.hurry = true;
+    assert!(ends(&app, &mut pace, PATIENCE).await);
+    drop(busy);
 }
