@@ -18,7 +18,7 @@
 //! | change of plan | the last known plan is not (one of) the most frequent of at least 5 usual runs; it changed when that plan first ran among the lately runs and the 14 days before them ([`Overview::plan_changed_unix_ns`]) |
 //! | bins | medians of slices of 6 hours from the start of the range on; null where nothing finished |
 //! | days | local days of 24 hours by one offset; only runs in the range count, so they add up to `runs` |
-//! | total | in whole nanoseconds, independent of order ([`WallTotal`]) |
+//! | total | in whole nanoseconds, independent of order |
 //! | version | the runs of one known plan, of every state, if one of them finished ([`versions`]) |
 //!
 //! A stretch that begins some time before another moment holds the moment it begins at.
@@ -61,6 +61,5 @@ pub use rank_test::{Alternative, EXACT_LARGER_MAX, EXACT_SMALLER_MAX, RankTest};
 pub use rules::Earlier;
 pub use run::{Run, RunStatus};
 pub use tally::Tally;
-pub use total::WallTotal;
 pub use versions::{Version, versions};
 pub use window::{Window, WindowError};
