@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use queryscope_store::breathe;
 
-use crate::segment::{ROWS, Row, Segment};
+use crate::segment::{Query, ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
 
 /// Pieces that are fetched from memory at once: most hold a few queries, and the wait for the first one is longer
@@ -87,7 +87,7 @@ impl Clusters {
         labels: &[usize],
         since_unix_ns: i64,
         until_unix_ns: i64,
-        mut take: impl FnMut(u32, &Row),
+        mut take: impl FnMut(Query<'_>),
     ) {
         let pieces = labels.iter().flat_map(|label| self.pieces(*label));
         let mut pieces: Vec<_> = pieces
@@ -102,11 +102,14 @@ impl Clusters {
             for (segment, places) in pieces.iter().rev() {
                 let first_number = segment * ROWS as u32;
                 let segment = &self.segments[*segment as usize].1;
-                for (number, row) in segment.rows(usize::from(places.start)..usize::from(places.end)).rev() {
-                    if (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns)
-                        && self.kept.keeps(row.origin, row.plan, row.status)
-                    {
-                        take(first_number + number as u32, &row);
+                let places = places.start.into()..places.end.into();
+                let (first_unix_ns, last_unix_ns) = segment.bounds();
+                let is_within = since_unix_ns <= first_unix_ns && last_unix_ns <= until_unix_ns;
+                for query in segment.queries(places, first_number).rev() {
+                    let is_in_time =
+                        is_within || (since_unix_ns..=until_unix_ns).contains(&query.started_unix_ns());
+                    if is_in_time && self.kept.keeps(|| query.origin(), query.plan(), query.status()) {
+                        take(query);
                     }
                 }
             }
@@ -162,7 +165,7 @@ mod tests {
     fn rows(clusters: &Clusters) -> Vec<Vec<i64>> {
         let of = |label| {
             let mut rows = Vec::new();
-            clusters.each(&[label], i64::MIN, i64::MAX, |number, _| rows.push(clusters.row(number)));
+            clusters.each(&[label], i64::MIN, i64::MAX, |query| rows.push(clusters.row(query.number())));
             rows
         };
         clusters.labels().map(of).collect()
@@ -187,7 +190,7 @@ mod tests {
             columns_of([(1, 7), (2, 8), (3, 7), (far, 8), (far + 1, 7), (2 * far, 7), (3 * far, 9)]);
         let clusters = Clusters::of(&columns.snapshot(), &ALL);
         let mut rows = Vec::new();
-        clusters.each(&[0, 1], 2, 2 * far - 1, |number, _| rows.push(clusters.row(number)));
+        clusters.each(&[0, 1], 2, 2 * far - 1, |query| rows.push(clusters.row(query.number())));
         assert_eq!(rows, [far, far + 1, 2, 3]);
     }
 

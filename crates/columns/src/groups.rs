@@ -10,7 +10,7 @@ use crate::dictionary::Plan;
 use crate::names::Names;
 use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
-use crate::tallies::tally;
+use crate::tallies::{Told, tally};
 
 /// The queries a selection keeps by label or plan, as [`Store::groups`](queryscope_store::Store::groups) gives them.
 pub fn groups<N: Names>(
@@ -25,7 +25,7 @@ pub fn groups<N: Names>(
     };
     let clusters = Clusters::of(snapshot, selection);
     let lists = RuleLists::of(names, snapshot, &clusters)?;
-    let groups = tally(snapshot, selection, &clusters, &lists, field, Tally::group);
+    let groups = tally(snapshot, selection, &clusters, &lists, field, Told::Group, Tally::group);
     let groups = breathing(groups).map(|(term, group)| Ok(GroupEntry::of(&names.text(term)?, group)));
     let mut groups: Vec<GroupEntry> = groups.collect::<Result<_, _>>()?;
     groups.sort_unstable_by(|a, b| {

@@ -46,9 +46,9 @@ pub fn overview<N: Names>(
             let texts = PlanTexts { plans: plans.collect(), services: Arc::clone(&services) };
             let overview = overviews.overview(&reader.points, &texts, || {
                 let (mut runs, mut seen) = (0, vec![false; texts.plans.len()]);
-                clusters.each(&[label], i64::MIN, read_since_unix_ns.saturating_sub(1), |_, row| {
+                clusters.each(&[label], i64::MIN, read_since_unix_ns.saturating_sub(1), |query| {
                     runs += 1;
-                    seen[clusters.place(row.plan)] = true;
+                    seen[clusters.place(query.plan())] = true;
                 });
                 let of_seen = texts.plans.iter().zip(seen).filter(|(_, seen)| *seen);
                 (runs, of_seen.flat_map(|(plan, _)| plan.rules.iter().copied()).collect())
@@ -101,8 +101,8 @@ impl Reader<'_> {
     fn add(&mut self, label: usize, since_unix_ns: i64, until_unix_ns: i64) {
         // Growing would hold the runs of a large label three times.
         self.points.reserve_exact(self.clusters.rows_max(label, since_unix_ns, until_unix_ns));
-        self.clusters.each(&[label], since_unix_ns, until_unix_ns, |number, row| {
-            self.points.push(point(number, row, self.clusters.place(row.plan) as u32));
+        self.clusters.each(&[label], since_unix_ns, until_unix_ns, |query| {
+            self.points.push(point(query, self.clusters.place(query.plan()) as u32));
         });
     }
 

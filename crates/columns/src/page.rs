@@ -59,7 +59,7 @@ pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -
             break;
         }
         let mut read = |places: Range<usize>| {
-            for at in segment.places_of(places, |origin, plan, status| kept.keeps(origin, plan, status)) {
+            for at in segment.places_of(places, |origin, plan, status| kept.keeps(|| origin, plan, status)) {
                 let (row, started_unix_ns) = segment.start_at(at);
                 let place = (turned(started_unix_ns), turned((number * ROWS + row) as i64));
                 let is_before_last = found.len() < count || found.peek().is_some_and(|last| place < *last);

@@ -3,18 +3,27 @@
 use queryscope_history::Point;
 use queryscope_store::Status;
 
-use crate::segment::Row;
+use crate::segment::Query;
 
 /// A query as a point. Its plan is given; its service goes by the number of its origin.
-pub(crate) fn point(number: u32, row: &Row, plan: u32) -> Point {
-    let is = |status: Status| row.status == status.number();
-    let has_time = is(Status::Finished) && row.wall_ms.is_finite() && row.wall_ms >= 0.0;
+pub(crate) fn point(query: Query<'_>, plan: u32) -> Point {
     Point {
-        started_unix_ns: row.started_unix_ns,
-        time_ms: if has_time { row.wall_ms } else { f64::NAN },
-        number,
+        started_unix_ns: query.started_unix_ns(),
+        time_ms: time_ms(query).unwrap_or(f64::NAN),
+        number: query.number(),
         plan,
-        service: row.origin,
-        failed: is(Status::Failed),
+        service: query.origin(),
+        failed: is_failed(query),
     }
+}
+
+/// Its part in medians and totals, if it has one.
+pub(crate) fn time_ms(query: Query<'_>) -> Option<f64> {
+    let wall_ms = query.wall_ms();
+    let has_time = query.status() == Status::Finished.number() && wall_ms.is_finite() && wall_ms >= 0.0;
+    has_time.then_some(wall_ms)
+}
+
+pub(crate) fn is_failed(query: Query<'_>) -> bool {
+    query.status() == Status::Failed.number()
 }

@@ -42,6 +42,47 @@ impl Row {
     const NONE: Self = Self { started_unix_ns: 0, wall_ms: f64::NAN, origin: 0, plan: 0, status: GONE };
 }
 
+/// A query of a segment, of which only what is asked for is read from memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query<'s> {
+    segment: &'s Segment,
+    at: usize,
+    first_number: u32,
+}
+
+impl Query<'_> {
+    /// The number of its row.
+    pub(crate) fn number(self) -> u32 {
+        self.first_number + self.segment.start_at(self.at).0 as u32
+    }
+
+    pub(crate) fn started_unix_ns(self) -> i64 {
+        self.segment.started_unix_ns[self.at]
+    }
+
+    /// NaN where there is none.
+    pub(crate) fn wall_ms(self) -> f64 {
+        self.segment.wall_ms[self.at]
+    }
+
+    pub(crate) fn origin(self) -> u32 {
+        self.segment.origin.at(self.at)
+    }
+
+    pub(crate) fn plan(self) -> u32 {
+        self.segment.plan.at(self.at)
+    }
+
+    pub(crate) fn status(self) -> u8 {
+        self.segment.status[self.at]
+    }
+
+    /// When the last query of its segment started, or later.
+    pub(crate) fn segment_last_unix_ns(self) -> i64 {
+        self.segment.last_unix_ns
+    }
+}
+
 /// Where the rows of one label lie.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
@@ -255,11 +296,9 @@ impl Segment {
         self.sorted.as_ref().map_or(&[], |sorted| &sorted.pieces)
     }
 
-    /// Has the processor fetch what lies at a place, so that several places are waited for at once.
+    /// Has the processor fetch what is always read of a place, so that several places are waited for at once.
     pub(crate) fn fetch(&self, at: usize) {
-        black_box(u64::from(self.status[at]) ^ u64::from(self.plan.at(at)) ^ u64::from(self.origin.at(at)));
-        black_box(self.started_unix_ns[at].cast_unsigned() ^ self.wall_ms[at].to_bits());
-        black_box(self.sorted.as_ref().map(|sorted| sorted.rows[at]));
+        black_box(u64::from(self.status[at]) ^ u64::from(self.plan.at(at)) ^ self.wall_ms[at].to_bits());
     }
 
     /// Of these places those of queries whose origin, plan and status are looked for. Nothing else of the others is
@@ -280,6 +319,17 @@ impl Segment {
     pub(crate) fn start_at(&self, at: usize) -> (usize, i64) {
         let row = self.sorted.as_ref().map_or(at, |sorted| usize::from(sorted.rows[at]));
         (row, self.started_unix_ns[at])
+    }
+
+    /// Queries at these places, in the order they lie. Their rows are numbered from a number on.
+    pub(crate) fn queries(
+        &self,
+        places: Range<usize>,
+        first_number: u32,
+    ) -> impl DoubleEndedIterator<Item = Query<'_>> {
+        let statuses = self.status[places.clone()].iter();
+        let queries = places.zip(statuses).filter(|(_, status)| **status != GONE);
+        queries.map(move |(at, _)| Query { segment: self, at, first_number })
     }
 
     /// Queries at these places, in the order they lie, each with its row.

@@ -124,9 +124,9 @@ impl Kept {
     }
 
     /// Whether a query of this origin, plan and status is kept.
-    pub(crate) fn keeps(&self, origin: u32, plan: u32, status: u8) -> bool {
+    pub(crate) fn keeps(&self, origin: impl FnOnce() -> u32, plan: u32, status: u8) -> bool {
         self.status.is_none_or(|kept| kept == status)
-            && self.origins.as_ref().is_none_or(|origins| origins[origin as usize])
+            && self.origins.as_ref().is_none_or(|origins| origins[origin() as usize])
             && self.keeps_plan(plan as usize)
     }
 

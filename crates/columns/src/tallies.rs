@@ -10,7 +10,7 @@ use queryscope_store::breathing;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
-use crate::point::point;
+use crate::point::{is_failed, point, time_ms};
 use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
 use crate::stretches::on_threads;
@@ -31,6 +31,15 @@ impl Part {
     }
 }
 
+/// What is told of the queries with one value of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Of most of the queries nothing but their times.
+    Group,
+    /// Also when the first one started.
+    Version,
+}
+
 /// Tallies the queries a filter keeps by a field of their plans, some labels after others, and finishes each group once
 /// its last label is done: what is held is about one stretch of labels for each thread. Gives what `finish` makes of the
 /// groups and of the rules that warned in them, with the term of each, in any order. Groups without queries may be
@@ -41,6 +50,7 @@ pub(crate) fn tally<'r, T: Send>(
     clusters: &Clusters,
     lists: &'r RuleLists,
     field: impl Fn(&Plan) -> Option<i64> + Sync,
+    told: Told,
     finish: impl Fn(&mut Tally, Vec<&'r str>) -> Option<T> + Sync,
 ) -> Vec<(i64, T)> {
     let shared = Shared::of(snapshot, clusters, &field);
@@ -48,7 +58,7 @@ pub(crate) fn tally<'r, T: Send>(
         let mut groups = Vec::new();
         let mut reader = Reader::of(snapshot);
         for labels in stretches {
-            reader.read(snapshot, selection, clusters, labels, &field);
+            reader.read(snapshot, selection, clusters, labels, &field, told);
             let whole = breathing(reader.terms.iter().zip(&mut reader.parts));
             let whole =
                 whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
@@ -89,6 +99,7 @@ impl Reader {
         clusters: &Clusters,
         labels: &[usize],
         field: impl Fn(&Plan) -> Option<i64>,
+        told: Told,
     ) {
         self.terms.clear();
         for label in labels {
@@ -99,11 +110,16 @@ impl Reader {
                 self.plans[*plan as usize] = (number, false);
             }
         }
-        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, |number, row| {
-            let (part, seen) = &mut self.plans[row.plan as usize];
-            if let Some(part) = *part {
-                *seen = true;
-                self.parts[part as usize].tally.add(&point(number, row, row.plan));
+        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, |query| {
+            let plan = query.plan();
+            let (part, seen) = &mut self.plans[plan as usize];
+            let Some(part) = *part else { return };
+            *seen = true;
+            let tally = &mut self.parts[part as usize].tally;
+            if told == Told::Group && tally.has_later(query.segment_last_unix_ns()) {
+                tally.add_earlier(time_ms(query), is_failed(query));
+            } else {
+                tally.add(&point(query, plan));
             }
         });
         for plan in labels.iter().flat_map(|label| clusters.plans(*label)) {

@@ -10,7 +10,7 @@ use crate::dictionary::Plan;
 use crate::names::Names;
 use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
-use crate::tallies::tally;
+use crate::tallies::{Told, tally};
 
 /// The plans that queries a selection keeps finished with, as [`Store::versions`](queryscope_store::Store::versions)
 /// gives them.
@@ -22,7 +22,7 @@ pub fn versions<N: Names>(
     let clusters = Clusters::of(snapshot, selection);
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let by_plan = |plan: &Plan| plan.fingerprint;
-    let plans = tally(snapshot, selection, &clusters, &lists, by_plan, |tally, rules| {
+    let plans = tally(snapshot, selection, &clusters, &lists, by_plan, Told::Version, |tally, rules| {
         Some((clusters.row(tally.last()?), take(tally), rules))
     });
     let mut versions = Vec::new();

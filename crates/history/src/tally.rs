@@ -33,14 +33,28 @@ impl Tally {
     /// Adds a run.
     pub fn add(&mut self, point: &Point) {
         let place = point.place();
-        self.runs += 1;
-        self.failed += u64::from(point.failed);
         self.bounds =
             Some(self.bounds.map_or((place, place), |(first, last)| (first.min(place), last.max(place))));
         if let Some(time_ms) = point.time() {
+            self.add_recent(place, time_ms);
+        }
+        self.add_earlier(point.time(), point.failed);
+    }
+
+    /// Whether a run that started up to a moment is none of the last ones that a group tells of.
+    pub fn has_later(&self, started_unix_ns: i64) -> bool {
+        self.recent.len() == GROUP_RECENT_RUNS
+            && self.recent.last().is_some_and(|((other, _), _)| *other > started_unix_ns)
+    }
+
+    /// Adds a run of a group that [has later ones](Self::has_later). When the first run of a version started is not
+    /// known then.
+    pub fn add_earlier(&mut self, time_ms: Option<f64>, failed: bool) {
+        self.runs += 1;
+        self.failed += u64::from(failed);
+        if let Some(time_ms) = time_ms {
             self.total.add(time_ms);
             self.times_ms.push(time_ms);
-            self.add_recent(place, time_ms);
         }
     }
 

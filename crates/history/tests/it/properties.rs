@@ -1,5 +1,6 @@
 //! Any runs are told as the slow models tell them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -103,6 +104,32 @@ proptest! {
             prop_assert_eq!(group(&other), group(&whole));
             prop_assert_eq!(version(other), version(whole.clone()));
         }
+    }
+
+    #[test]
+    fn of_the_earlier_runs_of_a_group_only_times_count(
+        runs in prop::collection::vec(
+            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], any::<bool>()),
+            0..300,
+        ),
+    ) {
+        let point = |(number, (started_unix_ns, time_ms, failed))| {
+            Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed }
+        };
+        let mut points: Vec<Point> = (0..).zip(runs).map(point).collect();
+        let mut whole = Tally::default();
+        points.iter().for_each(|point| whole.add(point));
+        points.sort_by_key(|point| Reverse(point.started_unix_ns / 9));
+        let mut tally = Tally::default();
+        for point in &points {
+            if tally.has_later(point.started_unix_ns) {
+                tally.add_earlier((!point.time_ms.is_nan()).then_some(point.time_ms), point.failed);
+            } else {
+                tally.add(point);
+            }
+        }
+        prop_assert_eq!(tally.last(), whole.last());
+        prop_assert_eq!(tally.group(Vec::new()), whole.group(Vec::new()));
     }
 
     #[test]
