@@ -118,7 +118,9 @@ proptest! {
         };
         let mut points: Vec<Point> = (0..).zip(runs).map(point).collect();
         let mut whole = Tally::default();
-        points.iter().for_each(|point| whole.add(point));
+        for point in &points {
+            whole.add(point);
+        }
         points.sort_by_key(|point| Reverse(point.started_unix_ns / 9));
         let mut tally = Tally::default();
         for point in &points {
