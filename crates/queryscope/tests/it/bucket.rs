@@ -125,10 +125,11 @@ fn its_recordings_are_not_left_behind() {
     let (query, mut stream) = (Uuid::now_v7(), Stream::new());
     let finished = stream.finished(query, "x");
     service.post(&stream.batch(&[finished]));
-    wait_for("a recording", || (below(&data.join("recordings")).0 == 1).then_some(()));
     let started = service.queries("")[0]["started_unix_ns"].as_i64().expect("a time");
     let path = recording_path(query.to_string().parse().expect("an id"), started);
-    assert!(data.join("recordings").join(path).is_file(), "in a folder of its own its name is plain");
+    let path = data.join("recordings").join(path);
+    wait_for("a recording, whose name is plain in a folder of its own", || path.is_file().then_some(()));
+    assert_eq!(below(&data.join("recordings")).0, 1);
     service.stop();
     let server = BucketServer::start();
     let mut command = allowed(&server);

@@ -47,7 +47,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// How many recordings and folders are under a folder, which need not be there. One that is being written has another name.
+/// How many files and folders are under a folder, which need not be there.
 pub(crate) fn below(folder: &Path) -> (usize, usize) {
     let (mut files, mut folders) = (0, 0);
     // What is deleted meanwhile is passed over.
@@ -57,7 +57,7 @@ pub(crate) fn below(folder: &Path) -> (usize, usize) {
             let (more_files, more_folders) = below(&path);
             (files, folders) = (files + more_files, folders + more_folders + 1);
         } else {
-            files += usize::from(path.extension().is_some_and(|extension| extension == "gz"));
+            files += 1;
         }
     }
     (files, folders)
