@@ -74,7 +74,7 @@ impl Measured {
 pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measured> {
     let mut seeds = (0..).map(|round: u64| plan.seed.wrapping_add(round));
     let mut faults = Vec::new();
-    let mut w3 = |pace, duration| -> Result<ingest::Measured> {
+    let mut prepare = |pace, duration| -> Result<ingest::Prepared<'_>> {
         let plan = ingest::Plan {
             workload: Workload::W3,
             duration,
@@ -84,22 +84,26 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
             seed: seeds.next().context("there is always another seed")?,
             watched: Watched::default(),
         };
-        let measured = ingest::run(shapes, from_ref(target), &plan)?;
+        ingest::prepare(shapes, from_ref(target), &plan)
+    };
+    let mut send = |ready: ingest::Prepared<'_>| -> Result<ingest::Measured> {
+        let measured = ready.send()?;
         faults.extend(measured.account.faults());
         Ok(measured)
     };
     let rate = match plan.rate {
         Some(rate) => rate,
-        None => (w3(Pace::Closed, FULL.min(plan.duration))?.requests_per_s / 2.0).max(1.0),
+        None => (send(prepare(Pace::Closed, FULL.min(plan.duration))?)?.requests_per_s / 2.0).max(1.0),
     };
     let (mut alone, mut beside, mut latencies) = (Vec::new(), Vec::new(), Latencies::default());
     let mut overviews = 0;
     for _ in 0..plan.rounds {
-        alone.push(w3(Pace::Open(rate), plan.duration)?.account.latency);
+        alone.push(send(prepare(Pace::Open(rate), plan.duration)?)?.account.latency);
+        let ready = prepare(Pace::Open(rate), plan.duration)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (load, read) = thread::scope(|scope| {
             let readers = scope.spawn(|| single_threaded()?.block_on(read(target, plan.readers, &stop)));
-            let load = w3(Pace::Open(rate), plan.duration);
+            let load = send(ready);
             stop.store(true, Ordering::Relaxed);
             (load, readers.join().expect("readers do not panic"))
         });

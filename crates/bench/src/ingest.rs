@@ -1,12 +1,11 @@
 //! One workload against a running service.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::body::{PoolPlan, pool};
+use crate::body::{PoolPlan, Ready, pool};
 use crate::clock;
 use crate::http::Target;
 use crate::load::{Account, Fleet, Pace, single_threaded};
@@ -72,19 +71,14 @@ pub(crate) struct Measured {
 /// # Errors
 /// When the service takes no events, or the process to watch is gone.
 pub(crate) fn run(shapes: &Shapes, targets: &[Target], plan: &Plan<'_>) -> Result<Measured> {
-    run_telling(shapes, targets, plan, &AtomicBool::new(false))
+    prepare(shapes, targets, plan)?.send()
 }
 
-/// The same; `sending` is set from the first request to the last answer.
+/// Makes the requests of a run ready, which takes every core: nothing is to be measured meanwhile.
 ///
 /// # Errors
-/// Those of [`run`].
-pub(crate) fn run_telling(
-    shapes: &Shapes,
-    targets: &[Target],
-    plan: &Plan<'_>,
-    sending: &AtomicBool,
-) -> Result<Measured> {
+/// When a thread cannot be started.
+pub(crate) fn prepare<'w>(shapes: &Shapes, targets: &[Target], plan: &Plan<'w>) -> Result<Prepared<'w>> {
     let (rate, spare) = match plan.pace {
         Pace::Closed => (plan.pool_rate, 0),
         Pace::Open(rate) => (rate, POOL_SPARE),
@@ -98,35 +92,51 @@ pub(crate) fn run_telling(
         seed: plan.seed,
         now_unix_ns: clock::unix_ns(),
     };
-    let requests = pool(shapes, targets, ready)?;
-    let own_pid = std::process::id();
-    let (account, warm_up_queries, used, generator_cpu_s) = single_threaded()?.block_on(async {
-        let fleet = Fleet::open(requests).await?;
-        let warm_up_queries = fleet.warm_up_queries();
-        let (before, own) = (plan.watched.used()?, cpu_seconds(own_pid)?);
-        sending.store(true, Ordering::Relaxed);
-        let account = fleet.run(plan.duration, plan.pace).await;
-        sending.store(false, Ordering::Relaxed);
-        let used = plan.watched.used().context("a collector ended during the run")?.since(before);
-        anyhow::Ok((account, warm_up_queries, used, cpu_seconds(own_pid)? - own))
-    })?;
-    if account.used_up {
-        eprintln!("the prepared requests were used up after {:.2} s", account.seconds);
+    Ok(Prepared { plan: *plan, requests: pool(shapes, targets, ready)? })
+}
+
+/// A run whose requests are ready.
+#[derive(Debug)]
+pub(crate) struct Prepared<'w> {
+    plan: Plan<'w>,
+    /// A list for each connection.
+    requests: Vec<Ready>,
+}
+
+impl Prepared<'_> {
+    /// Sends them, and reads what it cost.
+    ///
+    /// # Errors
+    /// When the service takes no events, or the process to watch is gone.
+    pub(crate) fn send(self) -> Result<Measured> {
+        let Self { plan, requests } = self;
+        let own_pid = std::process::id();
+        let (account, warm_up_queries, used, generator_cpu_s) = single_threaded()?.block_on(async {
+            let fleet = Fleet::open(requests).await?;
+            let warm_up_queries = fleet.warm_up_queries();
+            let (before, own) = (plan.watched.used()?, cpu_seconds(own_pid)?);
+            let account = fleet.run(plan.duration, plan.pace).await;
+            let used = plan.watched.used().context("a collector ended during the run")?.since(before);
+            anyhow::Ok((account, warm_up_queries, used, cpu_seconds(own_pid)? - own))
+        })?;
+        if account.used_up {
+            eprintln!("the prepared requests were used up after {:.2} s", account.seconds);
+        }
+        let (mb, collector_cpu_s) = (account.decoded_bytes as f64 / 1e6, used.collectors_s);
+        Ok(Measured {
+            workload: plan.workload,
+            connections: plan.connections.max(1),
+            rate: if let Pace::Open(rate) = plan.pace { Some(rate) } else { None },
+            queries_sent: warm_up_queries + account.queries,
+            requests_per_s: account.requests as f64 / account.seconds,
+            mb_per_s: mb / account.seconds,
+            mb_per_cpu_s: collector_cpu_s.filter(|cpu_s| *cpu_s > 0.0).map(|cpu_s| mb / cpu_s),
+            cpu_us_per_request: collector_cpu_s.map(|cpu_s| cpu_s * 1e6 / account.requests.max(1) as f64),
+            collector_cpu_s,
+            database_cpu_s: used.database_s,
+            memory_peak_mb: plan.watched.memory_peak_mb()?,
+            generator_cores: generator_cpu_s / account.seconds,
+            account,
+        })
     }
-    let (mb, collector_cpu_s) = (account.decoded_bytes as f64 / 1e6, used.collectors_s);
-    Ok(Measured {
-        workload: plan.workload,
-        connections,
-        rate: if let Pace::Open(rate) = plan.pace { Some(rate) } else { None },
-        queries_sent: warm_up_queries + account.queries,
-        requests_per_s: account.requests as f64 / account.seconds,
-        mb_per_s: mb / account.seconds,
-        mb_per_cpu_s: collector_cpu_s.filter(|cpu_s| *cpu_s > 0.0).map(|cpu_s| mb / cpu_s),
-        cpu_us_per_request: collector_cpu_s.map(|cpu_s| cpu_s * 1e6 / account.requests.max(1) as f64),
-        collector_cpu_s,
-        database_cpu_s: used.database_s,
-        memory_peak_mb: plan.watched.memory_peak_mb()?,
-        generator_cores: generator_cpu_s / account.seconds,
-        account,
-    })
 }

@@ -19,7 +19,7 @@ use crate::body::{Packer, Request};
 use crate::client::Connection;
 use crate::http::Target;
 use crate::ids::{self, IdText};
-use crate::ingest::{self, Plan as IngestPlan};
+use crate::ingest::{self, Plan as IngestPlan, Prepared};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
 use crate::process::memory_peak_mb;
@@ -123,7 +123,7 @@ impl<'t> Ends<'t> {
 /// # Errors
 /// When a reader can not be opened, or the collector does not answer.
 pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measured> {
-    let load = |seed: u64| {
+    let prepare = |seed: u64| {
         let load = plan.rate.map(|rate| IngestPlan {
             workload: Workload::W3,
             duration: plan.duration,
@@ -133,10 +133,11 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
             seed,
             watched: Watched { collectors: plan.pid.as_slice(), database: None },
         });
-        load.map(|load| ingest::run(shapes, from_ref(ends.sent), &load)).transpose()
+        load.map(|load| ingest::prepare(shapes, from_ref(ends.sent), &load)).transpose()
     };
-    let alone = load(plan.seed)?;
+    let alone = prepare(plan.seed)?.map(Prepared::send).transpose()?;
     let beside = |ends: Ends<'_>, seed: u64| {
+        let load = prepare(seed)?;
         let (opened, open) = std::sync::mpsc::channel();
         let (sent, read) = (ends.sent.clone(), ends.read.clone());
         let readers = thread::Builder::new().spawn(move || {
@@ -147,7 +148,7 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
         })?;
         // An error of the readers ends the wait, too.
         let _ = open.recv();
-        let load = load(seed)?;
+        let load = load.map(Prepared::send).transpose()?;
         let followed = readers.join().map_err(|_| anyhow::anyhow!("the readers panicked"))??;
         anyhow::Ok(Measured { alone: alone.clone(), beside: load, ..followed })
     };

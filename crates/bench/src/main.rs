@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -300,7 +299,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             let target = service.target()?;
             let (reads, load) = match rate {
                 Some(rate) => reads::run_beside(&shapes()?, &target, *count, seed, *rate)?,
-                None => (reads::run(&target, *count, seed, &AtomicBool::new(true))?, Vec::new()),
+                None => (reads::run(&target, *count, seed)?, Vec::new()),
             };
             print(&reads.iter().flat_map(rows::of_read).collect::<Vec<_>>());
             for round in &load {

@@ -10,6 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rand::RngExt;
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::RwLock;
 
 use crate::client::Connection;
 use crate::http::Target;
@@ -25,10 +26,8 @@ use crate::workload::{Shapes, Workload};
 const WARM_UP: usize = 3;
 /// How long one kind of request is measured at most.
 const EACH_AT_MOST: Duration = Duration::from_secs(10);
-/// How long W3 runs beside the reads before its next requests are made ready, for which the reads wait.
+/// How long W3 runs beside the reads before its next requests are made ready.
 const LOAD_ROUND: Duration = Duration::from_secs(15);
-/// Pause between two looks whether it runs.
-const READY_LOOK: Duration = Duration::from_millis(5);
 /// Pages the samples come from, spread over the time.
 const SAMPLE_PAGES: usize = 20;
 /// Queries of each of those pages.
@@ -64,14 +63,18 @@ impl Measured {
     }
 }
 
-/// Sends each kind of request so many times, one after the other on one connection. Before each one it waits
-/// until `ready`.
+/// Sends each kind of request so many times, one after the other on one connection.
 ///
 /// # Errors
 /// When the service holds no ended queries, or does not answer.
-pub(crate) fn run(target: &Target, count: usize, seed: u64, ready: &AtomicBool) -> Result<Vec<Measured>> {
+pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measured>> {
+    run_in_turn(target, count, seed, &RwLock::new(()))
+}
+
+/// The same, where none of them is on its way while somebody holds `turn` to write.
+fn run_in_turn(target: &Target, count: usize, seed: u64, turn: &RwLock<()>) -> Result<Vec<Measured>> {
     single_threaded()?.block_on(async {
-        let mut reader = Reader { target, connection: Connection::to(target.address), ready };
+        let mut reader = Reader { target, connection: Connection::to(target.address), turn };
         let mut random = ids::random(seed, 2);
         let samples = reader.samples(&mut random).await?;
         let mut all = Vec::new();
@@ -93,9 +96,11 @@ pub(crate) fn run_beside(
     seed: u64,
     rate: f64,
 ) -> Result<(Vec<Measured>, Vec<ingest::Measured>)> {
-    let (loaded, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (turn, ended) = (RwLock::new(()), AtomicBool::new(false));
+    let (turn, ended) = (&turn, &ended);
     thread::scope(|scope| {
-        let load = scope.spawn(|| -> Result<Vec<ingest::Measured>> {
+        let mut preparing = Some(turn.blocking_write());
+        let load = scope.spawn(move || -> Result<Vec<ingest::Measured>> {
             let mut rounds = Vec::new();
             while !ended.load(Ordering::Relaxed) {
                 let plan = ingest::Plan {
@@ -107,16 +112,14 @@ pub(crate) fn run_beside(
                     seed: seed.wrapping_add(1 + rounds.len() as u64),
                     watched: Watched::default(),
                 };
-                let round = ingest::run_telling(shapes, from_ref(target), &plan, &loaded);
-                if round.is_err() {
-                    // Who reads must not wait for it.
-                    loaded.store(true, Ordering::Relaxed);
-                }
-                rounds.push(round?);
+                let ready = ingest::prepare(shapes, from_ref(target), &plan)?;
+                preparing.take();
+                rounds.push(ready.send()?);
+                preparing = Some(turn.blocking_write());
             }
             Ok(rounds)
         });
-        let reads = run(target, count, seed, &loaded);
+        let reads = run_in_turn(target, count, seed, turn);
         ended.store(true, Ordering::Relaxed);
         Ok((reads?, load.join().expect("the load does not panic")?))
     })
@@ -125,7 +128,7 @@ pub(crate) fn run_beside(
 struct Reader<'a> {
     target: &'a Target,
     connection: Connection,
-    ready: &'a AtomicBool,
+    turn: &'a RwLock<()>,
 }
 
 impl Reader<'_> {
@@ -175,20 +178,20 @@ impl Reader<'_> {
             samples.iter().filter(|query| fill_in(&read.path, query, query).is_some()).collect();
         ensure!(!fitting.is_empty(), "no stored query fits {}", read.path);
         let mut latencies = Latencies::default();
-        let begin = Instant::now();
+        let mut spent = Duration::ZERO;
         for number in 0..WARM_UP + count {
-            if begin.elapsed() > EACH_AT_MOST {
+            if spent > EACH_AT_MOST {
                 break;
             }
             let [query, other] = [(); 2].map(|()| fitting[random.random_range(0..fitting.len())]);
             let path = fill_in(&read.path, query, other).context("a query that fits no longer does")?;
             let request = self.target.get(&path);
-            while !self.ready.load(Ordering::Relaxed) {
-                tokio::time::sleep(READY_LOOK).await;
-            }
+            let turn = self.turn.read().await;
             let sent = Instant::now();
             let answer = self.connection.send(&request).await.with_context(|| format!("GET {path}"))?;
             let latency = sent.elapsed();
+            drop(turn);
+            spent += latency;
             if answer.status != 200 {
                 measured.refused += 1;
                 let body = String::from_utf8_lossy(&answer.body[..answer.body.len().min(200)]);
@@ -258,14 +261,15 @@ mod tests {
         check("/x?service={service}", None);
     }
 
+    const QUERY: &str = r#"[{"query_id":"q","label":"l","fingerprint":"f","service":"s","environment":"e",
+        "host":"h","status":"finished","started_unix_ns":1795206683560726422}]"#;
+
     #[test]
     fn every_kind_is_measured_and_refusals_are_told() {
-        const QUERY: &str = r#"[{"query_id":"q","label":"l","fingerprint":"f","service":"s","environment":"e",
-            "host":"h","status":"finished","started_unix_ns":1795206683560726422}]"#;
         let stub = Stub::start(|number| {
             Some(if number == 30 { answer("500 Oh", "{}") } else { answer("200 OK", QUERY) })
         });
-        let measured = run(&stub.target, 5, 1, &AtomicBool::new(true)).expect("answers");
+        let measured = run(&stub.target, 5, 1).expect("answers");
         assert_eq!(measured.len(), requests::all().len());
         assert!(measured.iter().all(|read| read.requests == 5 && read.latency.p50_ms > 0.0));
         assert_eq!(measured.iter().map(|read| read.refused).sum::<usize>(), 1);
@@ -274,13 +278,27 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_read_while_requests_of_the_load_are_made_ready() {
+        const SAMPLING: usize = 2 + SAMPLE_PAGES;
+        let stub = Stub::start(|_| Some(answer("200 OK", QUERY)));
+        let turn = RwLock::new(());
+        thread::scope(|scope| {
+            let preparing = turn.blocking_write();
+            let reads = scope.spawn(|| run_in_turn(&stub.target, 5, 1, &turn));
+            while stub.requests() < SAMPLING {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(Duration::from_millis(50));
+            assert_eq!(stub.requests(), SAMPLING);
+            drop(preparing);
+            let measured = reads.join().expect("no panic").expect("answers");
+            assert_eq!(stub.requests(), SAMPLING + measured.len() * (WARM_UP + 5));
+        });
+    }
+
+    #[test]
     fn an_empty_service_is_an_error() {
         let stub = Stub::start(|_| Some(answer("200 OK", "[]")));
-        assert!(
-            run(&stub.target, 5, 1, &AtomicBool::new(true))
-                .expect_err("no queries")
-                .to_string()
-                .contains("no queries")
-        );
+        assert!(run(&stub.target, 5, 1).expect_err("no queries").to_string().contains("no queries"));
     }
 }

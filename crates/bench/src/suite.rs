@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -248,7 +247,7 @@ impl Suite<'_> {
         self.fault("fill", filled.faults());
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
         let each = if self.plan.quick { QUICK_READS_EACH } else { READS_EACH };
-        let reads = reads::run(&server.target, each, self.seed(), &AtomicBool::new(true))?;
+        let reads = reads::run(&server.target, each, self.seed())?;
         let memory_mb = crate::process::memory_peak_mb(server.pid())?;
         let disk_bytes = disk_bytes(&server.data())? as f64;
         let rows = &mut self.results.rows;
