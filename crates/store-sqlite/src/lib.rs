@@ -14,6 +14,7 @@ mod load;
 mod migrate;
 mod names;
 mod options;
+mod pace;
 mod put;
 mod readers;
 mod recording;

@@ -16,6 +16,7 @@ use crate::error::{OpenError, store_error};
 use crate::load;
 use crate::migrate::open_writer;
 use crate::options::{CommitGroup, SqliteOptions};
+use crate::pace::Pace;
 use crate::segments::Copier;
 use crate::touched::Touched;
 
@@ -175,13 +176,15 @@ struct Worker {
 
 impl Worker {
     fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
-        let mut group = Vec::new();
+        let (mut group, mut pace) = (Vec::<(Box<StreamBatch>, _)>::new(), Pace::default());
         let mut next = jobs.blocking_recv();
         while let Some(job) = next.take() {
             match job {
                 Job::Commit(batch, reply) => {
+                    std::thread::sleep(pace.wait(batch.process.id, Instant::now()));
                     group.push((batch, reply));
                     next = fill(&mut group, &mut jobs);
+                    pace.begin(Instant::now(), group.iter().map(|(batch, _)| batch.process.id));
                     self.commit_group(&mut group);
                 }
                 Job::Write(work) => self.write(work),
