@@ -79,20 +79,20 @@ pub(crate) fn run(shapes: &Shapes, targets: &[Target], plan: &Plan<'_>) -> Resul
 /// # Errors
 /// When a thread cannot be started.
 pub(crate) fn prepare<'w>(shapes: &Shapes, targets: &[Target], plan: &Plan<'w>) -> Result<Prepared<'w>> {
+    let plan = Plan { connections: plan.connections.max(1), ..*plan };
     let (rate, spare) = match plan.pace {
         Pace::Closed => (plan.pool_rate, 0),
         Pace::Open(rate) => (rate, POOL_SPARE),
     };
-    let connections = plan.connections.max(1);
-    let requests = (rate * plan.duration.as_secs_f64() / connections as f64).ceil() as usize;
+    let requests = (rate * plan.duration.as_secs_f64() / plan.connections as f64).ceil() as usize;
     let ready = PoolPlan {
         workload: plan.workload,
-        lanes: connections,
+        lanes: plan.connections,
         per_lane: requests.max(1) + spare,
         seed: plan.seed,
         now_unix_ns: clock::unix_ns(),
     };
-    Ok(Prepared { plan: *plan, requests: pool(shapes, targets, ready)? })
+    Ok(Prepared { plan, requests: pool(shapes, targets, ready)? })
 }
 
 /// A run whose requests are ready.
@@ -125,7 +125,7 @@ impl Prepared<'_> {
         let (mb, collector_cpu_s) = (account.decoded_bytes as f64 / 1e6, used.collectors_s);
         Ok(Measured {
             workload: plan.workload,
-            connections: plan.connections.max(1),
+            connections: plan.connections,
             rate: if let Pace::Open(rate) = plan.pace { Some(rate) } else { None },
             queries_sent: warm_up_queries + account.queries,
             requests_per_s: account.requests as f64 / account.seconds,

@@ -99,7 +99,7 @@ pub(crate) fn run_beside(
     let (turn, ended) = (RwLock::new(()), AtomicBool::new(false));
     let (turn, ended) = (&turn, &ended);
     thread::scope(|scope| {
-        let mut preparing = Some(turn.blocking_write());
+        let mut preparing = turn.blocking_write();
         let load = scope.spawn(move || -> Result<Vec<ingest::Measured>> {
             let mut rounds = Vec::new();
             while !ended.load(Ordering::Relaxed) {
@@ -113,9 +113,9 @@ pub(crate) fn run_beside(
                     watched: Watched::default(),
                 };
                 let ready = ingest::prepare(shapes, from_ref(target), &plan)?;
-                preparing.take();
+                drop(preparing);
                 rounds.push(ready.send()?);
-                preparing = Some(turn.blocking_write());
+                preparing = turn.blocking_write();
             }
             Ok(rounds)
         });
