@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::readers::Readers;
 use crate::settings::Settings;
 use crate::threads::Threads;
 use crate::tokens::Tokens;
@@ -28,6 +29,10 @@ pub(crate) struct App {
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
+    /// Requests of readers that are answered.
+    pub(crate) readers: Readers,
+    /// Live streams, which are among these.
+    pub(crate) live_readers: Readers,
     pub(crate) store_needed: Needed,
     pub(crate) recordings_needed: Needed,
     /// Where answers over many queries are made.

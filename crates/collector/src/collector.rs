@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +16,7 @@ use crate::error::ApiError;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
+use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::tokens::Tokens;
@@ -65,6 +65,8 @@ impl Collector {
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
+            readers: Readers::all(settings.readers_max()),
+            live_readers: Readers::live(settings.live_readers_max()),
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),
             analyses: read::threads(),
@@ -85,11 +87,6 @@ impl Collector {
     /// The routes for senders alone.
     pub fn ingest_routes(&self) -> Routes {
         router::ingest_only(&self.app)
-    }
-
-    /// Where the streams of the live routes are served.
-    pub(crate) fn live_threads(&self) -> &Handle {
-        self.app.live.threads.handle()
     }
 
     /// Starts the jobs in the background; they end soon after `stop` is cancelled.

@@ -30,8 +30,28 @@ pub struct Settings {
     pub body_deadline: Duration,
     /// How long a connection may take for a request's head, and stay idle between requests.
     pub head_deadline: Duration,
+    /// How long an answer may wait for a reader that takes none of its bytes; then the connection is closed.
+    pub write_deadline: Duration,
+    /// Connections that are open at once on one address. A further one takes the place of the one that has been idle
+    /// for longest.
+    pub connections_max: usize,
     /// How long requests in flight may take to end once the service stops.
     pub stop_deadline: Duration,
+}
+
+impl Settings {
+    /// Requests of readers that are answered at once: seven eighths of the connections of an address. The others are
+    /// for `/v1`.
+    #[must_use]
+    pub fn readers_max(&self) -> usize {
+        self.connections_max - self.connections_max.div_ceil(8)
+    }
+
+    /// Of these, live streams: three quarters of the connections.
+    #[must_use]
+    pub fn live_readers_max(&self) -> usize {
+        self.connections_max - self.connections_max.div_ceil(4)
+    }
 }
 
 /// A token's hash and the project its batches belong to.
@@ -57,6 +77,8 @@ impl Default for Settings {
             slot_deadline: Duration::from_secs(1),
             body_deadline: Duration::from_secs(30),
             head_deadline: Duration::from_secs(30),
+            write_deadline: Duration::from_secs(30),
+            connections_max: 16 << 10,
             stop_deadline: Duration::from_secs(10),
         }
     }

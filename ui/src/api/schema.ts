@@ -1429,7 +1429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1438,7 +1438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The live streams are not available now */
+            /** @description There are as many live readers as may be, or the streams are not available now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1501,7 +1501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1519,7 +1519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description There are as many live readers as may be, or reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;

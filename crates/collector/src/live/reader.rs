@@ -49,8 +49,10 @@ enum Stage {
 }
 
 impl Reader {
-    pub(super) fn new(app: &Arc<App>, id: QueryId, mark: Mark, cut: Cut) -> Self {
-        Self {
+    /// # Errors
+    /// 503 when there are as many live readers as may be.
+    pub(super) fn new(app: &Arc<App>, id: QueryId, mark: Mark, cut: Cut) -> Result<Self, ApiError> {
+        Ok(Self {
             app: Arc::clone(app),
             id,
             cut,
@@ -60,8 +62,8 @@ impl Reader {
             ready: VecDeque::new(),
             known: HashSet::new(),
             floor: 0,
-            _presence: Presence::new(app),
-        }
+            _presence: Presence::new(app)?,
+        })
     }
 
     /// The next message; `None` at the end of the stream.

@@ -22,6 +22,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Api
         stats: tokio::time::timeout(STORE_DEADLINE, app.store.stats()).await.ok().and_then(Result::ok),
         body_bytes: app.budget.taken(),
         requests: app.admission.taken(),
+        readers: app.readers.taken(),
         store_away: app.store_needed.away(now).unwrap_or_default(),
         recordings_away: app.recordings_needed.away(now).unwrap_or_default(),
     };

@@ -3,5 +3,7 @@
 mod deadlines;
 mod framing;
 mod overload;
+mod room;
 mod sending;
 mod stop;
+mod unread;
