@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
 use queryscope_recordings::Location;
 use queryscope_store::Store;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
@@ -16,10 +16,13 @@ use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
 use crate::{open_files, snippet, store, token};
 
+/// Connections that wait to be accepted, as far as the system allows. One for which there is no room tries again
+/// after a second. With the usual 128, a burst of connections makes everybody else wait so.
+const WAITING_MAX: u32 = 4096;
 const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
-    open_files::raise();
+    let open_files = open_files::raise();
     let data = DataFolder::create(&args.data.data)?;
     let Some(_lock) = data.lock()? else {
         bail!(
@@ -27,9 +30,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
             data.path().display()
         );
     };
-    let listener = bind(args.bind, "--bind").await?;
+    let listener = bind(args.bind, "--bind")?;
     let ingest = match args.ingest_bind {
-        Some(address) => Some(bind(address, "--ingest-bind").await?),
+        Some(address) => Some(bind(address, "--ingest-bind")?),
         None => None,
     };
     let opened = if let Some(address) = &args.database.database {
@@ -52,13 +55,16 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
             (first, made)
         }
     };
+    let defaults = Settings::default();
+    let addresses = 1 + usize::from(ingest.is_some());
     let settings = Settings {
+        connections_max: open_files::connections_max(open_files, addresses, defaults.connections_max),
         silent_after: args.silent_after,
         recordings_lock: Some(data.recordings_lock()),
         keep: args.keep_days.map(|days| DAY * days),
         tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
-        ..Settings::default()
+        ..defaults
     };
     let clock = Arc::new(SystemClock::new());
     let collector = Collector::start(opened.store, opened.recordings, clock, opened.commits, settings)
@@ -90,13 +96,20 @@ async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
     Ok(token::add(store, "first", DEFAULT_PROJECT).await.ok())
 }
 
-async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     if !address.ip().is_loopback() {
         tracing::warn!(%address, "others can reach this address; reading needs no token");
     }
-    TcpListener::bind(address)
-        .await
+    listen(address)
         .with_context(|| format!("can not listen on {address}: choose another address with {flag}"))
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// Where a browser on this machine finds the service.
