@@ -26,9 +26,9 @@ use crate::{ingest, live, page, read, security};
     info(
         title = "queryscope",
         description = "Collects the telemetry of running queries and answers what they do and did.\n\n\
-            Every error has a JSON body with `error`, also 400 and 431 to what is no valid HTTP. A head that does not \
-            arrive within 30 s, and a TLS or HTTP/2 greeting, close the connection without an answer. Reads from a \
-            page of another site are answered 403; links are followed. When as many readers are answered as may be, \
+            Every error has a JSON body with `error`, also 400 and 431 to what is no valid HTTP. A head that is cut off \
+            or does not arrive within 30 s, and an HTTP/2 greeting, close the connection without an answer. Reads from \
+            a page of another site are answered 403; links are followed. When as many readers are answered as may be, \
             reads are answered 503.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),

@@ -193,6 +193,8 @@ async fn what_is_no_request_is_400_with_a_reason() {
         get("/").replace("Host", "Ho st"),
         post_head(&["Content-Length: x"]),
         get("/").replace("Host", "Transfer-Encoding: gzip\r\nHost"),
+        // A TLS greeting.
+        "\x16\x03\x01\x02\0\x01\0\x01\x7c\x03\x03".into(),
     ] {
         let mut client = server.connect().await;
         client.write(&request).await;
