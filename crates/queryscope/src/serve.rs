@@ -20,6 +20,9 @@ const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     open_files::raise();
+    if let Some(token) = &args.token {
+        token::check_given(token, "QUERYSCOPE_TOKEN")?;
+    }
     let data = DataFolder::create(&args.data.data)?;
     let Some(_lock) = data.lock()? else {
         bail!(
@@ -87,7 +90,7 @@ async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
         return Ok(None);
     }
     // Another collector may be as fast.
-    Ok(token::add(store, "first", DEFAULT_PROJECT).await.ok())
+    Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
 }
 
 async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
