@@ -13,7 +13,7 @@ use queryscope_store::FileIdentity;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The files that must stay where they are.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Places {
     files: Vec<FileIdentity>,
     /// When all were last seen in place.
@@ -39,6 +39,11 @@ impl Places {
         if self.seen.is_some_and(|seen| now.saturating_duration_since(seen) < LOOK_EVERY) {
             return None;
         }
+        self.displaced_now(now)
+    }
+
+    /// The same as of now.
+    pub(crate) fn displaced_now(&mut self, now: Instant) -> Option<PathBuf> {
         let missing = self.files.iter().find(|file| !file.is_in_place());
         self.seen = missing.is_none().then_some(now);
         missing.map(|file| file.path().to_owned())
@@ -66,6 +71,7 @@ mod tests {
             assert_eq!(places.displaced(now), None);
             fs::rename(path, &away).expect("renamed");
             assert_eq!(places.displaced(now + LOOK_EVERY / 2), None, "it is not looked at all the time");
+            assert_eq!(places.clone().displaced_now(now).as_deref(), Some(&**path));
             now += LOOK_EVERY;
             assert_eq!(places.displaced(now).as_deref(), Some(&**path));
             assert_eq!(places.displaced(now).as_deref(), Some(&**path));

@@ -218,7 +218,7 @@ impl Worker {
     /// Closes the database. The last connection to do so moves what is left of the log, and deletes the log by its
     /// name: where another database has taken the place, that would be the other's.
     fn close(mut self) {
-        if self.places.displaced(Instant::now()).is_some() {
+        if self.places.displaced_now(Instant::now()).is_some() {
             std::mem::forget(self.db);
         }
     }
