@@ -1,6 +1,7 @@
 //! [`Collector`]: the service without its sockets.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
@@ -19,6 +20,7 @@ use crate::metrics::{CommitMetrics, Metrics};
 use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
+use crate::shortage::Shortage;
 use crate::tokens::Tokens;
 use crate::{jobs, read, router};
 
@@ -69,6 +71,9 @@ impl Collector {
             live_readers: Readers::live(settings.live_readers_max()),
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),
+            store_room: Shortage::default(),
+            recordings_room: Shortage::default(),
+            displaced: AtomicBool::new(false),
             analyses: read::threads(),
             sealing: jobs::sealing_threads(),
             committed: Notify::new(),

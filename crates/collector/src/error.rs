@@ -126,6 +126,10 @@ impl From<StoreError> for ApiError {
         match &error {
             StoreError::ForeignStream(_) => Self::new(StatusCode::FORBIDDEN, error.to_string()),
             StoreError::ForeignQuery(_) => Self::invalid(error.to_string()),
+            StoreError::Full(_) => Self::unavailable("the disk is full, try again later"),
+            StoreError::Displaced(_) => {
+                Self::unavailable("the data folder is not where it was, try again later")
+            }
             _ => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the store failed");
                 Self::unavailable("storing or reading failed, try again")

@@ -23,6 +23,7 @@ mod routes;
 mod security;
 mod serve;
 mod settings;
+mod shortage;
 mod threads;
 mod tokens;
 

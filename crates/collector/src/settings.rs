@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use queryscope_store::TokenHash;
+use queryscope_store::{FileIdentity, TokenHash};
 
 /// How the collector behaves; [`Settings::default`] is the documented default of each.
 #[derive(Debug, Clone)]
@@ -14,6 +14,9 @@ pub struct Settings {
     pub keep: Option<Duration>,
     /// A file that is locked while recordings are written or deleted; whoever copies them locks it, too.
     pub recordings_lock: Option<PathBuf>,
+    /// The folder in which recordings lie, where that is one: nothing is written or deleted in another that takes its
+    /// place.
+    pub recordings_folder: Option<FileIdentity>,
     /// Tokens beside those in the store.
     pub tokens: Vec<Access>,
     /// Names the read side answers to beside `localhost` and addresses.
@@ -69,6 +72,7 @@ impl Default for Settings {
             silent_after: Duration::from_mins(1),
             keep: None,
             recordings_lock: None,
+            recordings_folder: None,
             tokens: Vec::new(),
             allowed_hosts: Vec::new(),
             engines: Vec::new(),

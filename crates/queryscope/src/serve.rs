@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
 use queryscope_recordings::Location;
-use queryscope_store::Store;
+use queryscope_store::{FileIdentity, Store};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
@@ -23,8 +23,11 @@ const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let open_files = open_files::raise();
+    if let Some(token) = &args.token {
+        token::check_given(token, "QUERYSCOPE_TOKEN")?;
+    }
     let data = DataFolder::create(&args.data.data)?;
-    let Some(_lock) = data.lock()? else {
+    let Some(lock) = data.lock()? else {
         bail!(
             "{} is in use by another queryscope: stop it, or choose another folder with --data",
             data.path().display()
@@ -35,16 +38,17 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         Some(address) => Some(bind(address, "--ingest-bind")?),
         None => None,
     };
-    let opened = if let Some(address) = &args.database.database {
+    let (opened, place) = if let Some(address) = &args.database.database {
         let place = args.recordings.recordings.clone();
-        store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
+        let place = place.unwrap_or_else(|| Location::Folder(data.recordings()));
+        (store::open_shared(address, &place).await?, place)
     } else {
         if let Some(place) = &args.recordings.recordings {
             // What was mistyped is not kept.
             store::recordings(place)?;
             data.keep_recordings_at(place)?;
         }
-        store::open(&data)?
+        (store::open_locked(&data, &lock)?, data.location()?)
     };
     let (token, made) = match (&args.token, &args.database.database) {
         (Some(token), _) => (Some(token.clone()), false),
@@ -61,6 +65,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         connections_max: open_files::connections_max(open_files, addresses, defaults.connections_max),
         silent_after: args.silent_after,
         recordings_lock: Some(data.recordings_lock()),
+        recordings_folder: folder(&place)?,
         keep: args.keep_days.map(|days| DAY * days),
         tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
@@ -77,10 +82,24 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     greet(&data, &url, senders, &args, token.as_deref().filter(|_| made));
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
-    data.remove_address();
+    // Another service may have the folder, or another folder its name.
+    if lock.identity().is_in_place() {
+        data.remove_address();
+    }
     result.context("the service ended")?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The folder of the recordings, where they are in one.
+fn folder(place: &Location) -> Result<Option<FileIdentity>> {
+    match place {
+        Location::Folder(folder) => {
+            let identity = FileIdentity::of(folder);
+            Ok(Some(identity.with_context(|| format!("{place} cannot be opened"))?))
+        }
+        Location::Bucket { .. } => Ok(None),
+    }
 }
 
 fn access(token: &str) -> Access {
@@ -93,7 +112,7 @@ async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
         return Ok(None);
     }
     // Another collector may be as fast.
-    Ok(token::add(store, "first", DEFAULT_PROJECT).await.ok())
+    Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
 }
 
 fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {

@@ -8,7 +8,7 @@ use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overvi
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, Kept, ListRequest, Listed,
+    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, Kept, ListRequest, Listed, Loss,
     OverviewEntry, Position, Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats,
     StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
@@ -27,7 +27,7 @@ use crate::options::PostgresOptions;
 use crate::row::{COLUMNS, listed};
 use crate::terms::TermIds;
 use crate::writer::{Writer, Writing};
-use crate::{kept, migrate, recording, retention, segments, silence, token, verify};
+use crate::{kept, losses, migrate, recording, retention, segments, silence, token, verify};
 
 /// Connections of the follower: one looks, one loads, one forgets.
 const FOLLOWERS: usize = 3;
@@ -40,6 +40,10 @@ const STREAMS: &str = "
     FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
 const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY id LIMIT $2";
 const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
+/// What is written goes to files of its own, which grow.
+const PROBE: &str = "
+    CREATE TEMPORARY TABLE queryscope_probe ON COMMIT DROP AS
+    SELECT repeat(n::text, 1000) FROM generate_series(1000, 1099) AS n";
 const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
         FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment']) AS name)";
@@ -304,6 +308,21 @@ impl Store for PostgresStore {
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         let rows = rows(&self.reader().await?, UNKEPT, &[&id.uuid()]).await?;
         Ok(rows.first().map(|row| row.get::<_, i64>(0).cast_unsigned()))
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        Ok(losses::of_stream(&self.reader().await?, id).await?)
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(losses::record(&mut client, self.format, &losses).await?)
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        let client = self.write.get().await.map_err(DbError::from)?;
+        client.batch_execute(PROBE).await.map_err(DbError::from)?;
+        Ok(())
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {

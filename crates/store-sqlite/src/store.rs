@@ -9,11 +9,11 @@ use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overvi
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
-    TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, Loss,
+    OverviewEntry, Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch,
+    StreamSeen, TokenRecord, VersionEntry,
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
 use crate::silence::{self, Ended};
 use crate::writer::Writer;
-use crate::{list, recording, retention, seen, token, verify};
+use crate::{list, losses, recording, retention, seen, token, verify};
 
 /// A store in one SQLite database.
 #[derive(Debug)]
@@ -211,6 +211,23 @@ impl Store for SqliteStore {
 
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         self.readers.read(move |db, _| account::unkept(db, id)).await
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        self.readers.read(move |db, _| losses::of_stream(db, id)).await
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        self.writer.write(move |db| losses.iter().try_for_each(|loss| losses::record(db, loss))).await
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        // The first page is written to the log, whether it changes or not.
+        let same = |db: &Connection| {
+            let format: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            db.pragma_update(None, "user_version", format)
+        };
+        self.writer.write(same).await
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {

@@ -9,7 +9,7 @@ use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
-use crate::kept::{Account, Kept};
+use crate::kept::{Account, Kept, Loss};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::Run;
@@ -192,6 +192,16 @@ pub trait Store: Send + Sync + 'static {
     async fn unkept(&self, _id: StreamId) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
+
+    /// What repairs found to be lost of a stream, in the order it was found. It outlives the queries: of those that
+    /// are gone, the events are among what no query keeps ([`Store::unkept`]).
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError>;
+
+    /// Takes over losses that were recorded elsewhere; those that are there already change nothing.
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError>;
+
+    /// Writes what changes nothing: whether the store can be written to again after it was full.
+    async fn probe(&self) -> Result<(), StoreError>;
 
     /// Up to `limit` streams after the last one, in an order of the store's own.
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError>;

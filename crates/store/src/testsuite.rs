@@ -126,6 +126,7 @@ suite! { $
     accounts {
         each_event_of_a_query_is_counted_once
         what_no_query_keeps_is_counted
+        a_loss_is_recorded_once_and_outlives_its_query
     }
     says {
         a_duplicate_does_not_change_the_row

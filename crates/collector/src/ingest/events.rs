@@ -127,6 +127,9 @@ async fn commit<H: Send + 'static>(
     let owned = Arc::clone(app);
     let committing = tokio::spawn(async move {
         let committed = owned.store.commit(batch).await.inspect_err(|error| owned.watch(error));
+        if committed.is_ok() {
+            owned.has_room();
+        }
         drop(held);
         committed
     });

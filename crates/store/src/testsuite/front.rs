@@ -8,9 +8,9 @@ use queryscope_protocol::{QueryId, StreamId};
 use tokio::sync::Semaphore;
 
 use crate::{
-    CommitFeed, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
-    TokenRecord, VersionEntry,
+    CommitFeed, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, Loss,
+    OverviewEntry, Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch,
+    StreamSeen, TokenRecord, VersionEntry,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -69,6 +69,9 @@ delegate! {
     seal(sealed: Vec<Sealed>) -> Vec<String>;
     delete_before(started_unix_ns: i64, limit: usize) -> Vec<Deleted>;
     scan(after: Option<i64>, limit: usize) -> Vec<Listed>;
+    losses(id: StreamId) -> Vec<Loss>;
+    record_losses(losses: Vec<Loss>) -> ();
+    probe() -> ();
     streams(after: Option<StreamId>, limit: usize) -> Vec<StreamSeen>;
     tokens() -> Vec<TokenRecord>;
     add_token(token: TokenRecord) -> bool;

@@ -17,7 +17,7 @@ use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
-use crate::kept::Account;
+use crate::kept::{Account, Loss};
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::runs_of;
@@ -174,6 +174,24 @@ impl Store for MemoryStore {
 
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         Ok(self.disk()?.streams.get(&id).map(|stream| stream.unkept))
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        Ok(self.disk()?.losses.iter().filter(|loss| loss.stream_id == id).copied().collect())
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        let mut disk = self.disk()?;
+        for loss in losses {
+            if !disk.losses.contains(&loss) {
+                disk.losses.push(loss);
+            }
+        }
+        Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.disk().map(drop)
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
