@@ -50,7 +50,8 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query", body = ErrorBody),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 410, description = "The query is known, and its recording is missing", body = ErrorBody),
+        (status = 503, description = "Reading failed, or the recording is damaged", body = ErrorBody),
     )
 )]
 pub(crate) async fn one(

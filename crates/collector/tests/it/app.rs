@@ -250,10 +250,15 @@ impl TestApp {
         value.parse::<f64>().expect("a number") as u64
     }
 
+    /// The file of the n-th query's recording.
+    pub(crate) async fn recording_file(&self, n: u64) -> PathBuf {
+        let path = self.summary(n).await["recording"].as_str().expect("a path").to_owned();
+        self.folder.path().join("recordings").join(path)
+    }
+
     /// Takes the file of the n-th query's recording away.
     pub(crate) async fn remove_recording(&self, n: u64) {
-        let path = self.summary(n).await["recording"].as_str().expect("a path").to_owned();
-        std::fs::remove_file(self.folder.path().join("recordings").join(path)).expect("there");
+        std::fs::remove_file(self.recording_file(n).await).expect("there");
     }
 
     /// Relative paths of all files and folders under the recordings' root, sorted.
