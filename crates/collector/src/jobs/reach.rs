@@ -28,7 +28,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
 
 /// Notes whether recordings could be reached, and says so when that has changed.
 pub(super) fn note(app: &App, error: Option<&RecordingError>) {
-    let now = app.clock.unix_ms();
+    let now = app.clock.steady_ms();
     match error {
         None => {
             if let Some(away) = app.recordings_needed.reached(now) {

@@ -1,6 +1,10 @@
 //! Ends queries of which nothing has been heard for too long.
 //!
 //! It writes at least once a second, so it is also what finds out whether the store can be reached.
+//!
+//! When a query was last heard of is stored as wall-clock time, which collectors of one database share. A step of the clock
+//! neither ends running queries nor keeps silent ones: for some seconds after it, all that run are noted as heard of now, as
+//! at a start. That covers batches whose time was taken before the step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +13,27 @@ use tokio_util::sync::CancellationToken;
 
 use super::pause;
 use crate::app::App;
+use crate::clock::Steps;
 
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(1);
 const LOOK_EVERY_MIN: Duration = Duration::from_millis(50);
+/// How long a batch may take from its arrival to its commit.
+const IN_FLIGHT_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
     let silent_after = app.settings.silent_after;
     let silent_after_ms = i64::try_from(silent_after.as_millis()).unwrap_or(i64::MAX);
     let look_every = (silent_after / 8).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX);
+    let mut steps = Steps::default();
     while pause(look_every, &stop).await {
-        let ended = app.store.end_silent(app.clock.unix_ms().saturating_sub(silent_after_ms)).await;
-        let now = app.clock.unix_ms();
+        let now_unix_ms = app.clock.unix_ms();
+        let stepped = steps.within(&*app.clock, IN_FLIGHT_MAX);
+        let ended = if stepped {
+            app.store.refresh_running(now_unix_ms).await.map(|()| 0)
+        } else {
+            app.store.end_silent(now_unix_ms.saturating_sub(silent_after_ms)).await
+        };
+        let now = app.clock.steady_ms();
         if ended.is_ok()
             && let Some(away) = app.store_needed.reached(now)
         {
@@ -32,6 +46,9 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
                 app.committed.notify_one();
             }
             Err(error) => {
+                if stepped {
+                    steps.hold_again(&*app.clock);
+                }
                 app.watch(&error);
                 if app.store_needed.failed(now) {
                     let error = &error as &dyn std::error::Error;

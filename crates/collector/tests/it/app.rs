@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -35,21 +35,45 @@ const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Time that moves when a test says so.
 #[derive(Debug)]
-pub(crate) struct TestClock(AtomicI64);
+pub(crate) struct TestClock {
+    unix_ns: AtomicI64,
+    /// By how much steps have moved it, and how many there were.
+    stepped_ns: AtomicI64,
+    steps: AtomicU64,
+}
 
 impl TestClock {
+    fn new(unix_ns: i64) -> Self {
+        Self { unix_ns: unix_ns.into(), stepped_ns: 0.into(), steps: 0.into() }
+    }
+
+    /// Sets the clock of the system, which no time passes by.
+    pub(crate) fn step(&self, by_ns: i64) {
+        self.unix_ns.fetch_add(by_ns, Ordering::SeqCst);
+        self.stepped_ns.fetch_add(by_ns, Ordering::SeqCst);
+        self.steps.fetch_add(1, Ordering::SeqCst);
+    }
+
     pub(crate) fn advance(&self, by: Duration) {
-        self.0.fetch_add(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
+        self.unix_ns.fetch_add(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
     }
 
     pub(crate) fn rewind(&self, by: Duration) {
-        self.0.fetch_sub(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
+        self.unix_ns.fetch_sub(i64::try_from(by.as_nanos()).expect("a short time"), Ordering::SeqCst);
     }
 }
 
 impl Clock for TestClock {
     fn unix_ns(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
+        self.unix_ns.load(Ordering::SeqCst)
+    }
+
+    fn steady_ms(&self) -> i64 {
+        (self.unix_ns() - self.stepped_ns.load(Ordering::SeqCst)) / 1_000_000
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps.load(Ordering::SeqCst)
     }
 }
 
@@ -102,7 +126,7 @@ impl Setup {
         let check = Box::new(move || faults.check());
         let store: Arc<dyn Store> = Arc::new(Front { store, check, turns: self.turns.clone(), feed: None });
         let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
-        let clock = Arc::new(TestClock(AtomicI64::new(self.now_unix_ns)));
+        let clock = Arc::new(TestClock::new(self.now_unix_ns));
         let shared: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);
         let collector = Collector::start(Arc::clone(&store), recordings, shared, commits, self.settings)
             .await
