@@ -14,11 +14,11 @@ const STEP_BYTES: usize = 16 << 10;
 /// A recording of up to so many bytes is joined before it is given: its size is known then, and that it is sound.
 const READY_BYTES: usize = 256 << 10;
 
-/// Joins the members of a recording.
+/// Joins the members of a recording; `query_id` names it in errors.
 ///
 /// # Errors
-/// When it can not be read or is damaged; what is wrong behind the first [`READY_BYTES`] ends the bytes with an error.
-pub(crate) async fn one_member(query_id: QueryId, members: Content) -> Result<Content, RecordingError> {
+/// When it cannot be read or is damaged; what is wrong behind the first 256 KiB ends the bytes with an error.
+pub async fn one_member(query_id: QueryId, members: Content) -> Result<Content, RecordingError> {
     let mut joined = Download { query_id, members: members.bytes, joiner: Some(Joiner::new()) }.into_stream();
     let mut ready = Vec::new();
     while ready.len() < READY_BYTES {

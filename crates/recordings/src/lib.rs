@@ -23,6 +23,7 @@ mod source;
 mod sweep;
 
 pub use content::Content;
+pub use download::one_member;
 pub use error::RecordingError;
 pub use lines::LineReader;
 pub use location::{Cloud, Location, UnknownLocation};

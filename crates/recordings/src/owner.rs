@@ -21,7 +21,7 @@ const LINES: usize = 2;
 /// Inflates as much of a recording as its first two lines take; gives back all of it.
 ///
 /// # Errors
-/// [`RecordingError::Damaged`] when they are not the query's, or can not be inflated.
+/// [`RecordingError::Damaged`] when they are not the query's, or cannot be inflated.
 pub(crate) async fn check(parts: &RecordingParts, content: Content) -> Result<Content, RecordingError> {
     let query_id = parts.query.query_id;
     let damaged = |reason: String| RecordingError::Damaged { query_id, reason };

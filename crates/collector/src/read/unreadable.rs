@@ -1,4 +1,4 @@
-//! Why a query's events can not be read, for the caller and for the log.
+//! Why a query's events cannot be read, for the caller and for the log.
 
 use axum::http::StatusCode;
 use queryscope_protocol::QueryId;
@@ -22,7 +22,7 @@ pub(crate) fn unreadable(app: &App, id: QueryId, error: RecordingError) -> ApiEr
             "the query's events are damaged where they are stored: queryscope check says what is wrong",
         ),
         RecordingError::Unavailable(_) => ApiError::unavailable(
-            "the recordings can not be reached at the moment, and this query's events are among them: try again",
+            "the recordings cannot be reached at the moment, and this query's events are among them: try again",
         ),
         _ => ApiError::unavailable("reading the query's events failed, try again"),
     }
@@ -33,6 +33,6 @@ pub(crate) fn note(app: &App, id: QueryId, error: &RecordingError) {
     if !matches!(error, RecordingError::Gone | RecordingError::Store(_)) {
         app.metrics.recordings_failed("read");
         let error = error as &dyn std::error::Error;
-        tracing::warn!(query_id = %id, error, "the events of a query can not be read");
+        tracing::warn!(query_id = %id, error, "the events of a query cannot be read");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use http_body_util::BodyExt;
 use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
 use queryscope_recordings::Recordings;
@@ -346,7 +346,10 @@ impl Answer {
 
     /// The lines of a body in gzip.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let text = std::io::read_to_string(MultiGzDecoder::new(&self.body[..])).expect("gzip");
+        // As browsers do: they stop after the first member.
+        let mut decoder = GzDecoder::new(&self.body[..]);
+        let text = std::io::read_to_string(&mut decoder).expect("gzip");
+        assert_eq!(decoder.into_inner().len(), 0, "it is one member");
         assert!(text.ends_with('\n'), "every line is ended");
         text.lines().map(Into::into).collect()
     }

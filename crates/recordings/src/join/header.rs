@@ -37,6 +37,11 @@ pub(super) fn header_bytes(known: &[u8]) -> Result<usize, Damage> {
         }
     }
     if flags & HAS_CHECKSUM != 0 {
+        if let Some(checksum) = known.get(end..end + 2)
+            && *checksum != crc32fast::hash(&known[..end]).to_le_bytes()[..2]
+        {
+            return Err("a header's checksum is wrong");
+        }
         end += 2;
     }
     if end > HEADER_BYTES_MAX { Err("a member's header is too long") } else { Ok(end) }
@@ -48,7 +53,13 @@ mod tests {
 
     /// A header with these flags and fields, which is known byte by byte.
     fn check(flags: u8, fields: &[u8]) {
-        let header = [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], fields].concat();
+        let mut header = [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], fields].concat();
+        if flags & HAS_CHECKSUM != 0 {
+            header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes()[..2]);
+            let mut damaged = header.clone();
+            damaged[4] ^= 1;
+            assert!(header_bytes(&damaged).is_err(), "another time of writing");
+        }
         for known in 0..header.len() {
             let needed = header_bytes(&header[..known]).expect("sound");
             assert!(known < needed && needed <= header.len(), "{needed} by {known} of {}", header.len());
@@ -67,8 +78,8 @@ mod tests {
         check(HAS_NAME, b"recording.jsonl\0");
         check(HAS_COMMENT, b"\0");
         check(HAS_EXTRA, &[3, 0, 0, 0, 0]);
-        check(HAS_CHECKSUM, &[1, 2]);
-        check(HAS_EXTRA | HAS_NAME | HAS_COMMENT | HAS_CHECKSUM, b"\x01\0xname\0comment\0ab");
+        check(HAS_CHECKSUM, &[]);
+        check(HAS_EXTRA | HAS_NAME | HAS_COMMENT | HAS_CHECKSUM, b"\x01\0xname\0comment\0");
     }
 
     #[test]
