@@ -121,7 +121,8 @@ async fn a_sender_whose_clock_is_ahead_is_in_the_overview() {
     let overview = get(&app, "/api/overview").await;
     let mut expected: Vec<_> = ahead_by[..4].iter().map(|ahead_ns| format!("by {ahead_ns} 1")).collect();
     let mut seen = entries(&overview["queries"], "label");
-    (expected.sort(), seen.sort());
+    expected.sort();
+    seen.sort();
     assert_eq!(seen, expected);
     for query in overview["queries"].as_array().expect("an array") {
         let last = |name: &str| query[name].as_array().expect("an array").last().cloned();
