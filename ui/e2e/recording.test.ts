@@ -11,11 +11,13 @@ const QUERY = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
 const SCHEMA = "engine-telemetry/events@1";
 const SAMPLES = 40;
 
-const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "orders-etl", environment: null, host: "worker-1", pid: 7 };
+const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "orders-etl", host: "worker-1", pid: 7 };
 const plan = { logical: [], physical: [{ id: 1, kind: "scan", role: "source", inputs: [] }] };
-const profile = { schema: "engine-telemetry/profile@1", query_id: QUERY, label: "daily", fingerprint: "p1", wall_ms: 1000, failed: null, plan };
+const told = { label: "daily", fingerprint: "p1", wall_ms: 1000, failed: null };
+const profile = { schema: "engine-telemetry/profile@1", query_id: QUERY, ...told, plan };
 const started = { schema: SCHEMA, seq: 2, type: "query.started", query_id: QUERY, profile };
-const sample = (seq: number) => ({ schema: SCHEMA, seq, type: "query.progress", query_id: QUERY, elapsed_ms: seq * 500, nodes: {} });
+const progress = { schema: SCHEMA, type: "query.progress", query_id: QUERY, nodes: {} };
+const sample = (seq: number) => ({ ...progress, seq, elapsed_ms: seq * 500 });
 const finished = { ...started, seq: 3 + SAMPLES, type: "query.finished" };
 const events = [started, ...Array.from({ length: SAMPLES }, (_, n) => sample(3 + n)), finished];
 const whole = [process, ...events].map((event) => `${JSON.stringify(event)}\n`).join("");
@@ -51,7 +53,8 @@ test("a download by its address is a whole file with a name that fits, which the
   expect(await readFile(file, "utf8")).toBe(whole);
 
   await page.goto(`${service.url}/open`);
-  await page.locator("input[type=file]").setInputFiles({ name: `${QUERY}.jsonl`, mimeType: "", buffer: await readFile(file) });
+  const chosen = { name: `${QUERY}.jsonl`, mimeType: "", buffer: await readFile(file) };
+  await page.getByLabel("Choose a file").setInputFiles(chosen);
   await page.getByText("daily").first().waitFor();
   expect(problems).toEqual([]);
 });

@@ -1,10 +1,10 @@
 //! The one place that asks what time it is.
 //!
-//! Two times are needed. Points in time (when a batch came, where an overview ends) follow the system's clock, also when an
-//! operator sets it or the machine wakes from sleep. Durations (for how long the store is away) follow the monotonic clock,
-//! which no step moves. Wall-clock time is the monotonic clock plus an offset. The offset is taken anew when the system's clock
-//! is found more than [`STEP`] away; each time counts as a step, after which jobs that compare stored points in time hold
-//! back.
+//! Two times are needed. Points in time (when a batch came, where an overview ends) follow the system's clock, also
+//! when an operator sets it or the machine wakes from sleep. Durations (for how long the store is away) follow the
+//! monotonic clock, which no step moves. Wall-clock time is the monotonic clock plus an offset. The offset is taken
+//! anew when the system's clock is found more than [`STEP`] away; each time counts as a step, after which jobs that
+//! compare stored points in time hold back.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -26,7 +26,8 @@ pub trait Clock: Send + Sync + 'static {
         self.unix_ns() / 1_000_000
     }
 
-    /// Milliseconds since a moment in the past; only differences mean something. No step of the system's clock moves it.
+    /// Milliseconds since a moment in the past; only differences mean something. No step of the system's clock moves
+    /// it.
     fn steady_ms(&self) -> i64 {
         self.unix_ms()
     }
@@ -104,8 +105,8 @@ impl Wall {
         self.offset_ns.load(Ordering::Acquire)
     }
 
-    /// Wall-clock time at a reading of both clocks, made after the offset was loaded. Of threads that find a step at the
-    /// same time one takes it.
+    /// Wall-clock time at a reading of both clocks, made after the offset was loaded. Of threads that find a step at
+    /// the same time one takes it.
     fn follow(&self, offset_ns: i64, monotonic_ns: i64, system_ns: i64) -> i64 {
         let wall_ns = monotonic_ns.saturating_add(offset_ns);
         if system_ns.abs_diff(wall_ns) <= STEP.as_nanos() as u64 {

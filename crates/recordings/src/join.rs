@@ -1,15 +1,15 @@
 //! Gzip members joined end to end, made one member.
 //!
-//! A recording is stored as several gzip members, which RFC 1952 allows. Browsers and `curl` decode the first member of a
-//! body and drop the rest. The joiner makes one member of all without compressing anything again, as zlib's
+//! A recording is stored as several gzip members, which RFC 1952 allows. Browsers and `curl` decode the first member
+//! of a body and drop the rest. The joiner makes one member of all without compressing anything again, as zlib's
 //! `gzjoin` does:
 //!
 //! - the last deflate block of each member loses its final bit;
 //! - an empty stored block fills the bits up to the next byte, where the next member's blocks follow;
 //! - an empty final block, the combined checksum and the combined size end the whole.
 //!
-//! Only an inflater knows where a block begins. So each member is inflated on its way, and what comes out is compared with
-//! the member's own trailer: damage is found before the last bytes are given.
+//! Only an inflater knows where a block begins. So each member is inflated on its way, and what comes out is compared
+//! with the member's own trailer: damage is found before the last bytes are given.
 
 mod blocks;
 mod header;

@@ -94,8 +94,8 @@ impl Recordings {
     /// A sealed recording is compared with its query: its file is no link, and its first lines are the query's.
     ///
     /// # Errors
-    /// [`RecordingError::Gone`] when the query is deleted, also while reading; [`RecordingError::Missing`] when only its
-    /// sealed recording is.
+    /// [`RecordingError::Gone`] when the query is deleted, also while reading; [`RecordingError::Missing`] when only
+    /// its sealed recording is.
     pub async fn read(
         &self,
         store: &Arc<dyn Store>,
@@ -104,8 +104,8 @@ impl Recordings {
         assemble::open(self, Arc::clone(store), parts).await
     }
 
-    /// The recording of a query as [`read`](Self::read) gives it, as one gzip member: what browsers and `curl` can decode.
-    /// Nothing is compressed again; 64 KiB more are in memory.
+    /// The recording of a query as [`read`](Self::read) gives it, as one gzip member: what browsers and `curl` can
+    /// decode. Nothing is compressed again; 64 KiB more are in memory.
     ///
     /// Every member's checksum is compared. Damage in the first 256 KiB is found before anything is given; later damage
     /// ends the bytes with an error. The size is known where all is within these.

@@ -894,8 +894,8 @@ export interface components {
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
-             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or, where
-             *     its start is ahead of that, by its last sample.
+             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+             *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */

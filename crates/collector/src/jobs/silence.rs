@@ -2,9 +2,9 @@
 //!
 //! It writes at least once a second, so it is also what finds out whether the store can be reached.
 //!
-//! When a query was last heard of is stored as wall-clock time, which collectors of one database share. A step of the clock
-//! neither ends running queries nor keeps silent ones: for some seconds after it, all that run are noted as heard of now, as
-//! at a start. That covers batches whose time was taken before the step.
+//! When a query was last heard of is stored as wall-clock time, which collectors of one database share. A step of the
+//! clock neither ends running queries nor keeps silent ones: for some seconds after it, all that run are noted as
+//! heard of now, as at a start. That covers batches whose time was taken before the step.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -40,8 +40,8 @@ pub(crate) struct Progress {
     query_id: String,
     /// State of the query.
     status: StatusName,
-    /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or, where
-    /// its start is ahead of that, by its last sample.
+    /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+    /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
     /// Earlier finished runs of its plan, at most 100; nothing is said by fewer than 5.
     runs: usize,

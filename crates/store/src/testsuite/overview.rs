@@ -79,7 +79,7 @@ pub(super) fn a_label_is_there_that_ran_in_the_range(subjects: &Subjects) {
             ago("at the start", 14 * DAY_NS),
             ago("at the end", 0),
             ago("too old", 14 * DAY_NS + 1),
-            ago("to come", -1),
+            ago("to come", -DAY_NS - 1),
             Facts { label: None, ..ago("", 1) },
         ];
         store(s, 1, ended).await;
@@ -184,7 +184,8 @@ pub(super) fn a_warning_is_new_that_no_earlier_run_had(subjects: &Subjects) {
         (&[("c", 7 * DAY_NS)], &["c", "d"]),
         (&[("c", 2 * year)], &["d"]),
         (&[("c", 15 * DAY_NS)], &["d"]),
-        (&[("d", -1), ("e", -1)], &["c", "d"]),
+        (&[("d", -DAY_NS - 1), ("e", -DAY_NS - 1)], &["c", "d"]),
+        (&[("d", -1), ("e", -DAY_NS)], &["c", "d", "e"]),
     ] {
         for lately in [&today[2..], &today[..]] {
             subjects.one(async |s| check_new(s, &[&old, rest, lately].concat(), expected).await);

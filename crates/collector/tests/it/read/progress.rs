@@ -93,7 +93,8 @@ async fn too_few_runs_say_nothing() {
 #[tokio::test]
 async fn a_query_whose_clock_is_ahead_has_run_as_long_as_its_sender_says() {
     let app = world(10).await;
-    let ahead = json!({"label": "daily", "fingerprint": "p1", "wall_ms": 1000.0, "started_unix_ns": NOW_NS + 3600 * SECOND_NS});
+    let start = NOW_NS + 3600 * SECOND_NS;
+    let ahead = json!({"label": "daily", "fingerprint": "p1", "wall_ms": 1000.0, "started_unix_ns": start});
     app.store(batch(1, [started(300, 70, ahead)])).await;
     assert_eq!(progress(&app, 70).await["elapsed_ms"], json!(1000.0));
     let sample =
