@@ -11,7 +11,8 @@ const QUERY = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
 const SCHEMA = "engine-telemetry/events@1";
 const SAMPLES = 40;
 
-const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "orders-etl", host: "worker-1", pid: 7 };
+const source = { service: "orders-etl", host: "worker-1", pid: 7 };
+const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, ...source };
 const plan = { logical: [], physical: [{ id: 1, kind: "scan", role: "source", inputs: [] }] };
 const told = { label: "daily", fingerprint: "p1", wall_ms: 1000, failed: null };
 const profile = { schema: "engine-telemetry/profile@1", query_id: QUERY, ...told, plan };
