@@ -68,7 +68,7 @@ impl App {
     }
 
     fn refused(&self, error: &StoreError) {
-        if self.store_room.refused(self.clock.unix_ms()) {
+        if self.store_room.refused(self.clock.steady_ms()) {
             let error = error as &dyn std::error::Error;
             tracing::warn!(error, "batches are refused until there is room again");
         }

@@ -35,4 +35,5 @@ pub(crate) use progress::{__path_progress, progress};
 pub(crate) use query::{__path_query, parse, query, text, unknown};
 pub(crate) use recording::{__path_recording, recording};
 pub(crate) use summary::QuerySummary;
+pub(crate) use unreadable::unreadable;
 pub(crate) use versions::{__path_versions, versions};

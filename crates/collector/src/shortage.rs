@@ -9,36 +9,36 @@ const NEVER: i64 = i64::MIN;
 /// Whether there is room.
 #[derive(Debug)]
 pub(crate) struct Shortage {
-    refused_unix_ms: AtomicI64,
+    refused_ms: AtomicI64,
 }
 
 impl Default for Shortage {
     fn default() -> Self {
-        Self { refused_unix_ms: AtomicI64::new(NEVER) }
+        Self { refused_ms: AtomicI64::new(NEVER) }
     }
 }
 
 impl Shortage {
     /// Notes that something did not fit; whether that is new.
-    pub(crate) fn refused(&self, now_unix_ms: i64) -> bool {
-        self.refused_unix_ms.swap(now_unix_ms, Ordering::Relaxed) == NEVER
+    pub(crate) fn refused(&self, now_ms: i64) -> bool {
+        self.refused_ms.swap(now_ms, Ordering::Relaxed) == NEVER
     }
 
     /// Notes that there is room; whether there was none before.
     pub(crate) fn is_over(&self) -> bool {
         // Read first: this is asked after every commit.
-        self.is_full() && self.refused_unix_ms.swap(NEVER, Ordering::Relaxed) != NEVER
+        self.is_full() && self.refused_ms.swap(NEVER, Ordering::Relaxed) != NEVER
     }
 
     /// Whether nothing has fitted since something did not.
     pub(crate) fn is_full(&self) -> bool {
-        self.refused_unix_ms.load(Ordering::Relaxed) != NEVER
+        self.refused_ms.load(Ordering::Relaxed) != NEVER
     }
 
     /// Whether something did not fit a moment ago.
-    pub(crate) fn is_within(&self, time: Duration, now_unix_ms: i64) -> bool {
-        let last = self.refused_unix_ms.load(Ordering::Relaxed);
-        last != NEVER && u128::from(now_unix_ms.abs_diff(last)) < time.as_millis()
+    pub(crate) fn is_within(&self, time: Duration, now_ms: i64) -> bool {
+        let last = self.refused_ms.load(Ordering::Relaxed);
+        last != NEVER && u128::from(now_ms.abs_diff(last)) < time.as_millis()
     }
 }
 

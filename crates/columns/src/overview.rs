@@ -31,7 +31,7 @@ pub fn overview<N: Names>(
     let services: Vec<Option<String>> = services.collect::<Result<_, _>>()?;
     let services: Arc<[Option<&str>]> = services.iter().map(Option::as_deref).collect();
     let lists = RuleLists::of(names, snapshot, &clusters)?;
-    let parts = on_threads(&clusters, window.runs_since_unix_ns(), window.now_unix_ns(), |stretches| {
+    let parts = on_threads(&clusters, window.runs_since_unix_ns(), window.until_unix_ns(), |stretches| {
         let mut reader = Reader { clusters: &clusters, window, points: Vec::new() };
         let mut overviews = Overviews::new(*window);
         let of_label = |label: usize| {
@@ -74,11 +74,11 @@ struct Reader<'c> {
 impl Reader<'_> {
     /// Reads the runs of a label; says since when those are that were read, or that none is in the range.
     fn read(&mut self, label: usize) -> Option<i64> {
-        let (window, now_unix_ns) = (self.window, self.window.now_unix_ns());
+        let (window, until_unix_ns) = (self.window, self.window.until_unix_ns());
         let since_unix_ns = window.runs_since_unix_ns();
         self.points.clear();
         self.points.shrink_to(POINTS_KEPT);
-        self.add(label, since_unix_ns, now_unix_ns);
+        self.add(label, since_unix_ns, until_unix_ns);
         if !self.points.iter().any(|point| point.started_unix_ns >= window.since_unix_ns()) {
             return None;
         }

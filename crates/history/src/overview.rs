@@ -61,10 +61,10 @@ pub struct Day {
 
 impl<'a> Overview<'a> {
     /// Of the runs of a label in any order: at least those that [`Window::runs_since_unix_ns`] speaks of, and
-    /// what is known of those before them. Runs that start after the end of the range, by the clock of a sender
-    /// that is ahead, have no part. `None` when no run started in the range.
+    /// what is known of those before them. Runs that start more than 24 hours after the end of the
+    /// range, by the clock of a sender that is ahead, have no part. `None` when no run started in the range.
     pub fn of(window: &Window, runs: &[Run<'a>], earlier: &Earlier<'a>) -> Option<Self> {
-        let begun = runs.iter().filter(|run| run.started_unix_ns <= window.now_unix_ns());
+        let begun = runs.iter().filter(|run| run.started_unix_ns <= window.until_unix_ns());
         let Numbered { points, names, .. } = Numbered::of(begun.copied());
         Overviews::new(*window).overview(&points, &names, || (earlier.runs, earlier.rules.to_vec()))
     }
@@ -86,7 +86,7 @@ impl Overviews {
     }
 
     /// The overview of a label, as [`Overview::of`] tells it, from its runs in any order; none of them starts
-    /// after the end of the range. `earlier` is asked only where it matters: how many runs there are that were
+    /// after [`Window::until_unix_ns`]. `earlier` is asked only where it matters: how many runs there are that were
     /// not given, and the names of the insights that warned in any of them.
     pub fn overview<'a>(
         &mut self,

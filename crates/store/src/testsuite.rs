@@ -257,7 +257,7 @@ suite! { $
         everything_is_said_of_a_label
         the_last_three_runs_may_be_old
         a_warning_is_new_that_no_earlier_run_had
-        runs_of_the_future_have_no_part
+        runs_more_than_a_day_ahead_have_no_part
         local_days_begin_where_they_are_asked_to
         overviews_are_of_what_the_filters_keep
         earlier_runs_are_of_what_the_filters_keep

@@ -225,6 +225,8 @@ export interface paths {
         /**
          * Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
          *     first, each once, in the order of their seqs.
+         * @description The body is one gzip member. A browser saves it decoded, as `<query id>.jsonl`; so does `curl --compressed -OJ`.
+         *     Damage that is found after the answer has begun ends the connection before the body is whole.
          */
         get: operations["recording"];
         put?: never;
@@ -892,7 +894,8 @@ export interface components {
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
-             * @description How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
+             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+             *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
@@ -1168,7 +1171,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1429,7 +1441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served, or a page of another site asks */
+            /** @description The Host is a name that is not served */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1438,7 +1450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There are as many live readers as may be, or the streams are not available now */
+            /** @description The live streams are not available now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1501,7 +1513,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served, or a page of another site asks */
+            /** @description The Host is a name that is not served */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1519,7 +1531,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There are as many live readers as may be, or reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or the recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1858,7 +1879,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1995,7 +2025,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or the recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -67,7 +67,7 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
         Err(error) => {
             app.metrics.refused(&error);
             if error.is_overload() {
-                app.admission.turned_away(app.clock.unix_ms());
+                app.admission.turned_away(app.clock.steady_ms());
             }
             refuse(error, &head.headers, body)
         }

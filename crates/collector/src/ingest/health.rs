@@ -63,7 +63,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
 
 /// What can not be reached or is too much, and what that means; nothing of why, which is in the log.
 fn reasons(app: &App, store_answers: bool) -> Vec<String> {
-    let now = app.clock.unix_ms();
+    let now = app.clock.steady_ms();
     let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
     let store = store.map(|away| {
         format!(

@@ -24,7 +24,7 @@ pub(crate) const FULL_FOR: Duration = Duration::from_mins(2);
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut asked = None::<Instant>;
     loop {
-        let away = app.recordings_needed.away(app.clock.unix_ms()).is_some();
+        let away = app.recordings_needed.away(app.clock.steady_ms()).is_some();
         let every = if away { ASK_AGAIN } else { ASK_EVERY };
         if let Err(error) = turn::possible(&app.settings) {
             failed(&app, &error.into());
@@ -57,14 +57,14 @@ pub(super) fn note(app: &App, error: Option<&RecordingError>) {
 }
 
 fn reached(app: &App) {
-    if let Some(away) = app.recordings_needed.reached(app.clock.unix_ms()) {
+    if let Some(away) = app.recordings_needed.reached(app.clock.steady_ms()) {
         tracing::info!(away_s = away.as_secs(), "the recordings can be reached again");
         app.reached.notify_one();
     }
 }
 
 fn failed(app: &App, error: &RecordingError) {
-    let now = app.clock.unix_ms();
+    let now = app.clock.steady_ms();
     app.metrics.recordings_failed("reach");
     let cause = error as &dyn Error;
     if is_full(cause) {

@@ -97,7 +97,7 @@ async fn wait_and_seal(
             () = tokio::time::sleep(QUIET.min(pace.pause)) => break,
         }
     }
-    while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.unix_ms())) {
+    while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.steady_ms())) {
         if !pause(rest, stop).await {
             return None;
         }

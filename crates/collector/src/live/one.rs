@@ -50,7 +50,8 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served, or a page of another site asks", body = ErrorBody),
         (status = 404, description = "There is no such query", body = ErrorBody),
-        (status = 503, description = "There are as many live readers as may be, or reading failed", body = ErrorBody),
+        (status = 410, description = "The query is known, and its recording is missing", body = ErrorBody),
+        (status = 503, description = "There are as many live readers as may be, or reading failed or found damage", body = ErrorBody),
     )
 )]
 pub(crate) async fn one(

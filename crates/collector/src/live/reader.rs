@@ -18,6 +18,7 @@ use super::topic::Update;
 use super::topic::text::Mark;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::read::unreadable;
 
 /// Gives a reader its messages, each event once and none left out.
 ///
@@ -212,12 +213,7 @@ impl Reader {
         self.stage = Stage::Over;
         match error {
             RecordingError::Gone => Ok(()),
-            RecordingError::Store(error) => Err(error.into()),
-            other => {
-                let error = &other as &dyn std::error::Error;
-                tracing::warn!(query_id = %self.id, error, "a query can not be followed live");
-                Err(ApiError::unavailable("reading the events failed, try again"))
-            }
+            other => Err(unreadable(&self.app, self.id, other)),
         }
     }
 }

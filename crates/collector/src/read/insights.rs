@@ -147,7 +147,8 @@ impl From<&protocol::Evidence<'_>> for Evidence {
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query, or its plan has not been sent", body = ErrorBody),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 410, description = "A query is known, and its recording is missing", body = ErrorBody),
+        (status = 503, description = "Reading failed, or a recording is damaged", body = ErrorBody),
     )
 )]
 pub(crate) async fn insights(

@@ -13,6 +13,7 @@ mod help;
 mod import;
 mod migrate;
 mod open_files;
+mod recording;
 mod restart;
 mod retention;
 mod rolling;
