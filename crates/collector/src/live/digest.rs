@@ -1,13 +1,9 @@
 //! What a chunk's events say about how far their query is.
 
+use queryscope_insights::vocabulary::counters::BUSY;
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkError, lines_of, unpack};
 
-/// Names of counters that mean nanoseconds of work since the query began, in the order they are looked for.
-///
-/// `total_time_ns` is what a Polars node spent in `total_poll_time_ns` and `total_state_update_time_ns`
-/// together; its `io_total_active_ns` is waiting, its `max_…` are no sums. `elapsed_compute` is DataFusion's.
-const BUSY_NAMES: [&str; 4] = ["total_time_ns", "elapsed_compute", "elapsed_compute_ns", "busy_ns"];
 /// Characters of a node's kind that are shown.
 const KIND_CHARS: usize = 80;
 /// Packed bytes up to which a chunk is read where it is; larger ones would hold up what else waits there.
@@ -61,7 +57,7 @@ fn report(line: &str) -> Option<Report> {
             let sample = event.sample().ok()??;
             let nodes = sample.nodes.iter().map(|(id, counters)| NodeReport {
                 id: *id,
-                busy_ns: BUSY_NAMES.into_iter().find_map(|name| counters.get(name)),
+                busy_ns: BUSY.value_in(counters),
                 done: counters.done == Some(true),
             });
             Some(Report::Sample { elapsed_ms: sample.elapsed_ms, nodes: nodes.collect() })
@@ -84,7 +80,7 @@ mod tests {
             r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[]}}]}}}}}}"#
         );
         let sample = format!(
-            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
+            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":9,"busy_ns":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
         );
         let other = format!(r#"{HEAD}note"}}"#);
         let gzip = Packer::new().pack([started.as_bytes(), other.as_bytes(), sample.as_bytes(), b"damaged"]);

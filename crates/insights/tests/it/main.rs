@@ -2,7 +2,7 @@
 
 mod captures;
 mod compare;
-mod docs;
 mod findings;
 mod progress;
 mod tpch;
+mod vocabulary;
