@@ -629,6 +629,11 @@ export interface components {
         /** @description What was found in a query's plan and counters. */
         Insights: {
             /**
+             * @description How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
+             *     are given.
+             */
+            checked?: number | null;
+            /**
              * Format: double
              * @description The time since the query's start that was looked at, in milliseconds.
              */
@@ -1161,6 +1166,15 @@ export interface operations {
             };
             /** @description There is no such query, nothing to compare it with, or a plan has not been sent */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A profile that was sent cannot be read */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1851,6 +1865,15 @@ export interface operations {
             };
             /** @description There is no such query, or its plan has not been sent */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The profile that was sent cannot be read */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -42,6 +42,7 @@ use shape::{Basis, Comparison};
             description = "There is no such query, nothing to compare it with, or a plan has not been sent",
             body = ErrorBody
         ),
+        (status = 422, description = "A profile that was sent cannot be read", body = ErrorBody),
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]

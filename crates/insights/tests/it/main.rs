@@ -5,4 +5,5 @@ mod compare;
 mod findings;
 mod progress;
 mod tpch;
+mod user_code;
 mod vocabulary;
