@@ -12,7 +12,7 @@ export interface Process {
 export type Event =
   | { type: "process"; process: Process }
   | { type: "started"; queryId: string; seq: Exact; profile: Profile }
-  | { type: "sample"; queryId: string; seq: Exact; elapsedMs: number; nodes: ReadonlyMap<NodeId, Counters> }
+  | { type: "sample"; queryId: string; seq: Exact; elapsedMs: number; nodes: ReadonlyMap<NodeId, Counters>; processCpuNs: Exact | null }
   | { type: "finished"; queryId: string; seq: Exact; profile: Profile }
   | { type: "other"; queryId: string | null; name: string };
 
@@ -54,7 +54,7 @@ export function readEvent(line: string): Event | string {
       if (queryId === null || elapsedMs === null) return `${name} without a query or a time`;
       const nodes = isObject(value["nodes"]) ? value["nodes"] : {};
       const counters = Object.entries(nodes).filter((entry): entry is [NodeId, Counters] => isObject(entry[1]));
-      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters) };
+      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters), processCpuNs: asCount(value["process_cpu_ns"]) };
     }
     default:
       return { type: "other", queryId, name };
