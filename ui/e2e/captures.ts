@@ -29,11 +29,16 @@ export function captureLines(label: string): string[] {
   return [process, ...lines.filter((line) => line.includes(`"query_id":"${id}"`))];
 }
 
-/** Stores queries that call Python, or TPC-H on DataFusion (crates/insights/tests/data). */
+/** The events of queries that call Python, or of TPC-H on DataFusion (crates/insights/tests/data). */
+export function insightsLines(file: "udf" | "tpch"): string[] {
+  return gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`))).toString().trimEnd().split("\n");
+}
+
+/** Stores them. */
 export async function sendInsights(service: Service, file: "udf" | "tpch"): Promise<void> {
-  const text = gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`))).toString();
   const process = '{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"5d2c6b1e-9a55-4f0b-8a43-0c2f53a3f7d1","host":"worker-1"}';
-  await service.sendLines([...(text.includes('"type":"process"') ? [] : [process]), ...text.trimEnd().split("\n")]);
+  const lines = insightsLines(file);
+  await service.sendLines(lines[0]?.includes('"type":"process"') ? lines : [process, ...lines]);
 }
 
 /** Where the newest run of a label is shown. */

@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { expectGood, launch, type Looked, open as openPage } from "./browser";
-import { importCaptures, runPath, sendInsights } from "./captures";
+import { importCaptures, insightsLines, runPath, sendInsights } from "./captures";
 import { Service } from "./service";
 
 let service: Service;
@@ -93,6 +93,17 @@ test("bars begin at one place, counters have one height, and the picture's text 
   await page.locator("[data-box] text").first().waitFor();
   const sizes = await page.locator("[data-box] text").evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).fontSize)));
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(12);
+});
+
+test("while it runs, Now says whose work is in no counter", async () => {
+  const lines = insightsLines("udf").filter((line) => /"type":"(process|query\.(started|progress))"/.test(line));
+  const running = lines.slice(0, 3).map((line) => line
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}/g, "01a206b1-0000-7000-8000-00000000000f")
+    .replaceAll(/"id":"[0-9a-f-]{36}"/g, '"id":"7d111514-0000-4000-8000-000000000001"')
+    .replace(/"started_unix_ns":\d+,"wall/, `"started_unix_ns":${Date.now()}000000,"wall`));
+  await service.sendLines(running);
+  ({ page } = await openPage(browser, `${service.url}/now`));
+  await page.getByText("Select #2 runs Python code, whose work is in no counter").waitFor();
 });
 
 test("findings that could not be read are not none", async () => {

@@ -930,7 +930,8 @@ export interface components {
          *       "quiet_ms": 0,
          *       "threads": [
          *         1.874
-         *       ]
+         *       ],
+         *       "user_code": null
          *     }
          */
         Pulse: {
@@ -958,6 +959,7 @@ export interface components {
              *     samples alone: append them and keep the last 120.
              */
             threads: number[];
+            user_code?: components["schemas"]["UserCode"] | null;
         };
         /**
          * @description One query.
@@ -1055,6 +1057,18 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description A node that calls code of the program. */
+        UserCode: {
+            /**
+             * Format: int64
+             * @description Id of the node in the physical plan.
+             */
+            id: number;
+            /** @description Its kind. */
+            kind: string;
+            /** @description The function it calls. */
+            name: string;
+        };
         /**
          * @description The queries of a label with one plan.
          * @example {

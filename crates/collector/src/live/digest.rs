@@ -1,5 +1,6 @@
 //! What a chunk's events say about how far their query is.
 
+use queryscope_insights::user_code;
 use queryscope_insights::vocabulary::counters::BUSY;
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkError, lines_of, unpack};
@@ -12,10 +13,19 @@ const INLINE_BYTES: usize = 64 << 10;
 /// One event of a chunk, as far as pulses need it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Report {
-    /// The physical nodes of the plan, and their kinds.
-    Plan(Vec<(u64, Box<str>)>),
+    /// The physical nodes of the plan.
+    Plan(Vec<PlannedNode>),
     /// The nodes that changed by this many milliseconds after the start.
     Sample { elapsed_ms: f64, nodes: Vec<NodeReport> },
+}
+
+/// One node of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedNode {
+    pub(super) id: u64,
+    pub(super) kind: Box<str>,
+    /// The function of the program that it calls.
+    pub(super) user_code: Option<Box<str>>,
 }
 
 /// One node of a sample.
@@ -51,7 +61,12 @@ fn report(line: &str) -> Option<Report> {
         EventKind::Started(..) => {
             let profile = event.profile().ok()??;
             let kind = |kind: &str| kind.chars().take(KIND_CHARS).collect::<String>().into_boxed_str();
-            Some(Report::Plan(profile.plan.physical.iter().map(|node| (node.id, kind(&node.kind))).collect()))
+            let nodes = profile.plan.physical.iter().map(|node| PlannedNode {
+                id: node.id,
+                kind: kind(&node.kind),
+                user_code: user_code(node).map(String::into_boxed_str),
+            });
+            Some(Report::Plan(nodes.collect()))
         }
         EventKind::Progress(..) => {
             let sample = event.sample().ok()??;
@@ -77,7 +92,7 @@ mod tests {
     #[test]
     fn plans_and_samples_are_taken_and_the_rest_is_passed_over() {
         let started = format!(
-            r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[]}}]}}}}}}"#
+            r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[],"properties":{{"user_code":"score"}}}}]}}}}}}"#
         );
         let sample = format!(
             r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":9,"busy_ns":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
@@ -88,7 +103,11 @@ mod tests {
         assert_eq!(
             read(&gzip).expect("sound"),
             [
-                Report::Plan(vec![(4_294_967_297, "group-by".into())]),
+                Report::Plan(vec![PlannedNode {
+                    id: 4_294_967_297,
+                    kind: "group-by".into(),
+                    user_code: Some("score".into()),
+                }]),
                 Report::Sample {
                     elapsed_ms: 1002.5,
                     nodes: vec![node(7, Some(5), true), node(8, None, false)]

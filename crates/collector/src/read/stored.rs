@@ -111,8 +111,7 @@ impl Stored {
         let id = self.query.query_id;
         let not_sent = || ApiError::not_found(format!("the plan of query {id} has not been sent"));
         let line = self.line.as_deref().ok_or_else(not_sent)?;
-        let read = Event::read(line).map_err(|error| error.to_string());
-        let profile = read.and_then(|event| event.profile()).map_err(|reason| {
+        let profile = Event::read(line).and_then(|event| event.profile()).map_err(|reason| {
             let reason = format!("the profile of query {id} cannot be read: {reason}");
             ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, reason)
         })?;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use queryscope_protocol::Finding;
+use queryscope_protocol::{Finding, Node};
 
 use crate::finding::{about, rounded};
 use crate::graph::Step;
+use crate::properties::Properties;
 use crate::query::Query;
 use crate::say::{count, millis};
 use crate::vocabulary::counters::{LONGEST_STEP, ROWS_IN};
@@ -56,13 +57,23 @@ pub(super) fn holds_uncounted(finding: &Finding<'_>) -> bool {
     finding.evidence.iter().any(|evidence| &*evidence.name == IN_NO_COUNTER)
 }
 
-/// The function of the program that a node calls.
+/// The function of the program that a node calls; `None` where it calls none.
+///
+/// Engines count little of what such a function does: a node that calls one may work while its counters stand still.
+pub fn user_code(node: &Node<'_>) -> Option<String> {
+    called_by(&Properties::of(node))
+}
+
+/// The function of the program that a step calls.
 pub(crate) fn called(step: &Step<'_>) -> Option<String> {
-    if let Some(name) = step.properties.user_code() {
+    called_by(&step.properties)
+}
+
+fn called_by(properties: &Properties) -> Option<String> {
+    if let Some(name) = properties.user_code() {
         return Some(name.chars().take(80).collect());
     }
-    let words =
-        Words::of([&EXPRESSIONS, &PREDICATE].into_iter().flat_map(|term| step.properties.texts(term)));
+    let words = Words::of([&EXPRESSIONS, &PREDICATE].into_iter().flat_map(|term| properties.texts(term)));
     words.functions.into_iter().find(|name| name.ends_with("_udf"))
 }
 
