@@ -65,7 +65,8 @@ mod tests {
     fn take(latest: &mut Latest, elapsed_ms: f64, nodes: &Value) {
         let line = json!({
             "schema": "engine-telemetry/events@1", "seq": 2, "type": "query.progress",
-            "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506", "elapsed_ms": elapsed_ms, "nodes": nodes, "process_cpu_ns": elapsed_ms as u64,
+            "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506", "elapsed_ms": elapsed_ms,
+            "nodes": nodes, "process_cpu_ns": elapsed_ms as u64,
         });
         let line = line.to_string();
         latest.take(Event::read(&line).expect("an event").sample().expect("valid").expect("a sample"));

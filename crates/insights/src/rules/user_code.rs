@@ -145,12 +145,8 @@ mod tests {
         let mut plan = map(json!({"user_code": "score"}));
         plan[0]["metrics"]["done"] = json!(false);
         let found = check_with(2000.0, &plan, json!({}));
-        assert_eq!(
-            found,
-            [
-                "warn user_code #1: User code (score) is called for 1.2M rows; 2.00 s of 2.00 s so far are in no counter"
-            ]
-        );
+        assert_eq!(found.len(), 1);
+        assert!(found[0].ends_with("; 2.00 s of 2.00 s so far are in no counter"), "{found:?}");
     }
 
     #[test]

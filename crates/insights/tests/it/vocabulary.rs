@@ -27,7 +27,7 @@ fn every_term_has_its_row() {
 /// The vocabulary as the dashboard reads it.
 fn typescript() -> String {
     let mut text = String::from(
-        "// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first that is there counts.\n",
+        "// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first found counts.\n",
     );
     for (name, meaning, terms) in [
         ("COUNTERS", "Counters of a node.", counters::ALL),

@@ -70,7 +70,8 @@ function cause(run: Run, moment: Moment, standing: Standing, findings: readonly 
   const soFar = standing === "running" ? " so far" : "";
   if (times.isMostlyUncounted) return uncounted(times, usersOf(run, moment), soFar);
   if (times.isMostlyWaiting) {
-    return `For ${formatDuration(times.waitedMs)} of ${formatDuration(times.wallMs)}${soFar} it waited: reads or writes were under way, and nothing worked.`;
+    const part = `${formatDuration(times.waitedMs)} of ${formatDuration(times.wallMs)}${soFar}`;
+    return `For ${part} it waited: reads or writes were under way, and nothing worked.`;
   }
   const verb = standing === "running" ? "so far is" : standing === "finished" ? "is" : "was";
   const share = top.moment.share ?? 0;
@@ -91,15 +92,20 @@ function usersOf(run: Run, moment: Moment): PlanNode[] {
 function uncounted(times: Times, users: readonly PlanNode[], soFar: string): string {
   const line = `${formatDuration(times.uncountedMs)} of ${formatDuration(times.wallMs)}${soFar} are in no counter`;
   const [likely] = users;
-  const code = likely && sayCode(calledCode(likely) ?? "");
-  const place = !likely ? "" : users.length === 1 ? `; ${nodeName({ node: likely })} runs ${code} and is the likely place`
-    : `; ${nodeName({ node: likely })} is the likely place, the largest of ${users.length} nodes that run ${code}`;
-  return `${line}${place}.${process(times)}`;
+  if (!likely) return `${line}.${process(times)}`;
+  const name = nodeName({ node: likely });
+  const code = sayCode(calledCode(likely) ?? "");
+  const place = users.length === 1
+    ? `${name} runs ${code} and is the likely place`
+    : `${name} is the likely place, the largest of ${users.length} nodes that run ${code}`;
+  return `${line}; ${place}.${process(times)}`;
 }
 
 function process({ processCpuMs, processQueries }: Times): string {
   if (processCpuMs === null) return "";
-  const others = processQueries === 1 ? " and ran no other query" : processQueries === null ? ", its other work included" : `, up to ${processQueries} queries at a time`;
+  const others = processQueries === null ? ", its other work included"
+    : processQueries === 1 ? " and ran no other query"
+    : `, up to ${processQueries} queries at a time`;
   return ` The process used ${formatDuration(processCpuMs)} of CPU meanwhile${others}.`;
 }
 
@@ -108,8 +114,8 @@ export function nodeName({ node }: Pick<Ranked, "node">): string {
 }
 
 function why({ node, moment }: Ranked, finding: Finding | undefined): string {
-  const [rows, read] = [moment.rowsOut, moment.rowsIn];
-  if (moment.growth !== null && moment.growth >= GROWTH_TOLD) return `, which puts out ${formatRatio(moment.growth)} its larger input`;
+  const { rowsOut: rows, rowsIn: read, growth } = moment;
+  if (growth !== null && growth >= GROWTH_TOLD) return `, which puts out ${formatRatio(growth)} its larger input`;
   if (finding) return `: ${finding.title.charAt(0).toLowerCase()}${finding.title.slice(1)}`;
   if (node.role === "scan" && moment.readBytes) return `, which read ${formatBytes(moment.readBytes)}`;
   if (read !== null && read !== 0) return `, which took in ${formatCount(read)} rows`;

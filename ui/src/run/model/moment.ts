@@ -55,7 +55,9 @@ export function momentAt(run: Run, elapsedMs: number | null): Moment {
   const times = [...found.values()].map(({ now }) => (now ? (busyNs(now) ?? 0) : 0));
   const whole = sum(times);
   const readers = new Map<NodeId, number>();
-  for (const input of run.plan.physical.flatMap(({ inputs }) => inputs)) readers.set(input, (readers.get(input) ?? 0) + 1);
+  for (const { inputs } of run.plan.physical) {
+    for (const input of inputs) readers.set(input, (readers.get(input) ?? 0) + 1);
+  }
   const nodes = new Map<NodeId, NodeMoment>();
   for (const node of run.plan.physical) {
     const { now, threads } = found.get(node.id) ?? { now: null, threads: null };
@@ -100,7 +102,10 @@ function rowsGiven(node: PlanNode, now: Counters): Exact | null {
   return node.role === "sink" && (rows === null || rows === 0) ? rowsWritten(now) : rows;
 }
 
-/** Output over the larger input: the ratio of the finding `exploding_join`. What several nodes read is counted together. */
+/**
+ * Output over the larger input: the ratio of the finding `exploding_join`. Rows that several nodes read are counted
+ * together, so such an input has what the node took beside the others.
+ */
 function growthOf(
   node: PlanNode,
   now: Counters,

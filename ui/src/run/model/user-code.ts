@@ -14,8 +14,7 @@ export function calledCode({ properties }: PlanNode): string | null {
   if (own !== null) return own;
   const engine = asString(properties[ENGINE]);
   if (engine?.includes("udf")) return engine;
-  const texts = [...expressionTexts(properties, PROPERTIES.expressions), ...expressionTexts(properties, PROPERTIES.predicate)];
-  for (const text of texts) {
+  for (const text of expressionTexts(properties, [...PROPERTIES.expressions, ...PROPERTIES.predicate])) {
     const name = CALL.exec(text)?.[1];
     if (name !== undefined) return name;
   }

@@ -1,4 +1,4 @@
-// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first that is there counts.
+// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first found counts.
 
 /** Counters of a node. */
 export const COUNTERS = {

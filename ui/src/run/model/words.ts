@@ -15,6 +15,11 @@ const ALIASED = /\.alias\("_[A-Z]+_TMP_[A-Z_]*\d+"\)/g;
 const ANY_TEMPORARY = /col\("(_[A-Z]+_TMP_[A-Z_]*\d+)"\)|^(_[A-Z]+_TMP_[A-Z_]*\d+)$/g;
 /** A chain of temporary names is no longer than a plan is deep; more is a cycle. */
 const CHAIN_MAX = 8;
+/** What says best what any other node does. */
+const WORK = [
+  ...PROPERTIES.predicate, ...PROPERTIES.expressions, ...PROPERTIES.columns, ...PROPERTIES.order,
+  ...PROPERTIES.user_code, "format_str",
+];
 
 /** What the engine's temporary column names stand for, over the whole plan. */
 export type Aliases = ReadonlyMap<string, string>;
@@ -62,7 +67,7 @@ export function nodeWords(node: PlanNode, aliases: Aliases = new Map()): string 
       break;
     default:
       parts.push(
-        of([...PROPERTIES.predicate, ...PROPERTIES.expressions, ...PROPERTIES.columns, ...PROPERTIES.order, ...PROPERTIES.user_code, "format_str"]),
+        of(WORK),
         limit(p),
       );
   }

@@ -28,7 +28,7 @@ export function maskText(text: string, masks: Masks): string {
   const pathless = masks.paths ? text.replace(PATH, "<path>") : text;
   if (!masks.literals) return pathless;
   return pathless
-    .replace(QUOTED, (whole, name: string | undefined) => (name === undefined && whole !== '"<path>"' ? '"<str>"' : whole))
+    .replace(QUOTED, (whole, name?: string) => (name === undefined && whole !== '"<path>"' ? '"<str>"' : whole))
     .replace(NUMBER, "<num>");
 }
 
@@ -36,8 +36,8 @@ export function maskText(text: string, masks: Masks): string {
 export function maskValue(key: string, value: Json, masks: Masks): Json {
   if (typeof value === "string") return isPath(key, value) && masks.paths ? "<path>" : maskText(value, masks);
   if (Array.isArray(value)) return value.map((item) => maskValue(key, item, masks));
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(name, item, masks)]));
-  return value;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(name, item, masks)]));
 }
 
 function isPath(key: string, value: string): boolean {
@@ -64,7 +64,9 @@ export class Secrets {
         for (const path of paths) this.#addPath(path);
       }
       if (this.#masks.literals && !isPath(key, value)) {
-        for (const [whole, name] of value.matchAll(QUOTED)) if (name === undefined) this.#note(whole.slice(1, -1), "<str>");
+        for (const [whole, name] of value.matchAll(QUOTED)) {
+          if (name === undefined) this.#note(whole.slice(1, -1), "<str>");
+        }
       }
     }
   }
@@ -88,7 +90,8 @@ export class Secrets {
 
   /** A sentence: its own numbers stay, what it quotes from the plan does not. */
   maskSentence(sentence: string): string {
-    const named = this.#found.size === 0 ? sentence : sentence.replace(this.#names(), (name) => this.#found.get(name) ?? name);
+    const nameless = (name: string): string => this.#found.get(name) ?? name;
+    const named = this.#found.size === 0 ? sentence : sentence.replace(this.#names(), nameless);
     const quoted = named.replace(/`([^`]*)`/g, (_, code: string) => `\`${maskText(code, this.#masks)}\``);
     const pathless = maskText(quoted, { ...this.#masks, literals: false });
     return this.#masks.literals ? pathless.replace(/"[^"]*"|'[^']*'/g, '"<str>"') : pathless;
