@@ -96,7 +96,7 @@ fn what_the_process_works_meanwhile_is_told() {
     while !memory.lines().iter().any(|line| line.contains(r#""process_cpu_ns":"#)) {
         assert!(looking.elapsed() < PATIENCE, "nothing is told of it");
     }
-    let worked = thread_cpu().zip(begin).map(|(now, begin)| now - begin).expect("a clock");
+    let worked = thread_cpu().zip(begin).map(|(now, begin)| now.saturating_sub(begin)).expect("a clock");
     query.finish();
     telemetry.shutdown();
     let finished = memory.finished();
