@@ -88,6 +88,7 @@ lint:
 # Writes the documents that tests compare with what the code generates.
 schemas:
 	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test it openapi
+	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-insights --test it vocabulary
 
 # What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium, curl.
 test-packages:

@@ -56,7 +56,7 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       const newest = await runPath(service, "orders/daily-revenue");
       const looked = await open(browser, service.url + newest, scheme, width);
       const { page } = looked;
-      await page.getByRole("heading", { level: 1, name: /^Finished in .* (as usual for its plan|its usual time) .* HashJoin #3, whose output is 6\.6x its input/ }).waitFor();
+      await page.getByRole("heading", { level: 1, name: /^Finished in .* (as usual for its plan|its usual time) .* HashJoin #3, which puts out 9\.6x its larger input/ }).waitFor();
       await page.getByText(/Its plan runs since .* and is 2\.\dx slower than the one before/).waitFor();
       await page.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
       await page.getByText(/threads busy$/).waitFor();

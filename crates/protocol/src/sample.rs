@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,24 @@ pub struct Sample<'a> {
     /// Counters by the id of a physical node. A counter that is 0 may be left out.
     #[serde(borrow, deserialize_with = "nodes")]
     pub nodes: Vec<(u64, Counters<'a>)>,
+    /// CPU time the whole process has used since the query's start, other work of the process included. What is no
+    /// count is read as unknown.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub process_cpu_ns: Option<u64>,
+}
+
+fn count_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Member {
+        Count(u64),
+        Other(IgnoredAny),
+    }
+
+    Member::deserialize(deserializer).map(|member| match member {
+        Member::Count(count) => Some(count),
+        Member::Other(IgnoredAny) => None,
+    })
 }
 
 impl<'a> Event<'a> {
@@ -112,6 +130,22 @@ mod tests {
         assert_eq!(Some(sample.elapsed_ms), Some(2.5));
         assert_eq!((*first, counters.get("rows_sent"), counters.done), (4_294_967_299, Some(7), None));
         assert_eq!((*second, done.done, done.metrics.iter().len()), (1, Some(true), 0));
+    }
+
+    #[test]
+    fn the_time_of_the_process_may_be_there() {
+        let read = |rest: &str| {
+            let text = line("query.progress", &format!(r#""elapsed_ms":2.5,"nodes":{{}}{rest}"#));
+            Event::read(&text)
+                .expect("an event")
+                .sample()
+                .expect("a sample")
+                .expect("progress")
+                .process_cpu_ns
+        };
+        assert_eq!(read(""), None);
+        assert_eq!(read(r#","process_cpu_ns":9300000000"#), Some(9_300_000_000));
+        assert_eq!(read(r#","process_cpu_ns":-1.5"#), None, "what is no count is passed over");
     }
 
     #[test]

@@ -225,8 +225,6 @@ export interface paths {
         /**
          * Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
          *     first, each once, in the order of their seqs.
-         * @description The body is one gzip member. A browser saves it decoded, as `<query id>.jsonl`; so does `curl --compressed -OJ`.
-         *     Damage that is found after the answer has begun ends the connection before the body is whole.
          */
         get: operations["recording"];
         put?: never;
@@ -631,6 +629,11 @@ export interface components {
         /** @description What was found in a query's plan and counters. */
         Insights: {
             /**
+             * @description How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
+             *     are given.
+             */
+            checked?: number | null;
+            /**
              * Format: double
              * @description The time since the query's start that was looked at, in milliseconds.
              */
@@ -894,8 +897,7 @@ export interface components {
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
-             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
-             *     where its start is ahead of that, by its last sample.
+             * @description How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
              */
             elapsed_ms?: Milliseconds | null;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
@@ -928,7 +930,8 @@ export interface components {
          *       "quiet_ms": 0,
          *       "threads": [
          *         1.874
-         *       ]
+         *       ],
+         *       "user_code": null
          *     }
          */
         Pulse: {
@@ -956,6 +959,7 @@ export interface components {
              *     samples alone: append them and keep the last 120.
              */
             threads: number[];
+            user_code?: components["schemas"]["UserCode"] | null;
         };
         /**
          * @description One query.
@@ -1053,6 +1057,18 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description A node that calls code of the program. */
+        UserCode: {
+            /**
+             * Format: int64
+             * @description Id of the node in the physical plan.
+             */
+            id: number;
+            /** @description Its kind. */
+            kind: string;
+            /** @description The function it calls. */
+            name: string;
+        };
         /**
          * @description The queries of a label with one plan.
          * @example {
@@ -1171,8 +1187,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A query is known, and its recording is missing */
-            410: {
+            /** @description A profile that was sent cannot be read */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1180,7 +1196,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed, or a recording is damaged */
+            /** @description Reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1531,16 +1547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The query is known, and its recording is missing */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Reading failed, or the recording is damaged */
+            /** @description Reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1879,8 +1886,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A query is known, and its recording is missing */
-            410: {
+            /** @description The profile that was sent cannot be read */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1888,7 +1895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed, or a recording is damaged */
+            /** @description Reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2025,16 +2032,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The query is known, and its recording is missing */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Reading failed, or the recording is damaged */
+            /** @description Reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;

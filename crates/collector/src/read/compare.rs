@@ -43,6 +43,7 @@ use shape::{Basis, Comparison};
             body = ErrorBody
         ),
         (status = 410, description = "A query is known, and its recording is missing", body = ErrorBody),
+        (status = 422, description = "A profile that was sent cannot be read", body = ErrorBody),
         (status = 503, description = "Reading failed, or a recording is damaged", body = ErrorBody),
     )
 )]

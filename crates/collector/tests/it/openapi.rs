@@ -93,7 +93,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     assert_eq!(
         listed,
         [
-            of("get", "/api/compare", "run base project", "200 400 403 404 410 503"),
+            of("get", "/api/compare", "run base project", "200 400 403 404 410 422 503"),
             of("get", "/api/facets", &filters, "200 400 403 503"),
             of("get", "/api/groups", &format!("{filters} by"), "200 400 403 503"),
             of("get", "/api/live", live, "200 400 403 503"),
@@ -101,7 +101,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/overview", overview, "200 400 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 403 404 503"),
-            of("get", "/api/queries/{id}/insights", "id project", "200 400 403 404 410 503"),
+            of("get", "/api/queries/{id}/insights", "id project", "200 400 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 403 404 410 503"),
             of("get", "/api/versions", versions, "200 400 403 503"),

@@ -35,7 +35,7 @@ fn a_batch_line_by_line() {
     let profile = Profile::new("q", 1.5, Plan::default());
     let counters =
         Counters { done: Some(true), metrics: Metrics::from_iter([("rows_sent", 7)]), ..Counters::default() };
-    let sample = Sample { elapsed_ms: 1003.25, nodes: vec![(4_294_967_299, counters)] };
+    let sample = Sample { elapsed_ms: 1003.25, nodes: vec![(4_294_967_299, counters)], process_cpu_ns: None };
     writer.started(seq(2), query(), &profile).expect("written");
     writer.progress(seq(3), query(), &sample).expect("written");
     writer.finished(seq(4), query(), &profile).expect("written");
@@ -94,7 +94,7 @@ fn what_the_format_cannot_hold_leaves_no_trace() {
         let error = writer.finished(seq(2), query(), &profile).expect_err("no number of the format");
         assert!(error.source.to_string().contains("wall_ms"), "{}", error.source);
     }
-    let sample = Sample { elapsed_ms: f64::NAN, nodes: Vec::new() };
+    let sample = Sample { elapsed_ms: f64::NAN, nodes: Vec::new(), process_cpu_ns: None };
     assert!(writer.progress(seq(2), query(), &sample).is_err());
     let profile = Profile { engine: Some("Two Words".into()), ..Profile::new("q", 1.0, Plan::default()) };
     assert!(writer.started(seq(2), query(), &profile).is_err());
