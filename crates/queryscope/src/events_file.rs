@@ -127,7 +127,7 @@ impl EventsFile {
             bail!("line {} is over {} MiB", self.line, limit >> 20);
         }
         match String::from_utf8(bytes) {
-            Ok(text) if whole || Event::read(&text).is_ok() => Ok(Some(text)),
+            Ok(text) if whole || Event::read_stored(&text).is_ok() => Ok(Some(text)),
             Ok(_) => {
                 self.cut = true;
                 Ok(None)
@@ -146,7 +146,7 @@ fn process_of(line: &str) -> Option<queryscope_protocol::StreamId> {
     if !line.contains("process") {
         return None;
     }
-    match Event::read(line).ok()?.kind {
+    match Event::read_stored(line).ok()?.kind {
         EventKind::Process(process) => Some(process.id),
         _ => None,
     }

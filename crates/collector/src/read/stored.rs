@@ -82,7 +82,7 @@ impl Stored {
     }
 
     fn hear(&mut self, line: String) {
-        let Ok(event) = Event::read(&line) else { return };
+        let Ok(event) = Event::read_stored(&line) else { return };
         match event.kind {
             // Of two that finished, the first counts.
             EventKind::Finished(..) if self.line.is_none() || self.latest.is_some() => {
@@ -108,7 +108,7 @@ impl Stored {
     /// 404 when nothing has been sent of its plan.
     pub(crate) fn profile(&self) -> Result<Profile<'_>, ApiError> {
         let line = self.line.as_deref();
-        let read = line.and_then(|line| Event::read(line).ok()?.profile().ok()?);
+        let read = line.and_then(|line| Event::read_stored(line).ok()?.profile().ok()?);
         let profile = read.ok_or_else(|| {
             ApiError::not_found(format!("the plan of query {} has not been sent", self.query.query_id))
         })?;
