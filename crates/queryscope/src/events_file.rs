@@ -142,7 +142,7 @@ impl EventsFile {
         }
         match String::from_utf8(bytes) {
             // Before the first process event nothing is left out.
-            Ok(text) if whole || self.process.is_none() || Event::read(&text).is_ok() => Ok(Some(text)),
+            Ok(text) if whole || self.process.is_none() || Event::read_stored(&text).is_ok() => Ok(Some(text)),
             Ok(_) => {
                 self.cut = true;
                 Ok(None)
@@ -161,7 +161,7 @@ fn process_of(line: &str) -> Option<queryscope_protocol::StreamId> {
     if !line.contains("process") {
         return None;
     }
-    match Event::read(line).ok()?.kind {
+    match Event::read_stored(line).ok()?.kind {
         EventKind::Process(process) => Some(process.id),
         _ => None,
     }

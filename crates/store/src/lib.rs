@@ -25,6 +25,7 @@ mod store;
 #[cfg(feature = "testsuite")]
 pub mod testsuite;
 mod token;
+mod token_name;
 
 pub use analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
@@ -36,10 +37,11 @@ pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
 pub use kept::{Account, Kept, Loss};
-pub use name::{Name, NoName};
+pub use name::{NAME_CHARS, Naming, short_name};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
 pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+pub use token_name::{Name, NoName};
 pub use token::{TokenHash, TokenRecord};

@@ -265,7 +265,18 @@ export interface paths {
          * Receives a batch of events.
          * @description The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
          *     every event is stored durably; an event is identified by its stream and its seq, so sending again stores
-         *     nothing twice.
+         *     nothing twice. Blank lines are passed over and count in `line`.
+         *
+         *     A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
+         *     findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
+         *     not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
+         *     there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
+         *     holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
+         *     at most ten years (315,360,000,000 ms).
+         *
+         *     Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
+         *     read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
+         *     after 4,096 characters. The recording has them whole. An empty label, fingerprint, service or environment is none.
          */
         post: operations["events"];
         delete?: never;
@@ -2133,7 +2144,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries */
+        /** @description At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries */
         requestBody: {
             content: {
                 "application/x-ndjson": string;
@@ -2149,7 +2160,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventsAnswer"];
                 };
             };
-            /** @description Not valid gzip, or not events@1 */
+            /** @description Not valid gzip, not events@1, or a query of another stream: drop the batch */
             400: {
                 headers: {
                     [name: string]: unknown;

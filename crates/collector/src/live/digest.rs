@@ -56,7 +56,7 @@ fn read(gzip: &[u8]) -> Result<Vec<Report>, ChunkError> {
 }
 
 fn report(line: &str) -> Option<Report> {
-    let event = Event::read(line).ok()?;
+    let event = Event::read_stored(line).ok()?;
     match event.kind {
         EventKind::Started(..) => {
             let profile = event.profile().ok()??;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
 use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
-use queryscope_store::{Is, Order, QueryFilter, Status};
+use queryscope_store::{Is, Order, QueryFilter, Status, short_name};
 use utoipa::IntoParams;
 
 use crate::error::ApiError;
@@ -65,11 +65,12 @@ impl<'q> Params<'q> {
         self.value(name, takes, |text| text.parse().ok())
     }
 
-    /// A filter on a field that may be absent: an empty value keeps queries without the field.
+    /// A filter on a name that may be absent: an empty value keeps queries without it. A long name is shortened as
+    /// those of the queries are.
     fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
         Ok(self.text(name)?.map(|text| match text {
             "" => Is::Absent,
-            text => Is::Value(text.to_owned()),
+            text => Is::Value(short_name(text)),
         }))
     }
 }
@@ -141,7 +142,7 @@ pub(crate) fn source_filter(params: &Params<'_>) -> Result<QueryFilter, ApiError
         label: params.is("label")?,
         service: params.is("service")?,
         environment: params.is("environment")?,
-        host: params.text("host")?.map(Into::into),
+        host: params.text("host")?.map(short_name),
         ..QueryFilter::default()
     })
 }

@@ -132,7 +132,7 @@ async fn running_ms(app: &App, query: &Query) -> Result<Option<f64>, ApiError> {
 
 /// What an event says of how long its query has run.
 fn told_ms(line: &[u8]) -> Option<f64> {
-    match Event::read(str::from_utf8(line).ok()?).ok()?.kind {
+    match Event::read_stored(str::from_utf8(line).ok()?).ok()?.kind {
         EventKind::Started(_, profile) => Some(profile.wall_ms),
         EventKind::Progress(_, elapsed_ms) => Some(elapsed_ms),
         _ => None,

@@ -1,5 +1,6 @@
 //! The profile of a stored query, as far as it is known.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::extract::Path;
@@ -83,7 +84,7 @@ impl Stored {
     }
 
     fn hear(&mut self, line: String) {
-        let Ok(event) = Event::read(&line) else { return };
+        let Ok(event) = Event::read_stored(&line) else { return };
         match event.kind {
             // Of two that finished, the first counts.
             EventKind::Finished(..) if self.line.is_none() || self.latest.is_some() => {
@@ -111,10 +112,12 @@ impl Stored {
         let id = self.query.query_id;
         let not_sent = || ApiError::not_found(format!("the plan of query {id} has not been sent"));
         let line = self.line.as_deref().ok_or_else(not_sent)?;
-        let profile = Event::read(line).and_then(|event| event.profile()).map_err(|reason| {
+        let unreadable = |reason: &dyn Display| {
             let reason = format!("the profile of query {id} cannot be read: {reason}");
             ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, reason)
-        })?;
+        };
+        let event = Event::read_stored(line).map_err(|reason| unreadable(&reason))?;
+        let profile = event.profile().map_err(|reason| unreadable(&reason))?;
         let profile = profile.ok_or_else(not_sent)?;
         Ok(match &self.latest {
             Some(latest) => latest.of(profile),

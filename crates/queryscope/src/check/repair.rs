@@ -441,7 +441,7 @@ impl Events {
     fn add(&mut self, line: Line) {
         let Some(seq) = line.seq else { return };
         self.lines.entry(seq).or_insert_with(|| {
-            self.reports.extend(line.report);
+            self.reports.extend(line.reports);
             line.text
         });
     }
