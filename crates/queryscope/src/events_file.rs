@@ -142,7 +142,9 @@ impl EventsFile {
         }
         match String::from_utf8(bytes) {
             // Before the first process event nothing is left out.
-            Ok(text) if whole || self.process.is_none() || Event::read_stored(&text).is_ok() => Ok(Some(text)),
+            Ok(text) if whole || self.process.is_none() || Event::read_stored(&text).is_ok() => {
+                Ok(Some(text))
+            }
             Ok(_) => {
                 self.cut = true;
                 Ok(None)

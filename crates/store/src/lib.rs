@@ -43,5 +43,5 @@ pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
 pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
-pub use token_name::{Name, NoName};
 pub use token::{TokenHash, TokenRecord};
+pub use token_name::{Name, NoName};

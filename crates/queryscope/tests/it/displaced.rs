@@ -188,7 +188,8 @@ fn a_line_that_repeats_is_logged_once_a_minute() {
     let client = crate::common::client_of(&running);
     let token = fs::read_to_string(data.join("token")).expect("a token");
     client.post(token.trim(), &new_batch()).expect("an answer").counts();
-    let lines = |log: &str| log.lines().filter(|line| line.contains("be locked and stay as they are")).count();
+    let lines =
+        |log: &str| log.lines().filter(|line| line.contains("be locked and stay as they are")).count();
     wait_for("the first line", || (lines(&running.err()) > 0).then_some(()));
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(lines(&running.err()), 1, "{}", running.err());
