@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::read::Answers;
 use crate::settings::Settings;
 use crate::threads::Threads;
 use crate::tokens::Tokens;
@@ -30,10 +31,9 @@ pub(crate) struct App {
     pub(crate) live: Live,
     pub(crate) store_needed: Needed,
     pub(crate) recordings_needed: Needed,
-    /// Where answers over many queries are made.
-    pub(crate) analyses: Threads,
-    /// Where recordings are written while nothing else is to do.
-    pub(crate) sealing: Threads,
+    pub(crate) answers: Answers,
+    /// Where work is done that gives way to ingest.
+    pub(crate) background: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Wakes the sealer when recordings can be reached again.

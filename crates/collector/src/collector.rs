@@ -17,10 +17,11 @@ use crate::error::ApiError;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
+use crate::read::Answers;
 use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::tokens::Tokens;
-use crate::{jobs, read, router};
+use crate::{background, jobs, router};
 
 /// What became of a batch that was given to [`Collector::ingest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +68,8 @@ impl Collector {
             live: Live::new(),
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),
-            analyses: read::threads(),
-            sealing: jobs::sealing_threads(),
+            answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
+            background: background::threads(),
             committed: Notify::new(),
             reached: Notify::new(),
             failed: CancellationToken::new(),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use queryscope_history::Tally;
-use queryscope_store::breathing;
+use queryscope_store::YieldPoint;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -55,11 +55,12 @@ pub(crate) fn tally<'r, T: Send>(
 ) -> Vec<(i64, T)> {
     let shared = Shared::of(snapshot, clusters, &field);
     let groups = on_threads(clusters, selection.since_unix_ns, selection.until_unix_ns, |stretches| {
+        let turn = YieldPoint::new(snapshot.foreground());
         let mut groups = Vec::new();
         let mut reader = Reader::of(snapshot);
         for labels in stretches {
-            reader.read(snapshot, selection, clusters, labels, &field, told);
-            let whole = breathing(reader.terms.iter().zip(&mut reader.parts));
+            reader.read(snapshot, selection, clusters, labels, &turn, &field, told);
+            let whole = turn.over(reader.terms.iter().zip(&mut reader.parts));
             let whole =
                 whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
             groups.extend(whole.filter_map(|(term, Part { tally, rules })| {
@@ -98,6 +99,7 @@ impl Reader {
         selection: &Selection,
         clusters: &Clusters,
         labels: &[usize],
+        turn: &YieldPoint<'_>,
         field: impl Fn(&Plan) -> Option<i64>,
         told: Told,
     ) {
@@ -110,7 +112,7 @@ impl Reader {
                 self.plans[*plan as usize] = (number, false);
             }
         }
-        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, |query| {
+        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, turn, |query| {
             let plan = query.plan();
             let (part, seen) = &mut self.plans[plan as usize];
             let Some(part) = *part else { return };

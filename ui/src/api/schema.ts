@@ -52,7 +52,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Groups queries by label or plan, the group run most recently first. Queries without one belong to no group. */
+        /**
+         * Groups queries by label or plan, the group run most recently first. Queries without one belong to no group.
+         * @description With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. A group that runs again
+         *     moves to the front and is not on later pages.
+         */
         get: operations["groups"];
         put?: never;
         post?: never;
@@ -128,7 +132,10 @@ export interface paths {
         /**
          * Compares what each label did lately with what it usually does.
          * @description Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
-         *     before them. The label that took the most time comes first.
+         *     before them. The label that took the most time comes first, unless `order` says otherwise.
+         *
+         *     With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. All pages are of the
+         *     range of the first one; a label whose time changes between two pages may be on both or on neither.
          */
         get: operations["overview"];
         put?: never;
@@ -694,8 +701,13 @@ export interface components {
              * @description Runs in the range, of every state.
              */
             runs: number;
-            /** @description The service of its last run that has one. */
+            /** @description The service of its last run that has one; with `split=service`, the service. */
             service?: string | null;
+            /**
+             * Format: int64
+             * @description Distinct services of its runs in the range; runs without a service count as one.
+             */
+            services: number;
             /**
              * Format: double
              * @description Wall time of those of them that finished, together, in milliseconds.
@@ -841,6 +853,7 @@ export interface components {
          *           ],
          *           "runs": 4,
          *           "service": "orders-etl",
+         *           "services": 1,
          *           "total_wall_ms": 1836.45,
          *           "usual_band_ms": [
          *             401.2,
@@ -850,7 +863,15 @@ export interface components {
          *           "verdict": "slower"
          *         }
          *       ],
-         *       "since_unix_ns": 1795120283609778700
+         *       "since_unix_ns": 1795120283609778700,
+         *       "totals": {
+         *         "failed": 1,
+         *         "faster": 0,
+         *         "labels": 1,
+         *         "runs": 4,
+         *         "slower": 1,
+         *         "total_wall_ms": 1836.45
+         *       }
          *     }
          */
         Overview: {
@@ -861,13 +882,15 @@ export interface components {
              * @description The end of the range, in Unix nanoseconds.
              */
             now_unix_ns: UnixNs;
-            /** @description The labels that ran in the range, the one that took the most time first. */
+            /** @description The labels that ran in the range, in the order asked for. It stands last, as entries are written one by one. */
             queries: components["schemas"]["LabelOverview"][];
             /**
              * Format: int64
              * @description The start of the range, in Unix nanoseconds.
              */
             since_unix_ns: UnixNs;
+            /** @description All entries together, whatever the limit. */
+            totals: components["schemas"]["Totals"];
         };
         /**
          * @description How far a query is by the earlier runs of its plan.
@@ -1050,6 +1073,39 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description All entries together, whatever the limit. */
+        Totals: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `faster`.
+             */
+            faster: number;
+            /**
+             * Format: int64
+             * @description Entries there are: labels, or with `split=service` labels in one service.
+             */
+            labels: number;
+            /**
+             * Format: int64
+             * @description Runs in the range, of every state.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `slower`.
+             */
+            slower: number;
+            /**
+             * Format: double
+             * @description Wall time of those of them that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+        };
         /**
          * @description The queries of a label with one plan.
          * @example {
@@ -1281,6 +1337,11 @@ export interface operations {
                  */
                 by?: "label" | "fingerprint";
                 /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
+                /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
                  */
@@ -1300,6 +1361,11 @@ export interface operations {
                  * @example orders/daily
                  */
                 label?: string;
+                /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
                 /**
                  * @description Keeps queries of this project.
                  * @example default
@@ -1335,6 +1401,8 @@ export interface operations {
             /** @description The groups */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1359,7 +1427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1534,6 +1602,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
+                /**
                  * @description How many times 24 hours it covers.
                  * @example 14
                  */
@@ -1554,6 +1627,17 @@ export interface operations {
                  */
                 label?: string;
                 /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description `time` lists what took the most time first, which is the default; `news` lists first what has something to tell: a
+                 *     verdict, a failure lately, a new warning or a new plan.
+                 * @example news
+                 */
+                order?: "time" | "news";
+                /**
                  * @description Keeps queries of this project.
                  * @example default
                  */
@@ -1563,6 +1647,11 @@ export interface operations {
                  * @example orders-etl
                  */
                 service?: string;
+                /**
+                 * @description `service` makes an entry of each label in each service; without it an entry is a label.
+                 * @example service
+                 */
+                split?: "service";
                 /**
                  * @description Minutes that local time is ahead of UTC: where local days start.
                  * @example 60
@@ -1578,6 +1667,8 @@ export interface operations {
             /** @description The labels that ran in the range */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1602,7 +1693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;

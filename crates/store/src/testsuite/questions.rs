@@ -121,10 +121,10 @@ async fn ask(store: &dyn Store, question: &Question) -> Answers {
     Answers {
         list,
         facets: store.facets(filter.clone()).await.expect("a store"),
-        by_label: store.groups(filter.clone(), GroupBy::Label).await.expect("a store"),
-        by_plan: store.groups(filter.clone(), GroupBy::Fingerprint).await.expect("a store"),
+        by_label: store.all_groups(filter.clone(), GroupBy::Label).await.expect("a store"),
+        by_plan: store.all_groups(filter.clone(), GroupBy::Fingerprint).await.expect("a store"),
         versions: store.versions(filter.clone()).await.expect("a store"),
-        overview: store.overview(filter.clone(), window).await.expect("a store"),
+        overview: store.whole_overview(filter.clone(), window).await.expect("a store"),
     }
 }
 
