@@ -23,6 +23,8 @@ const HOME: (&str, &str) = ("overview of home", "/api/overview?limit=100&order=n
 /// A busy round may take so many times as long as a quiet one, and so many milliseconds.
 const RATIO_MAX: f64 = 6.0;
 const BUSY_MS_MAX: f64 = 250.0;
+/// Stands for answers that take longer than a kind of request is measured.
+const UNANSWERED_MS: f64 = 10_000.0;
 /// Loops end by themselves after this, also where the bench is killed.
 const LOOP_AT_MOST: Duration = Duration::from_mins(2);
 /// How long loops run before a round begins.
@@ -79,8 +81,10 @@ pub(crate) fn run(target: &Target, plan: Plan) -> Result<Vec<Measured>> {
             let reads = reads::run_some(target, &asked, plan.count, seed, &RwLock::new(()))?;
             for (measured, read) in all.iter_mut().zip(reads) {
                 measured.faults.extend(read.faults());
+                // Where not even the requests before those that count were answered in time, nothing was measured.
+                let p95_ms = if read.requests > 0 { read.latency.p95_ms } else { UNANSWERED_MS };
                 let rounds = if loops == 0 { &mut measured.quiet_p95_ms } else { &mut measured.busy_p95_ms };
-                rounds.push(read.latency.p95_ms);
+                rounds.push(p95_ms);
             }
         }
     }

@@ -29,7 +29,7 @@ const BATCH: usize = 5_000;
 const IDLE_AT_MOST: Duration = Duration::from_mins(1);
 /// What others ask for.
 const OTHERS: [&str; 4] =
-    ["/api/facets", "/api/queries", "/api/groups?limit=100", "/api/versions?label=label-7"];
+    ["/api/facets", "/api/queries", "/api/overview?label=label-7", "/api/versions?label=label-7"];
 
 /// What to run.
 #[derive(Debug)]

@@ -58,7 +58,7 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             engines: Vec::new(),
             body_budget_bytes: 128 << 20,
-            answer_budget_bytes: 64 << 20,
+            answer_budget_bytes: 32 << 20,
             analyses_waiting_max: 64,
             requests_max: 1024,
             slot_deadline: Duration::from_secs(1),

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use queryscope_store::{GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, YieldPoint, pack};
+use queryscope_store::{
+    GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, Packed, YieldPoint, pack,
+};
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -52,10 +54,6 @@ pub fn groups<N: Names>(
         .last()
         .filter(|_| follow)
         .map(|(rank, key, _)| GroupPlace { last_started_unix_ns: *rank, key: key.to_string() });
-    let mut answer = GroupsAnswer { next, ..GroupsAnswer::default() };
-    for (_, key, packed) in entries {
-        answer.entries.push(&key, &packed);
-    }
-    answer.entries.shrink();
-    Ok(answer)
+    let packed = Packed::join(entries.into_iter().map(|(_, key, packed)| (key, packed)));
+    Ok(GroupsAnswer { entries: packed, next })
 }

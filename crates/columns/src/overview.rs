@@ -7,7 +7,7 @@ use queryscope_history::limits::{LATELY_RUNS_MIN, USUAL_WINDOW};
 use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Window};
 use queryscope_store::{
     OverviewAnswer, OverviewEntry, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit,
-    OverviewTotals, YieldPoint, pack, rank,
+    OverviewTotals, Packed, YieldPoint, pack, rank,
 };
 
 use crate::clusters::Clusters;
@@ -116,12 +116,8 @@ pub fn overview<N: Names>(
         label: label.to_string(),
         service: entry.service.map(Into::into),
     });
-    let mut answer = OverviewAnswer { totals, next, ..OverviewAnswer::default() };
-    for (_, label, entry) in entries {
-        answer.entries.push(&label, &entry.packed);
-    }
-    answer.entries.shrink();
-    Ok(answer)
+    let packed = Packed::join(entries.into_iter().map(|(_, label, entry)| (label, entry.packed)));
+    Ok(OverviewAnswer { totals, entries: packed, next })
 }
 
 /// Reads the runs of one label after the other, as far back as an overview looks at them.

@@ -7,9 +7,13 @@
 //! The format is [postcard](https://postcard.jamesmunns.com), in memory alone.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+/// Bytes of the length of a text at most.
+const LENGTH_BYTES_MAX: usize = 10;
 
 /// An entry that is packed without its name, which is looked up later than the rest is computed.
 pub trait Entry: Serialize + DeserializeOwned {
@@ -41,11 +45,30 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T: Entry> Packed<T> {
-    /// Adds an entry that [`pack`] packed.
-    pub fn push(&mut self, name: &str, packed: &[u8]) {
-        self.bytes.extend(postcard::to_stdvec(name).unwrap_or_default());
-        self.bytes.extend(packed);
+    /// Joins entries that [`pack`] packed and their names. The memory grows by a quarter at a time, so that little of it is
+    /// reserved in vain, and each entry is freed as it is taken over.
+    pub fn join(entries: impl IntoIterator<Item = (Arc<str>, Box<[u8]>)>) -> Self {
+        let mut joined = Self::default();
+        for (name, packed) in entries {
+            joined.push(&name, &packed);
+        }
+        joined.bytes.shrink_to_fit();
+        joined
+    }
+
+    fn push(&mut self, name: &str, packed: &[u8]) {
+        let missing = (name.len() + packed.len() + LENGTH_BYTES_MAX).saturating_sub(self.spare());
+        if missing > 0 {
+            self.bytes.reserve_exact(missing.max(self.bytes.len() / 4));
+        }
+        // The length of a text comes before it, as postcard has it.
+        self.bytes = postcard::to_extend(name, std::mem::take(&mut self.bytes)).unwrap_or_default();
+        self.bytes.extend_from_slice(packed);
         self.entries += 1;
+    }
+
+    fn spare(&self) -> usize {
+        self.bytes.capacity() - self.bytes.len()
     }
 
     /// How many there are.
@@ -56,11 +79,6 @@ impl<T: Entry> Packed<T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
-    }
-
-    /// Gives back memory that was reserved for more.
-    pub fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
     }
 
     /// Bytes of memory they take.

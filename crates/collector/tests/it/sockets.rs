@@ -4,4 +4,5 @@ mod deadlines;
 mod framing;
 mod overload;
 mod sending;
+mod stalled;
 mod stop;
