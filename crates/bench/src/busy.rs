@@ -1,7 +1,8 @@
 //! Answers while other programs keep every core busy, beside answers on a quiet machine.
 //!
-//! The other programs are processes of this binary that count for a bounded time, at normal priority. Rounds without and with
-//! them take turns. queryscope runs beside the engine it watches, and people look at it while that engine takes every core.
+//! The other programs are processes of this binary that count for a bounded time, at normal priority. Rounds
+//! without and with them take turns. queryscope runs beside the engine it watches, and people look at it while that
+//! engine takes every core.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -136,8 +136,8 @@ enum Command {
         #[arg(long, value_parser = clap::value_parser!(u64).range(..=SECONDS_MAX))]
         seconds: u64,
     },
-    /// Have many readers ask a collector of its own for the largest answer and never read it: its memory, and what others
-    /// wait for.
+    /// Have many readers ask a collector of its own for the largest answer and never read it: its memory, and what
+    /// others wait for.
     Stalled {
         /// The collector, built for release.
         #[arg(long, default_value = "target/release/queryscope")]

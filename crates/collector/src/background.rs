@@ -1,8 +1,9 @@
 //! The threads for work that gives way to ingest: answers over many queries, and recordings.
 //!
-//! They have the priority of all others, so that they get their share of a machine that other programs keep busy. They give
-//! way between chunks of their work: answers by what the store says of the commits under way
-//! ([`YieldPoint`](queryscope_store::YieldPoint)), recordings between rounds (`jobs/sealing/pace.rs`). docs/adr/0023 says why.
+//! They have the priority of all others, so that they get their share of a machine that other programs keep busy.
+//! They give way between chunks of their work: answers by what the store says of the commits under way
+//! ([`YieldPoint`](queryscope_store::YieldPoint)), recordings between rounds (`jobs/sealing/pace.rs`).
+//! docs/adr/0023 says why.
 
 use crate::threads::{StandBack, Threads};
 

@@ -22,10 +22,11 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
     pub body_budget_bytes: usize,
-    /// Bytes that long answers may take while they are read; beyond it, readers that are stalled are disconnected, or the
-    /// answer is 503.
+    /// Bytes that long answers may take while they are read; beyond it, readers that are stalled are disconnected,
+    /// or the answer is 503.
     pub answer_budget_bytes: usize,
-    /// Analyses of one kind (overview, groups, counts) that may wait for their turn; further ones are answered with 503.
+    /// Analyses of one kind that may wait for their turn; further ones are answered with
+    /// 503.
     pub analyses_waiting_max: usize,
     /// Batches that may be decoded and committed at once; further ones wait, and some are answered with 503.
     pub requests_max: usize,

@@ -1,16 +1,16 @@
 //! Work that gives way to commits.
 //!
-//! Problem: an answer over many queries takes every core for tens of milliseconds, and so does a backlog of recordings. A batch
-//! that arrives meanwhile waits for a core. An idle class of the kernel (`SCHED_IDLE`) does not help: any other program of the
-//! machine then starves the answers.
+//! Problem: an answer over many queries takes every core for tens of milliseconds, and so does a backlog of
+//! recordings. A batch that arrives meanwhile waits for a core. An idle class of the kernel (`SCHED_IDLE`) does not
+//! help: any other program of the machine then starves the answers.
 //!
-//! Mechanism: the store counts the commits that are under way ([`Foreground`]). Background work runs at normal priority and
-//! passes a [`YieldPoint`] between chunks of its work. While a commit is under way, it sleeps there as long as it has worked:
-//! it gets half of its time at least, and a commit waits for half a millisecond at most. While nothing is committed it does not
-//! sleep.
+//! Mechanism: the store counts the commits that are under way ([`Foreground`]). Background work runs at normal
+//! priority and passes a [`YieldPoint`] between chunks of its work. While a commit is under way, it sleeps there as
+//! long as it has worked: it gets half of its time at least, and a commit waits for half a millisecond at most.
+//! While nothing is committed it does not sleep.
 //!
-//! Prior art: cooperative background work in RocksDB (`RateLimiter`) and the yield points of ScyllaDB's Seastar, whose shares
-//! are likewise the service's own and not the kernel's.
+//! Prior art: cooperative background work in RocksDB (`RateLimiter`) and the yield points of ScyllaDB's Seastar,
+//! whose shares are likewise the service's own and not the kernel's.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 /// A thread works so long between two looks at the commits under way.
 const CHUNK: Duration = Duration::from_micros(500);
-/// How long a pause is for each stretch of work while commits are under way. The one knob: at 1 background work gets half of the
-/// time of its threads beside ingest, at 3 a quarter.
+/// How long a pause is for each stretch of work while commits are under way. The one knob: at 1 background work
+/// gets half of the time of its threads beside ingest, at 3 a quarter.
 const PAUSE_PER_WORK: u32 = 1;
 /// A pause is no longer than this, even where the thread was kept from its core meanwhile.
 const PAUSE_MAX: Duration = Duration::from_millis(2);
@@ -73,8 +73,8 @@ impl<'f> YieldPoint<'f> {
         Self { foreground, since: Cell::new(Instant::now()) }
     }
 
-    /// Pauses if this thread has worked for a while and a commit is under way. Work calls this every few microseconds or
-    /// more seldom.
+    /// Pauses if this thread has worked for a while and a commit is under way. Work calls this every few
+    /// microseconds or more seldom.
     pub fn pass(&self) {
         let worked = self.since.get().elapsed();
         if worked < CHUNK {

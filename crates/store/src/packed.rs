@@ -1,8 +1,8 @@
 //! Entries of a long answer, packed while a reader takes its time.
 //!
-//! The whole overview of 100,000 labels over 90 days is 588 MB as JSON: as many numbers for a label whose runs are few as for
-//! one whose runs are many. Packed, an entry is about 60 bytes and 10 to 20 for each slice and day in which something ran.
-//! So an answer is held packed, and turned into JSON a piece at a time as its reader takes it.
+//! The whole overview of 100,000 labels over 90 days is 588 MB as JSON: as many numbers for a label whose runs are
+//! few as for one whose runs are many. Packed, an entry is about 60 bytes and 10 to 20 for each slice and day in
+//! which something ran. So an answer is held packed, and turned into JSON a piece at a time as its reader takes it.
 //!
 //! The format is [postcard](https://postcard.jamesmunns.com), in memory alone.
 
@@ -45,8 +45,8 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T: Entry> Packed<T> {
-    /// Joins entries that [`pack`] packed and their names. The memory grows by a quarter at a time, so that little of it is
-    /// reserved in vain, and each entry is freed as it is taken over.
+    /// Joins entries that [`pack`] packed and their names. The memory grows by a quarter at a time, so that little
+    /// of it is reserved in vain, and each entry is freed as it is taken over.
     pub fn join(entries: impl IntoIterator<Item = (Arc<str>, Box<[u8]>)>) -> Self {
         let mut joined = Self::default();
         for (name, packed) in entries {
@@ -165,7 +165,7 @@ pub(crate) mod verdict {
     use queryscope_history::Verdict;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
     pub(crate) fn serialize<S: Serializer>(verdict: &Option<Verdict>, to: S) -> Result<S::Ok, S::Error> {
         verdict.map(|verdict| verdict == Verdict::Slower).serialize(to)
     }

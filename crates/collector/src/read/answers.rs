@@ -1,10 +1,11 @@
 //! Bounds on answers over many queries.
 //!
 //! Three things are bounded:
-//! - the analyses that wait for their turn, since each takes the cores for a while: one of a kind at a time, and a few that wait;
+//! - the analyses that wait for their turn, since each takes the cores for a while: one of a kind at a time, and a
+//!   few that wait;
 //! - the bytes of answers that have been made and are not yet read;
-//! - a reader that takes nothing: where another answer needs its memory, the reader that has been stalled the longest is
-//!   disconnected. So readers who do not read cannot keep others from reading.
+//! - a reader that takes nothing: where another answer needs its memory, the reader that has been stalled the
+//!   longest is disconnected. So readers who do not read cannot keep others from reading.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ use crate::error::ApiError;
 use crate::ingest::{Budget, Share};
 use crate::live::Cut;
 
+/// Whole answers that wait: each may take a second, and their readers are better told to come back.
+const WHOLE_WAITING_MAX: usize = 8;
 /// A reader that has taken nothing for so long may be disconnected.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 /// How long the memory of disconnected readers is waited for.
@@ -25,8 +28,10 @@ const FREED_WITHIN: Duration = Duration::from_secs(1);
 /// What answers over many queries may take.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    pub(crate) overview: Lane,
-    pub(crate) groups: Lane,
+    /// The overview and groups, of all labels and without a limit.
+    pub(crate) whole: Lane,
+    /// The overview and groups of one label, or with a limit.
+    pub(crate) parts: Lane,
     /// Facets and versions.
     pub(crate) counts: Lane,
     budget: Budget,
@@ -34,8 +39,8 @@ pub(crate) struct Answers {
     readers: Mutex<Vec<Weak<State>>>,
 }
 
-/// Analyses of one kind: one at a time, so that their memory is one answer's, and each kind beside the others, so that a
-/// long one does not keep a short one waiting.
+/// Analyses of one kind: one at a time, so that their memory is one answer's, and each kind beside the others, so
+/// that a long one does not keep a short one waiting.
 #[derive(Debug)]
 pub(crate) struct Lane {
     /// The one at work, and those that wait.
@@ -45,7 +50,7 @@ pub(crate) struct Lane {
 
 /// The turn of an analysis, until it is dropped.
 #[derive(Debug)]
-struct Turn {
+pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
     _place: OwnedSemaphorePermit,
 }
@@ -57,21 +62,19 @@ impl Lane {
     }
 
     /// Does an analysis when it is its turn. Once begun it goes on to its end, also where its reader leaves: a thread
-    /// that reads columns can not be stopped, and the next one must not begin beside it.
+    /// that reads columns cannot be stopped, and the next one must not begin beside it. The turn is given back with
+    /// what was found: it ends once that is counted.
     ///
     /// # Errors
     /// 503 when too many wait; those of the analysis.
     pub(crate) async fn analyse<T: Send + 'static>(
         &self,
         analysis: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<(T, Turn), ApiError> {
         let turn = self.turn().await?;
-        let analysis = tokio::spawn(async move {
-            let done = analysis.await;
-            drop(turn);
-            done
-        });
-        Ok(analysis.await.map_err(StoreError::unavailable)??)
+        let analysis = tokio::spawn(async move { (analysis.await, turn) });
+        let (done, turn) = analysis.await.map_err(StoreError::unavailable)?;
+        Ok((done?, turn))
     }
 
     async fn turn(&self) -> Result<Turn, ApiError> {
@@ -82,7 +85,7 @@ impl Lane {
     }
 }
 
-/// Who reads an answer.
+/// The reader of an answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reader(Arc<State>);
 
@@ -134,11 +137,17 @@ impl Reader {
 }
 
 impl Answers {
+    /// The lane for an answer that may have an entry for each label, or that is bounded.
+    pub(crate) fn lane(&self, is_bounded: bool) -> &Lane {
+        if is_bounded { &self.parts } else { &self.whole }
+    }
+
     /// Answers that take so many bytes together at most, and so many analyses that wait.
     pub(crate) fn new(bytes: usize, waiting_max: usize) -> Self {
         let lane = || Lane::new(waiting_max);
+        let whole = Lane::new(waiting_max.min(WHOLE_WAITING_MAX));
         let (budget, readers) = (Budget::new(bytes), Mutex::default());
-        Self { overview: lane(), groups: lane(), counts: lane(), budget, total: bytes, readers }
+        Self { whole, parts: lane(), counts: lane(), budget, total: bytes, readers }
     }
 
     /// Bytes of answers that are being written.
@@ -169,8 +178,8 @@ impl Answers {
         Ok(share)
     }
 
-    /// Disconnects the readers that have been stalled the longest, until so many bytes will be free; none where they hold
-    /// too little.
+    /// Disconnects the readers that have been stalled the longest, until so many bytes will be free; none where
+    /// they hold too little.
     fn make_room(&self, bytes: usize) -> bool {
         let readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let readers = readers.iter().filter_map(Weak::upgrade).map(Reader);
@@ -205,19 +214,19 @@ mod tests {
     #[tokio::test]
     async fn one_analysis_of_a_kind_is_at_work_and_a_few_wait() {
         let answers = Arc::new(Answers::new(0, 1));
-        let at_work = answers.overview.turn().await.expect("its turn");
-        let other_kind = answers.groups.turn().await;
+        let at_work = answers.whole.turn().await.expect("its turn");
+        let other_kind = answers.parts.turn().await;
         assert!(other_kind.is_ok(), "another kind does not wait");
         let waiting = {
             let answers = Arc::clone(&answers);
-            tokio::spawn(async move { answers.overview.turn().await.map(drop) })
+            tokio::spawn(async move { answers.whole.turn().await.map(drop) })
         };
         tokio::task::yield_now().await;
-        let refused = answers.overview.turn().await.expect_err("one waits already");
+        let refused = answers.whole.turn().await.expect_err("one waits already");
         assert_eq!(refused.status(), 503);
         drop(at_work);
         assert!(waiting.await.expect("no panic").is_ok());
-        assert!(answers.overview.turn().await.is_ok());
+        assert!(answers.whole.turn().await.is_ok());
     }
 
     #[tokio::test]
@@ -232,13 +241,13 @@ mod tests {
                     end.notified().await;
                     Ok(())
                 };
-                answers.overview.analyse(long).await
+                answers.whole.analyse(long).await
             })
         };
         begun.notified().await;
         analysis.abort();
         assert!(analysis.await.is_err_and(|error| error.is_cancelled()));
-        let next = answers.overview.turn();
+        let next = answers.whole.turn();
         tokio::pin!(next);
         assert!(futures_util::poll!(&mut next).is_pending(), "it still works");
         end.notify_one();

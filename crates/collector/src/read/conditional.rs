@@ -17,8 +17,9 @@ const TAG_BYTES: usize = 12;
 
 /// Gives JSON answers an `ETag`, and answers 304 where the reader names the one it has.
 ///
-/// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit,
-/// so a cache must ask each time (`no-cache`). A long answer brings its own tag: it is not gathered here. Answers that say themselves how they may be kept are left alone.
+/// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit, so a
+/// cache must ask each time (`no-cache`). A long answer brings its own tag: it is not gathered here. Answers that
+/// say themselves how they may be kept are left alone.
 pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
     // The answer to HEAD is that to GET, tag and all; the router takes the body away at the end.
     if request.method() == Method::HEAD {

@@ -60,7 +60,7 @@ pub(crate) async fn facets(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Facets>, ApiError> {
     let (store, filter) = (Arc::clone(&app.store), filter(&Params::of(query.as_deref()))?);
-    let facets = app.answers.counts.analyse(async move { store.facets(filter).await }).await?;
+    let (facets, _turn) = app.answers.counts.analyse(async move { store.facets(filter).await }).await?;
     let values = |values: Vec<queryscope_store::FacetValue>| {
         values.into_iter().map(|value| FacetValue { value: value.value, runs: value.runs }).collect()
     };

@@ -127,12 +127,14 @@ pub(crate) async fn groups(
     let Part { limit, after } = Part::<GroupPlace>::of(&params, form)?;
     let request = GroupsRequest { filter: filter(&params)?, by, after, limit };
     let store = Arc::clone(&app.store);
-    let groups = app.answers.groups.analyse(async move { store.groups(request).await }).await?;
+    let lane = app.answers.lane(request.limit.is_some() || request.filter.label.is_some());
+    let (groups, turn) = lane.analyse(async move { store.groups(request).await }).await?;
     let next = groups.next.map(|next| cursor::write_page(form, &next));
     let link = next.map(|next| [cursor::link("/api/groups", query.as_deref(), &next)]);
     let tag = [(header::ETAG, tag([groups.entries.bytes()]))];
     let shape =
         Shape { head: b"[".to_vec(), tail: b"]", write: |group, to| write_json(&Group::from(group), to) };
     let answer = stream::answer(&app.answers, &reader, groups.entries, shape).await?;
+    drop(turn);
     Ok((tag, link, answer).into_response())
 }

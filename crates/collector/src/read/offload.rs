@@ -1,9 +1,9 @@
 //! Answers over many queries, made and written by the threads for background work.
 //!
-//! The handler, the JSON, its tag and its compression run there. A short answer is handed over whole. A long one is a bounded
-//! channel: at most [`WINDOW_BYTES`] of it are on their way to the socket, and more is made once the socket has taken some and the
-//! pieces are dropped. Without that window hyper would buffer 400 KB for each reader who does not read.
-//! Dropping the body ends the task that writes it.
+//! The handler, the JSON, its tag and its compression run there. A short answer is handed over whole. A long one is
+//! a bounded channel: at most [`WINDOW_BYTES`] of it are on their way to the socket, and more is made once the
+//! socket has taken some and the pieces are dropped. Without that window hyper would buffer 400 KB for each reader
+//! who does not read. Dropping the body ends the task that writes it.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -33,8 +33,8 @@ pub(crate) struct OverviewParams {
     /// Minutes that local time is ahead of UTC: where local days start.
     #[param(minimum = -1440, maximum = 1440, default = 0, example = 60)]
     utc_offset: Option<i32>,
-    /// `time` lists what took the most time first, which is the default; `news` lists first what has something to tell: a
-    /// verdict, a failure lately, a new warning or a new plan.
+    /// `time` lists what took the most time first, which is the default; `news` lists first what has something to
+    /// tell: a verdict, a failure lately, a new warning or a new plan.
     #[param(inline, required = false, example = "news")]
     order: OverviewOrderName,
     /// `service` makes an entry of each label in each service; without it an entry is a label.
@@ -278,7 +278,8 @@ pub(crate) async fn overview(
     let (request, form) = read(&params, app.clock.unix_ns())?;
     let window = request.window;
     let store = Arc::clone(&app.store);
-    let answer = app.answers.overview.analyse(async move { store.overview(request).await }).await?;
+    let lane = app.answers.lane(request.limit.is_some() || request.filter.label.is_some());
+    let (answer, turn) = lane.analyse(async move { store.overview(request).await }).await?;
     let next = answer.next.map(|place| PageEnd { now_unix_ns: window.now_unix_ns(), place });
     let next = next.map(|end| cursor::write_page(form, &end));
     let link = next.map(|next| [cursor::link("/api/overview", query.as_deref(), &next)]);
@@ -303,6 +304,7 @@ pub(crate) async fn overview(
     head.truncate(head.len().saturating_sub(tail.len()));
     let shape = Shape { head, tail, write: |entry, to| write_json(&LabelOverview::from(entry), to) };
     let answer = stream::answer(&app.answers, &reader, answer.entries, shape).await?;
+    drop(turn);
     // It is of one moment: there is nothing to validate later.
     Ok(([(header::CACHE_CONTROL, "no-store")], link, answer).into_response())
 }

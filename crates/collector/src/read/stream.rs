@@ -1,7 +1,7 @@
 //! Answers of many entries, written as their reader takes them.
 //!
-//! The entries are held packed ([`Packed`]); a piece of JSON is made when the socket has room for it. What waits for a slow
-//! reader is a piece, not the answer.
+//! The entries are held packed ([`Packed`]); a piece of JSON is made when the socket has room for it. What waits
+//! for a slow reader is a piece, not the answer.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ pub(crate) struct Shape<T> {
 pub(crate) fn write_json(value: &impl Serialize, to: &mut Vec<u8>) {
     if let Err(error) = serde_json::to_writer(to, value) {
         // A buffer takes whatever is written, and answers hold no maps.
-        tracing::error!(error = &error as &dyn std::error::Error, "an entry can not be written");
+        tracing::error!(error = &error as &dyn std::error::Error, "an entry cannot be written");
     }
 }
 

@@ -108,6 +108,6 @@ pub(crate) async fn versions(
         return Err(ApiError::invalid("label: is needed, versions are those of one label"));
     }
     let store = Arc::clone(&app.store);
-    let versions = app.answers.counts.analyse(async move { store.versions(filter).await }).await?;
+    let (versions, _turn) = app.answers.counts.analyse(async move { store.versions(filter).await }).await?;
     Ok(Json(versions.into_iter().map(Into::into).collect()))
 }
