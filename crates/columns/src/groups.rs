@@ -15,6 +15,9 @@ use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
 use crate::tallies::{Told, tally};
 
+/// A group with its rank and its key.
+type Named = (Reverse<i64>, Arc<str>, Box<[u8]>);
+
 /// The queries a selection keeps by label or plan, as [`Store::groups`](queryscope_store::Store::groups) gives them.
 pub fn groups<N: Names>(
     names: &N,
@@ -42,7 +45,7 @@ pub fn groups<N: Names>(
     }
     let entries = turn.over(first.into_entries());
     let entries = entries.map(|(rank, (term, packed))| Ok((rank, names.text(term)?, packed)));
-    let mut entries: Vec<(Reverse<i64>, Arc<str>, Box<[u8]>)> = entries.collect::<Result<_, _>>()?;
+    let mut entries: Vec<Named> = entries.collect::<Result<_, _>>()?;
     if let Some(after) = after {
         entries.retain(|(rank, key, _)| (*rank, &**key) > (after.last_started_unix_ns, &*after.key));
     }
