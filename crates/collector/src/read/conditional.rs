@@ -37,16 +37,15 @@ pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
 async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
     let (mut head, mut body) = response.into_parts();
     let own = head.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).map(ToOwned::to_owned);
-    let tag = match own {
-        Some(tag) => tag,
-        None => {
-            let Ok(text) = Pieces::of(body).await else {
-                return ApiError::unavailable("reading was interrupted, try again").into_response();
-            };
-            let tag = tag(text.iter());
-            body = text.into_body();
-            tag
-        }
+    let tag = if let Some(tag) = own {
+        tag
+    } else {
+        let Ok(text) = Pieces::of(body).await else {
+            return ApiError::unavailable("reading was interrupted, try again").into_response();
+        };
+        let tag = tag(text.iter());
+        body = text.into_body();
+        tag
     };
     if let Ok(value) = HeaderValue::from_str(&tag) {
         head.headers.insert(header::ETAG, value);

@@ -83,18 +83,15 @@ impl<T: Entry> Stream<T> {
             piece.append(&mut self.shape.head);
         }
         while piece.len() < PIECE_BYTES && !self.is_ended {
-            match self.entries.read(self.offset) {
-                Some((entry, next)) => {
-                    if std::mem::replace(&mut self.is_begun, true) {
-                        piece.push(b',');
-                    }
-                    (self.shape.write)(entry, &mut piece);
-                    self.offset = next;
+            if let Some((entry, next)) = self.entries.read(self.offset) {
+                if std::mem::replace(&mut self.is_begun, true) {
+                    piece.push(b',');
                 }
-                None => {
-                    piece.extend_from_slice(self.shape.tail);
-                    self.is_ended = true;
-                }
+                (self.shape.write)(entry, &mut piece);
+                self.offset = next;
+            } else {
+                piece.extend_from_slice(self.shape.tail);
+                self.is_ended = true;
             }
         }
         piece.into()
