@@ -72,6 +72,14 @@ pub(crate) fn memory_peak_mb(pid: u32) -> Result<f64> {
     held_mb(pid, "VmHWM:")
 }
 
+/// Has [`memory_peak_mb`] tell the most a process holds from now on.
+///
+/// # Errors
+/// When there is no such process, or it is another user's.
+pub(crate) fn forget_memory_peak(pid: u32) -> Result<()> {
+    fs::write(format!("/proc/{pid}/clear_refs"), "5").context("the peak of memory cannot be reset")
+}
+
 /// The memory a process holds, in MB (10^6 bytes).
 ///
 /// # Errors

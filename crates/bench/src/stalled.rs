@@ -16,7 +16,7 @@ use crate::http::Target;
 use crate::ids::{self, IdText};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::single_threaded;
-use crate::process::{memory_mb, memory_peak_mb, wait_until_idle};
+use crate::process::{forget_memory_peak, memory_mb, memory_peak_mb, wait_until_idle};
 use crate::report::{Goal, Row};
 use crate::server::Server;
 
@@ -94,6 +94,8 @@ pub(crate) fn run(plan: &Plan) -> Result<Measured> {
     runtime.block_on(fill(target, plan))?;
     wait_until_idle(server.pid(), IDLE_AT_MOST)?;
     let idle_mb = memory_mb(server.pid())?;
+    // Filling has a peak of its own.
+    forget_memory_peak(server.pid())?;
     let (others, answered, faults) = runtime.block_on(async {
         let mut held = Vec::new();
         for number in 0..plan.readers {
