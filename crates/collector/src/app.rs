@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::read::Answers;
 use crate::readers::Readers;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
@@ -44,10 +45,9 @@ pub(crate) struct App {
     pub(crate) recordings_room: Shortage,
     /// Whether the store's files are not where a later start would look for them.
     pub(crate) displaced: AtomicBool,
-    /// Where answers over many queries are made.
-    pub(crate) analyses: Threads,
-    /// Where recordings are written while nothing else is to do.
-    pub(crate) sealing: Threads,
+    pub(crate) answers: Answers,
+    /// Where work is done that gives way to ingest.
+    pub(crate) background: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Wakes the sealer when recordings can be reached again.

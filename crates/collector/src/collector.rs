@@ -17,12 +17,13 @@ use crate::error::ApiError;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
+use crate::read::Answers;
 use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
 use crate::tokens::Tokens;
-use crate::{jobs, read, router};
+use crate::{background, jobs, router};
 
 /// What became of a batch that was given to [`Collector::ingest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,8 @@ impl Collector {
             store_room: Shortage::default(),
             recordings_room: Shortage::default(),
             displaced: AtomicBool::new(false),
-            analyses: read::threads(),
-            sealing: jobs::sealing_threads(),
+            answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
+            background: background::threads(),
             committed: Notify::new(),
             reached: Notify::new(),
             failed: CancellationToken::new(),

@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::live;
-pub(crate) use sealing::threads as sealing_threads;
 use turn::Turns;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.

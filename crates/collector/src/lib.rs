@@ -6,6 +6,7 @@
 
 mod app;
 mod away;
+mod background;
 mod clock;
 mod collector;
 mod error;

@@ -91,7 +91,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
     let analyses = analyses
         .layer(from_fn(read::validate))
         .layer(compress.clone())
-        .layer(from_fn_with_state(Arc::clone(app), read::analyse_apart));
+        .layer(from_fn_with_state(Arc::clone(app), read::offload));
     let read = read
         .route("/api/openapi.json", get(|| async move { Json(document) }))
         .layer(from_fn(read::validate))

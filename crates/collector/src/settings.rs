@@ -25,6 +25,12 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
     pub body_budget_bytes: usize,
+    /// Bytes that long answers may take while they are read; beyond it, readers that are stalled are disconnected,
+    /// or the answer is 503.
+    pub answer_budget_bytes: usize,
+    /// Analyses of one kind that may wait for their turn; further ones are answered with
+    /// 503.
+    pub analyses_waiting_max: usize,
     /// Batches that may be decoded and committed at once; further ones wait, and some are answered with 503.
     pub requests_max: usize,
     /// How long a batch may wait until there are fewer; then the answer is 503.
@@ -77,6 +83,8 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             engines: Vec::new(),
             body_budget_bytes: 128 << 20,
+            answer_budget_bytes: 32 << 20,
+            analyses_waiting_max: 64,
             requests_max: 1024,
             slot_deadline: Duration::from_secs(1),
             body_deadline: Duration::from_secs(30),

@@ -49,7 +49,7 @@ async fn earlier_and_later_versions_store_the_same_events_once() {
     let again = open(&address).await.expect("opens");
     again.commit(batch(1).progress(1, [251]).build()).await.expect("stored");
     for store in [&*earlier, &later, &again] {
-        let groups = store.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        let groups = store.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         assert_eq!(groups.iter().map(|group| group.runs).sum::<u64>(), 1);
         assert_eq!(store.streams(None, 9).await.expect("read")[0].seen, [Run { first: 2, last: 251 }]);
         assert_eq!(store.verify().await.expect("judged"), [""; 0]);
@@ -77,7 +77,7 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     let sealed = Sealed { query_id: query_id(1), path, chunks: Vec::new(), replaces: None };
     refused(earlier.seal(vec![sealed]).await.map(drop));
     refused(earlier.unsealed(1).await.map(drop));
-    refused(earlier.groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
+    refused(earlier.all_groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
 
     let is_too_new = |error: &OpenError| matches!(error, OpenError::TooNew { found, known: FORMAT } if *found == FORMAT + 2);
     let error = open(&address).await.expect_err("an earlier version");

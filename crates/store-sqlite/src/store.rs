@@ -6,15 +6,13 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, versions};
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, Loss,
-    OverviewEntry, Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch,
-    StreamSeen, TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, Foreground, GroupsAnswer, GroupsRequest, ListRequest,
+    Listed, Loss, OverviewAnswer, OverviewRequest, Query, QueryFilter, RecordingParts, Sealed, Store,
+    StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 use rusqlite::{Connection, OptionalExtension};
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::account;
@@ -36,8 +34,8 @@ pub struct SqliteStore {
     thread: Mutex<Option<JoinHandle<()>>>,
     readers: Readers,
     columns: LoadedColumns,
-    /// Answers over many queries take a core and memory: they are made one at a time.
-    analyses: Semaphore,
+    /// The commits under way.
+    foreground: Arc<Foreground>,
 }
 
 impl SqliteStore {
@@ -58,7 +56,7 @@ impl SqliteStore {
             thread: Mutex::new(Some(thread)),
             readers,
             columns: loaded,
-            analyses: Semaphore::new(1),
+            foreground: Arc::default(),
         })
     }
 
@@ -68,8 +66,7 @@ impl SqliteStore {
         filter: QueryFilter,
         answer: impl FnOnce(&DatabaseNames<'_>, &Snapshot, &Selection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
-        let snapshot = self.columns.snapshot().await?;
+        let snapshot = self.columns.snapshot().await?.yielding_to(self.foreground());
         self.readers
             .work(move |db, terms| {
                 let names = DatabaseNames { db, terms };
@@ -90,7 +87,12 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        let _under_way = self.foreground.enter();
         self.writer.commit(batch).await
+    }
+
+    fn foreground(&self) -> Arc<Foreground> {
+        Arc::clone(&self.foreground)
     }
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
@@ -143,16 +145,19 @@ impl Store for SqliteStore {
         self.analyse(filter, |names, snapshot, selection| facets(names, snapshot, selection)).await
     }
 
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, by)).await
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, &request))
+            .await
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
         self.analyse(filter, |names, snapshot, selection| versions(names, snapshot, selection)).await
     }
 
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &window))
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
     }
 

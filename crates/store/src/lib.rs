@@ -7,8 +7,8 @@
 //! functions here.
 
 mod analysis;
+mod background;
 mod batch;
-mod breath;
 mod chunk;
 mod commits;
 mod error;
@@ -17,6 +17,7 @@ mod fresh;
 mod identity;
 mod kept;
 mod name;
+mod packed;
 mod path;
 mod query;
 mod recording;
@@ -27,9 +28,13 @@ pub mod testsuite;
 mod token;
 mod token_name;
 
-pub use analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+pub use analysis::{
+    FacetValue, Facets, GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer,
+    OverviewEntry, OverviewOrder, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit,
+    OverviewTotals, VersionEntry, rank,
+};
+pub use background::{Commit, Foreground, YieldPoint};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
-pub use breath::{breathe, breathing};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use error::StoreError;
@@ -38,6 +43,7 @@ pub use fresh::FreshPart;
 pub use identity::FileIdentity;
 pub use kept::{Account, Kept, Loss};
 pub use name::{NAME_CHARS, Naming, short_name};
+pub use packed::{Entry, Packed, pack};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};

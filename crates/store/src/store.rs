@@ -1,10 +1,16 @@
 //! The interface of a store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{
+    Facets, GroupBy, GroupEntry, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewEntry, OverviewRequest,
+    VersionEntry,
+};
+use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
@@ -90,6 +96,11 @@ pub trait Store: Send + Sync + 'static {
     /// the store's.
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError>;
 
+    /// The commits under way, to which background work gives way.
+    fn foreground(&self) -> Arc<Foreground> {
+        Arc::default()
+    }
+
     /// Ends running queries of which nothing has been heard since `heard_before_unix_ms` as unfinished, and
     /// gives back how many.
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError>;
@@ -115,17 +126,33 @@ pub trait Store: Send + Sync + 'static {
     /// How many of the queries a filter keeps (its search left out) each value of a field has.
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError>;
 
-    /// The queries a filter keeps (its search left out) by label or plan, the group whose query started last
-    /// first, then by key. Queries without one belong to no group.
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError>;
+    /// The queries a filter keeps (its search left out) by label or plan, in the order of [`GroupPlace`](crate::GroupPlace).
+    /// Queries without one belong to no group.
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError>;
+
+    /// All groups, unpacked.
+    async fn all_groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+        let request = GroupsRequest { filter, by, after: None, limit: None };
+        Ok(self.groups(request).await?.entries.iter().collect())
+    }
 
     /// The plans that queries of a label finished with at least once, among those a filter keeps (its search
     /// left out), the one that ran last first.
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError>;
 
-    /// How the labels are doing that ran in a stretch of time, among the queries a filter keeps (its times and
-    /// search left out), in the order of [`OverviewEntry::place`].
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError>;
+    /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
+    /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError>;
+
+    /// The whole overview, unpacked.
+    async fn whole_overview(
+        &self,
+        filter: QueryFilter,
+        window: Window,
+    ) -> Result<Vec<OverviewEntry>, StoreError> {
+        let answer = self.overview(OverviewRequest::whole(filter, window)).await?;
+        Ok(answer.entries.iter().collect())
+    }
 
     /// Engines that events of the store carry, in alphabetical order.
     async fn engines(&self) -> Result<Vec<String>, StoreError>;

@@ -52,7 +52,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Groups queries by label or plan, the group run most recently first. Queries without one belong to no group. */
+        /**
+         * Groups queries by label or plan, the group run most recently first. Queries without one belong to no group.
+         * @description With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. A group that runs again
+         *     moves to the front and is not on later pages.
+         */
         get: operations["groups"];
         put?: never;
         post?: never;
@@ -128,7 +132,10 @@ export interface paths {
         /**
          * Compares what each label did lately with what it usually does.
          * @description Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
-         *     before them. The label that took the most time comes first.
+         *     before them. The label that took the most time comes first, unless `order` says otherwise.
+         *
+         *     With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. All pages are of the
+         *     range of the first one; a label whose time changes between two pages may be on both or on neither.
          */
         get: operations["overview"];
         put?: never;
@@ -265,18 +272,7 @@ export interface paths {
          * Receives a batch of events.
          * @description The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
          *     every event is stored durably; an event is identified by its stream and its seq, so sending again stores
-         *     nothing twice. Blank lines are passed over and count in `line`.
-         *
-         *     A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
-         *     findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
-         *     not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
-         *     there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
-         *     holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
-         *     at most ten years (315,360,000,000 ms).
-         *
-         *     Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
-         *     read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
-         *     after 4,096 characters. The recording has them whole. An empty label, fingerprint, service or environment is none.
+         *     nothing twice.
          */
         post: operations["events"];
         delete?: never;
@@ -640,11 +636,6 @@ export interface components {
         /** @description What was found in a query's plan and counters. */
         Insights: {
             /**
-             * @description How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
-             *     are given.
-             */
-            checked?: number | null;
-            /**
              * Format: double
              * @description The time since the query's start that was looked at, in milliseconds.
              */
@@ -710,8 +701,13 @@ export interface components {
              * @description Runs in the range, of every state.
              */
             runs: number;
-            /** @description The service of its last run that has one. */
+            /** @description The service of its last run that has one; with `split=service`, the service. */
             service?: string | null;
+            /**
+             * Format: int64
+             * @description Distinct services of its runs in the range; runs without a service count as one.
+             */
+            services: number;
             /**
              * Format: double
              * @description Wall time of those of them that finished, together, in milliseconds.
@@ -857,6 +853,7 @@ export interface components {
          *           ],
          *           "runs": 4,
          *           "service": "orders-etl",
+         *           "services": 1,
          *           "total_wall_ms": 1836.45,
          *           "usual_band_ms": [
          *             401.2,
@@ -866,7 +863,15 @@ export interface components {
          *           "verdict": "slower"
          *         }
          *       ],
-         *       "since_unix_ns": 1795120283609778700
+         *       "since_unix_ns": 1795120283609778700,
+         *       "totals": {
+         *         "failed": 1,
+         *         "faster": 0,
+         *         "labels": 1,
+         *         "runs": 4,
+         *         "slower": 1,
+         *         "total_wall_ms": 1836.45
+         *       }
          *     }
          */
         Overview: {
@@ -877,13 +882,15 @@ export interface components {
              * @description The end of the range, in Unix nanoseconds.
              */
             now_unix_ns: UnixNs;
-            /** @description The labels that ran in the range, the one that took the most time first. */
+            /** @description The labels that ran in the range, in the order asked for. It stands last, as entries are written one by one. */
             queries: components["schemas"]["LabelOverview"][];
             /**
              * Format: int64
              * @description The start of the range, in Unix nanoseconds.
              */
             since_unix_ns: UnixNs;
+            /** @description All entries together, whatever the limit. */
+            totals: components["schemas"]["Totals"];
         };
         /**
          * @description How far a query is by the earlier runs of its plan.
@@ -941,8 +948,7 @@ export interface components {
          *       "quiet_ms": 0,
          *       "threads": [
          *         1.874
-         *       ],
-         *       "user_code": null
+         *       ]
          *     }
          */
         Pulse: {
@@ -970,7 +976,6 @@ export interface components {
              *     samples alone: append them and keep the last 120.
              */
             threads: number[];
-            user_code?: components["schemas"]["UserCode"] | null;
         };
         /**
          * @description One query.
@@ -1068,17 +1073,38 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
-        /** @description A node that calls code of the program. */
-        UserCode: {
+        /** @description All entries together, whatever the limit. */
+        Totals: {
             /**
              * Format: int64
-             * @description Id of the node in the physical plan.
+             * @description Those of them that failed.
              */
-            id: number;
-            /** @description Its kind. */
-            kind: string;
-            /** @description The function it calls. */
-            name: string;
+            failed: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `faster`.
+             */
+            faster: number;
+            /**
+             * Format: int64
+             * @description Entries there are: labels, or with `split=service` labels in one service.
+             */
+            labels: number;
+            /**
+             * Format: int64
+             * @description Runs in the range, of every state.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `slower`.
+             */
+            slower: number;
+            /**
+             * Format: double
+             * @description Wall time of those of them that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
         };
         /**
          * @description The queries of a label with one plan.
@@ -1191,15 +1217,6 @@ export interface operations {
             };
             /** @description There is no such query, nothing to compare it with, or a plan has not been sent */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A profile that was sent cannot be read */
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1320,6 +1337,11 @@ export interface operations {
                  */
                 by?: "label" | "fingerprint";
                 /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
+                /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
                  */
@@ -1339,6 +1361,11 @@ export interface operations {
                  * @example orders/daily
                  */
                 label?: string;
+                /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
                 /**
                  * @description Keeps queries of this project.
                  * @example default
@@ -1374,6 +1401,8 @@ export interface operations {
             /** @description The groups */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1398,7 +1427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1573,6 +1602,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
+                /**
                  * @description How many times 24 hours it covers.
                  * @example 14
                  */
@@ -1593,6 +1627,17 @@ export interface operations {
                  */
                 label?: string;
                 /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description `time` lists what took the most time first, which is the default; `news` lists first what has something to tell: a
+                 *     verdict, a failure lately, a new warning or a new plan.
+                 * @example news
+                 */
+                order?: "time" | "news";
+                /**
                  * @description Keeps queries of this project.
                  * @example default
                  */
@@ -1602,6 +1647,11 @@ export interface operations {
                  * @example orders-etl
                  */
                 service?: string;
+                /**
+                 * @description `service` makes an entry of each label in each service; without it an entry is a label.
+                 * @example service
+                 */
+                split?: "service";
                 /**
                  * @description Minutes that local time is ahead of UTC: where local days start.
                  * @example 60
@@ -1617,6 +1667,8 @@ export interface operations {
             /** @description The labels that ran in the range */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1641,7 +1693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1897,15 +1949,6 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The profile that was sent cannot be read */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             /** @description Reading failed */
             503: {
                 headers: {
@@ -2144,7 +2187,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries */
+        /** @description At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries */
         requestBody: {
             content: {
                 "application/x-ndjson": string;
@@ -2160,7 +2203,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventsAnswer"];
                 };
             };
-            /** @description Not valid gzip, not events@1, or a query of another stream: drop the batch */
+            /** @description Not valid gzip, or not events@1 */
             400: {
                 headers: {
                     [name: string]: unknown;

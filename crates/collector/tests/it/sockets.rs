@@ -5,5 +5,6 @@ mod framing;
 mod overload;
 mod room;
 mod sending;
+mod stalled;
 mod stop;
 mod unread;

@@ -44,6 +44,7 @@ fn a_single_run_is_told_as_it_is() {
     let one = Run { service: Some("etl"), rules: &["spill"], ..took(1, 5.0) };
     let expected = Overview {
         service: Some("etl"),
+        services: 1,
         runs: 1,
         failed: 0,
         total_wall_ms: 5.0,

@@ -95,6 +95,7 @@ pub(crate) fn overview<'a>(
     };
     Some(Overview {
         service: range.iter().filter_map(|run| run.service).next_back(),
+        services: range.iter().map(|run| run.service).collect::<BTreeSet<_>>().len() as u64,
         runs: range.len() as u64,
         failed: failed(&range),
         total_wall_ms: total(&range),

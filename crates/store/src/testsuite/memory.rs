@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, VersionEntry};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
@@ -101,16 +100,16 @@ impl Store for MemoryStore {
         Ok(analysis::facets(&self.disk()?.rows, &filter))
     }
 
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        Ok(analysis::groups(&self.disk()?.rows, &filter, by))
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {
+        Ok(analysis::groups(&self.disk()?.rows, &request))
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
         Ok(analysis::versions(&self.disk()?.rows, &filter))
     }
 
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        Ok(analysis::overview(&self.disk()?.rows, &filter, &window))
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
+        Ok(analysis::overview(&self.disk()?.rows, &request))
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

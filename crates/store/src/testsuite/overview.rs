@@ -113,6 +113,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
         let expected = OverviewEntry {
             label: "x".into(),
             service: Some("etl".into()),
+            services: 2,
             runs: 15,
             failed: 2,
             total_wall_ms: 1945.0,

@@ -71,14 +71,3 @@ async fn no_round_begins_while_batches_are_refused_until_it_has_stood_back_long_
     assert!((0..1_000).any(|_| pace.stand_back(true).is_none()));
     assert!(ends(&app, &mut pace, PATIENCE).await);
 }
-
-#[tokio::test]
-async fn only_a_round_in_a_hurry_does_without_the_threads_that_stand_back() {
-    let (app, mut pace) = (app().await, Pace::default());
-    let (busy, until) = std::sync::mpsc::channel::<()>();
-    app.sealing.handle().spawn(async move { until.recv() });
-    assert!(!ends(&app, &mut pace, A_MOMENT).await);
-    pace.hurry = true;
-    assert!(ends(&app, &mut pace, PATIENCE).await);
-    drop(busy);
-}

@@ -54,6 +54,10 @@ async fn an_invalid_value_is_400_and_says_what_is_allowed() {
         ("/api/overview?utc_offset=-1441", "utc_offset", offset),
         ("/api/overview?utc_offset=CET", "utc_offset", offset),
         ("/api/overview?utc_offset=+60", "utc_offset", offset),
+        ("/api/overview?order=label", "order", "time or news"),
+        ("/api/overview?split=label", "split", "service"),
+        ("/api/overview?limit=0", "limit", "a whole number from 1 to 1000"),
+        ("/api/groups?limit=1001", "limit", "a whole number from 1 to 1000"),
         ("/api/groups?by=x", "by", "label or fingerprint"),
         ("/api/groups?by=", "by", "label or fingerprint"),
         ("/api/groups?by=Label", "by", "label or fingerprint"),
@@ -75,11 +79,23 @@ async fn a_parameter_given_twice_is_400() {
     let app = TestApp::new().await;
     let common =
         ["project", "label", "fingerprint", "service", "environment", "host", "status", "since", "until"];
-    let of_overview = ["days", "utc_offset", "project", "label", "service", "environment", "host"];
+    let of_overview = [
+        "days",
+        "utc_offset",
+        "project",
+        "label",
+        "service",
+        "environment",
+        "host",
+        "order",
+        "split",
+        "limit",
+        "cursor",
+    ];
     let endpoints = [
         ("/api/facets", &common[..]),
         ("/api/groups", &common),
-        ("/api/groups", &["by"]),
+        ("/api/groups", &["by", "limit", "cursor"]),
         ("/api/versions", &common),
         ("/api/overview", &of_overview),
     ];
@@ -97,7 +113,7 @@ async fn what_an_endpoint_does_not_take_is_ignored() {
     let app = TestApp::new().await;
     five(&app).await;
     for (path, ignored) in [
-        ("/api/facets", "by=x&days=0&q=nothing&limit=0"),
+        ("/api/facets", "by=x&days=0&q=nothing&limit=0&cursor=x"),
         ("/api/groups", "days=0&q=nothing&order=up"),
         ("/api/versions?label=daily", "by=x&days=0&q=nothing"),
         ("/api/overview?days=1", "status=done&since=now&until=0&fingerprint=p2&by=x&status=failed"),
