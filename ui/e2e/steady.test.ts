@@ -81,8 +81,9 @@ test.each(PAGES.flatMap((page) => ([1440, 390] as Width[]).map((width) => [...pa
 test.each([["/now", 0.1], ["/", 0.02]] as const)("%s stays where it is when four queries start", async (path, most) => {
   for (const width of [1440, 390] as Width[]) {
     const page = await watched(path, width, /Ended last|Where the time went/);
-    for (const at of [1, 2, 3, 4]) await service.send(...started({ label: `steady${path}${width}-${at}` }));
-    await page.getByText(`steady${path}${width}-2`).first().waitFor();
+    for (const at of [1, 2, 3, 4]) await service.send(...started({ label: `steady/${at}` }));
+    const running = (await (await fetch(`${service.url}/api/queries?status=running`)).json()) as unknown[];
+    await page.getByRole("link", { name: `Now ${running.length} running` }).waitFor();
     await page.waitForTimeout(1500);
     const { sum, moved } = await shifts(page);
     expect(sum, `${width}: ${moved}`).toBeLessThan(most);

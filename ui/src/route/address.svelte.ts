@@ -6,7 +6,9 @@ class Address {
   #path = $state.raw(location.pathname);
   #search = $state.raw(location.search);
   #parameters = $derived(new URLSearchParams(this.#search));
-  #route = $derived(routeOf(this.#path, this.#parameters));
+  // A text, and not the parameters: the route stays the same object while others of them change.
+  readonly #label = $derived(this.#parameters.get("label") ?? undefined);
+  #route = $derived(routeOf(this.#path, this.#label));
 
   get path(): string {
     return this.#path;

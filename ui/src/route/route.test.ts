@@ -19,7 +19,7 @@ test.each(["a/b?c=d&e#f %", "orders/daily", ".", "..", "...", "../..", "a/../b",
   (label) => {
     for (const link of [queryHref(label), queryHref({ label, service: "s" })]) {
       const { pathname, searchParams } = new URL(link, "http://localhost/queries");
-      expect(routeOf(pathname, searchParams)).toEqual({ page: "query", label });
+      expect(routeOf(pathname, searchParams.get("label") ?? undefined)).toEqual({ page: "query", label });
     }
   },
 );

@@ -9,14 +9,13 @@ export type Route =
   | { page: "open" }
   | { page: "missing" };
 
-/** The page at a path. Labels may hold slashes, escaped or not; one that no path can hold is a parameter. */
-export function routeOf(path: string, parameters: URLSearchParams = new URLSearchParams()): Route {
+/** The page at a path. Labels may hold slashes, escaped or not; one that no path can hold is a parameter, `label`. */
+export function routeOf(path: string, label?: string): Route {
   if (path === "/") return { page: "home" };
   const [, first = "", rest] = /^\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
   if (rest === undefined || rest === "") {
     if (first === "now" || first === "queries" || first === "open") return { page: first };
-    const label = first === "labels" ? parameters.get("label") : null;
-    return label === null ? { page: "missing" } : { page: "query", label };
+    return first === "labels" && label !== undefined ? { page: "query", label } : { page: "missing" };
   }
   const name = unescaped(rest);
   if (first === "labels" && name !== undefined) return { page: "query", label: name };
