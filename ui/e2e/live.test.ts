@@ -49,7 +49,8 @@ test("a query shows up, pulses and goes while the page stays open", async () => 
   await expectGood(looked);
   await service.send(process, first.finished);
   await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
-  await page.getByRole("listitem").filter({ hasText: "live/1" }).getByText("finished").waitFor();
+  const row = page.getByRole("listitem").filter({ hasText: "live/1" });
+  await row.getByText("finished").filter({ visible: true }).waitFor();
   await page.context().close();
 });
 
@@ -62,7 +63,9 @@ test("what runs is set against the earlier runs of its plan", async () => {
   const event = (at: number, type: string, profile: object): object => ({
     schema: SCHEMA, seq: 1000 + at, type, query_id: (profile as { query_id: string }).query_id, profile,
   });
-  const earlier = [20, 30, 40, 50, 60, 70].map((seconds, at) => event(at, "query.finished", run(at, 3_600_000, 1000 * seconds)));
+  const earlier = [20, 30, 40, 50, 60, 70].map((seconds, at) =>
+    event(at, "query.finished", run(at, 3_600_000, 1000 * seconds)),
+  );
   await service.send(process, ...earlier, event(8, "query.started", run(8, 25_000, 1000)));
   const looked = await open(browser, `${service.url}/now`);
   const { page } = looked;

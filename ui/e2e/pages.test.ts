@@ -68,7 +68,8 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       const newest = await runPath(service, "orders/daily-revenue");
       const looked = await open(browser, service.url + newest, scheme, width);
       const { page } = looked;
-      const line = /^Finished in .* (as usual for its plan|its usual time) .* HashJoin #3, whose output is 6\.6x its input/;
+      const line =
+        /^Finished in .* (as usual for its plan|its usual time) .* HashJoin #3, whose output is 6\.6x its input/;
       await page.getByRole("heading", { level: 1, name: line }).waitFor();
       await page.getByText(/Its plan runs since .* and is 2\.\dx slower than the one before/).waitFor();
       await page.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
@@ -156,7 +157,7 @@ test("the cause of what became slower is one click from the first page", async (
   await page.getByRole("heading", { level: 1, name: /the plan changed/ }).waitFor();
   await page.getByText("Filter predicate valid_until IS NULL now reads HashJoin on product_id").waitFor();
   const why = page.getByRole("region", { name: /^Why a usual run with plan B/ });
-  await why.getByText(/^HashJoin #3 takes .* more of CPU, \d\d % of all that was added$/).waitFor();
+  await why.getByText(/^HashJoin #3\s+takes .* more of CPU,\s+\d\d % of all that was added$/).waitFor();
   await why.getByText("reads from Scan of price_history instead of Filter").waitFor();
   await why.getByRole("link", { name: "HashJoin #3" }).click();
   await page.getByRole("heading", { level: 2, name: "HashJoin #3" }).waitFor();
