@@ -232,6 +232,8 @@ export interface paths {
         /**
          * Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
          *     first, each once, in the order of their seqs.
+         * @description The body is one gzip member. A browser saves it decoded, as `<query id>.jsonl`; so does `curl --compressed -OJ`.
+         *     Damage that is found after the answer has begun ends the connection before the body is whole.
          */
         get: operations["recording"];
         put?: never;
@@ -272,7 +274,18 @@ export interface paths {
          * Receives a batch of events.
          * @description The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
          *     every event is stored durably; an event is identified by its stream and its seq, so sending again stores
-         *     nothing twice.
+         *     nothing twice. Blank lines are passed over and count in `line`.
+         *
+         *     A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
+         *     findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
+         *     not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
+         *     there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
+         *     holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
+         *     at most ten years (315,360,000,000 ms).
+         *
+         *     Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
+         *     read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
+         *     after 4,096 characters. The recording has them whole. An empty label, fingerprint, service or environment is none.
          */
         post: operations["events"];
         delete?: never;
@@ -636,6 +649,11 @@ export interface components {
         /** @description What was found in a query's plan and counters. */
         Insights: {
             /**
+             * @description How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
+             *     are given.
+             */
+            checked?: number | null;
+            /**
              * Format: double
              * @description The time since the query's start that was looked at, in milliseconds.
              */
@@ -915,7 +933,8 @@ export interface components {
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
-             * @description How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
+             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+             *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
@@ -948,7 +967,8 @@ export interface components {
          *       "quiet_ms": 0,
          *       "threads": [
          *         1.874
-         *       ]
+         *       ],
+         *       "user_code": null
          *     }
          */
         Pulse: {
@@ -976,6 +996,7 @@ export interface components {
              *     samples alone: append them and keep the last 120.
              */
             threads: number[];
+            user_code?: components["schemas"]["UserCode"] | null;
         };
         /**
          * @description One query.
@@ -1106,6 +1127,18 @@ export interface components {
              */
             total_wall_ms: Milliseconds;
         };
+        /** @description A node that calls code of the program. */
+        UserCode: {
+            /**
+             * Format: int64
+             * @description Id of the node in the physical plan.
+             */
+            id: number;
+            /** @description Its kind. */
+            kind: string;
+            /** @description The function it calls. */
+            name: string;
+        };
         /**
          * @description The queries of a label with one plan.
          * @example {
@@ -1224,7 +1257,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A profile that was sent cannot be read */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1497,7 +1548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1506,7 +1557,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The live streams are not available now */
+            /** @description There are as many live readers as may be, or the streams are not available now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1569,7 +1620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1587,7 +1638,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There are as many live readers as may be, or reading failed or found damage */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1632,8 +1692,8 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description `time` lists what took the most time first, which is the default; `news` lists first what has something to tell: a
-                 *     verdict, a failure lately, a new warning or a new plan.
+                 * @description `time` lists what took the most time first, which is the default; `news` lists first what has something to
+                 *     tell: a verdict, a failure lately, a new warning or a new plan.
                  * @example news
                  */
                 order?: "time" | "news";
@@ -1949,7 +2009,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The profile that was sent cannot be read */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2086,7 +2164,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or the recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2187,7 +2274,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries */
+        /** @description At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries */
         requestBody: {
             content: {
                 "application/x-ndjson": string;
@@ -2203,7 +2290,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventsAnswer"];
                 };
             };
-            /** @description Not valid gzip, or not events@1 */
+            /** @description Not valid gzip, not events@1, or a query of another stream: drop the batch */
             400: {
                 headers: {
                     [name: string]: unknown;
