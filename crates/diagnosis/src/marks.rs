@@ -1,0 +1,63 @@
+//! Places where the counters themselves say that something changed.
+//!
+//! A mark is a run since which every run has a version, a plan, a number of threads, a spill, a longer wait or a skew
+//! that the runs before had not. The place of a change need not be searched for there, so less evidence of the time is
+//! enough. A mark that makes runs slower by itself (a spill, fewer threads, a wait, a skew) is a strong one.
+
+use crate::features::RunFeatures;
+use crate::limits::AFTER_RUNS_MIN;
+use crate::scan::Mark;
+use crate::series::{Marks, Point};
+use crate::stats::median;
+
+/// So many of the last runs may lie after a mark.
+const REACH: usize = 60;
+/// So many runs before a mark must be without it.
+const BEFORE: usize = 12;
+/// A figure that is this many times what it was marks a change.
+const TIMES: f64 = 1.4;
+/// A wait counts when it is at least this part of the wall time.
+const WAIT_SHARE: f64 = 0.1;
+
+pub(crate) fn marks(points: &[Point], runs: &[&RunFeatures]) -> Vec<Mark> {
+    let mut found = Vec::new();
+    let Some(last) = points.last().map(|point| point.marks) else { return found };
+    let mut tail = |same: &dyn Fn(&Marks) -> bool, strong: &dyn Fn(&Marks) -> bool| {
+        let after = points.iter().rev().take(REACH + 1).take_while(|point| same(&point.marks)).count();
+        let cut = points.len() - after;
+        if (AFTER_RUNS_MIN..=REACH).contains(&after) && cut > 0 {
+            let before = &points[cut.saturating_sub(BEFORE)..cut];
+            let others = before.iter().filter(|point| same(&point.marks)).count();
+            if others * 10 <= before.len() {
+                found.push(Mark { cut, strong: strong(&points[cut - 1].marks) });
+            }
+        }
+    };
+    tail(&|marks| marks.engine == last.engine, &|_| false);
+    tail(&|marks| marks.program == last.program, &|_| false);
+    tail(&|marks| marks.plan == last.plan, &|_| false);
+    tail(&|marks| marks.threads == last.threads, &|before| last.threads < before.threads);
+    tail(&|marks| marks.spills == last.spills, &|_| last.spills);
+    tail(&|marks| marks.skewed == last.skewed, &|_| last.skewed);
+    found.extend(waits(runs));
+    found
+}
+
+/// Since when runs wait longer than any of those before.
+fn waits(runs: &[&RunFeatures]) -> Option<Mark> {
+    let count = runs.len();
+    let before = count.checked_sub(REACH).unwrap_or(0).max(BEFORE.min(count / 2));
+    let part = |run: &RunFeatures| {
+        let wait = run.waiting_ns? as f64;
+        (wait >= WAIT_SHARE * run.wall_ns as f64).then_some(wait)
+    };
+    let mut known: Vec<f64> = runs[..before].iter().filter_map(|run| run.waiting_ns).map(|ns| ns as f64).collect();
+    if known.len() < before.div_ceil(2) || known.is_empty() {
+        return None;
+    }
+    let usual = median(&mut known) * TIMES;
+    let after = runs.iter().rev().take(REACH).take_while(|run| part(run).is_some_and(|wait| wait > usual)).count();
+    let cut = count - after;
+    let quiet = runs[cut.saturating_sub(BEFORE)..cut].iter().filter(|run| part(run).is_some_and(|wait| wait > usual));
+    (after >= AFTER_RUNS_MIN && cut > 0 && quiet.count() * 6 <= BEFORE.min(cut)).then_some(Mark { cut, strong: true })
+}

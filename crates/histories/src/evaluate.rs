@@ -1,0 +1,195 @@
+//! Feeds histories to the detector in the order of time, and counts what it says.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use queryscope_diagnosis::{self as diagnosis, CauseKind, Detector, State, Workspace};
+
+use crate::generate::{Change, Factor, History, Kind, Noise, Spec, generate};
+
+/// What is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Source of the histories; two seeds share none.
+    pub seed: u64,
+    /// Histories of each kind of change and factor, and ten times as many of each noise.
+    pub labels: u64,
+}
+
+/// What the detector said of one history.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The history.
+    pub spec: Spec,
+    /// Runs since the change when it was called; `None` if never.
+    pub called_after: Option<usize>,
+    /// Whether it was called at the end.
+    pub open_at_end: bool,
+    /// Whether it was called and then no more, though it lasted.
+    pub forgotten: bool,
+    /// Days on which a slower or failing change was open that is not there.
+    pub false_days: u64,
+    /// Days with runs.
+    pub days: u64,
+    /// The first cause at the end, with its share; when it was called, too.
+    pub first_cause: Option<(CauseKind, f64)>,
+    /// The same when it was called.
+    pub first_cause_then: Option<(CauseKind, f64)>,
+    /// Runs between the real and the said start, at the end.
+    pub onset_error: Option<usize>,
+    /// Whether parts sum to the difference and shares to 1.
+    pub sums: bool,
+    /// All that was said at the end.
+    pub said: Vec<String>,
+    /// Runs, and the time their evaluation took.
+    pub runs: usize,
+    /// Time of it.
+    pub took: Duration,
+}
+
+/// The histories of an evaluation.
+pub fn specs(options: Options) -> Vec<Spec> {
+    let mut specs = Vec::new();
+    let mut seed = options.seed << 32;
+    let mut next = || {
+        seed += 1;
+        seed
+    };
+    for kind in Kind::ALL {
+        for factor in [1.3, 1.5, 2.0, 3.0] as [Factor; 4] {
+            for n in 0..options.labels {
+                let decoy = n % 2 == 1 && kind != Kind::Failures;
+                let change = Some(Change { kind, factor, decoy });
+                specs.push(Spec { seed: next(), noise: Noise::Plain, change, young: false });
+            }
+            for n in 0..options.labels.div_ceil(4) {
+                let noise = [Noise::Weekends, Noise::Hosts, Noise::Cold, Noise::Bursts][n as usize % 4];
+                let change = Some(Change { kind, factor, decoy: false });
+                specs.push(Spec { seed: next(), noise, change, young: false });
+                specs.push(Spec { seed: next(), noise: Noise::Plain, change, young: true });
+            }
+        }
+    }
+    for (noise, times) in [
+        (Noise::Plain, 20),
+        (Noise::Decoy, 10),
+        (Noise::Weekends, 8),
+        (Noise::Hosts, 8),
+        (Noise::Cold, 8),
+        (Noise::Bursts, 8),
+        (Noise::Growing, 8),
+    ] {
+        specs.extend((0..options.labels * times).map(|_| Spec { seed: next(), noise, change: None, young: false }));
+    }
+    specs.extend((0..options.labels * 4).map(|_| Spec { seed: next(), noise: Noise::Plain, change: None, young: true }));
+    specs
+}
+
+/// Evaluates all histories of a seed.
+pub fn evaluate(options: Options) -> Vec<Outcome> {
+    let mut workspace = Workspace::default();
+    specs(options).into_iter().map(|spec| one(&generate(spec), &mut workspace)).collect()
+}
+
+fn one(history: &History, workspace: &mut Workspace) -> Outcome {
+    let wanted = history.spec.change.map(|change| match change.kind {
+        Kind::Faster => diagnosis::Kind::Faster,
+        Kind::Failures => diagnosis::Kind::Failing,
+        _ => diagnosis::Kind::Slower,
+    });
+    let mut outcome = Outcome {
+        spec: history.spec,
+        called_after: None,
+        open_at_end: false,
+        forgotten: false,
+        false_days: 0,
+        days: 0,
+        first_cause: None,
+        first_cause_then: None,
+        onset_error: None,
+        sums: true,
+        said: Vec::new(),
+        runs: history.runs.len(),
+        took: Duration::ZERO,
+    };
+    let mut detector = Detector::default();
+    let places: HashMap<String, usize> =
+        history.runs.iter().enumerate().map(|(place, run)| (run.query_id.to_string(), place)).collect();
+    let mut days: BTreeMap<i64, bool> = BTreeMap::new();
+    for (place, run) in history.runs.iter().enumerate() {
+        let run = run.clone();
+        let day = run.started_unix_ns.div_euclid(86_400_000_000_000);
+        let started = Instant::now();
+        let told = detector.observe(run, workspace);
+        outcome.took += started.elapsed();
+        drop(told);
+        let falsely = |change: &diagnosis::Change| {
+            place < history.changed_at && matches!(change.kind, diagnosis::Kind::Slower | diagnosis::Kind::Failing)
+        };
+        let wrong = detector.open().any(falsely);
+        if place < history.changed_at {
+            *days.entry(day).or_default() |= wrong;
+        }
+        let right = detector.open().find(|change| Some(change.kind) == wanted && change.state == State::Open);
+        if place >= history.changed_at {
+            match right {
+                Some(change) => {
+                    if outcome.called_after.is_none() {
+                        outcome.called_after = Some(place + 1 - history.changed_at);
+                        outcome.first_cause_then = first(change);
+                    }
+                    outcome.forgotten = false;
+                    outcome.sums &= sums(change);
+                }
+                None => outcome.forgotten = outcome.called_after.is_some(),
+            }
+        }
+    }
+    outcome.days = days.len() as u64;
+    outcome.false_days = days.values().filter(|&&wrong| wrong).count() as u64;
+    let open = detector.open().find(|change| Some(change.kind) == wanted);
+    outcome.open_at_end = open.is_some();
+    outcome.said = detector.open().map(describe).collect();
+    if let Some(change) = open {
+        outcome.first_cause = first(change);
+        let said = places.get(&change.since_query_id).copied();
+        let is_slow = |place: &usize| history.slow[*place] && history.runs[*place].status == status_of(change.kind);
+        let first_slow = (history.changed_at..history.runs.len()).find(is_slow);
+        outcome.onset_error = said.zip(first_slow).map(|(said, real)| said.abs_diff(real));
+    }
+    outcome
+}
+
+fn status_of(kind: diagnosis::Kind) -> diagnosis::Status {
+    if kind == diagnosis::Kind::Failing { diagnosis::Status::Failed } else { diagnosis::Status::Finished }
+}
+
+fn first(change: &diagnosis::Change) -> Option<(CauseKind, f64)> {
+    change.causes.first().map(|cause| (cause.cause, cause.share))
+}
+
+fn sums(change: &diagnosis::Change) -> bool {
+    if matches!(change.kind, diagnosis::Kind::Failing) {
+        return true;
+    }
+    let (Some(then), Some(now)) = (change.before.median_wall_ms, change.after.median_wall_ms) else { return false };
+    let wall: f64 = change.causes.iter().map(|cause| cause.wall_ms).sum();
+    let share: f64 = change.causes.iter().map(|cause| cause.share).sum();
+    (wall - (now - then)).abs() <= 1e-6 * (now - then).abs().max(1.0) && (share - 1.0).abs() < 1e-6
+}
+
+fn describe(change: &diagnosis::Change) -> String {
+    let causes: Vec<String> = change
+        .causes
+        .iter()
+        .map(|cause| format!("{:?} {:.2}: {}", cause.cause, cause.share, cause.sentence))
+        .collect();
+    format!(
+        "{:?} x{:.2} of {} runs, {} before\n      {}",
+        change.kind,
+        change.factor.unwrap_or(0.0),
+        change.after.runs,
+        change.before.runs,
+        causes.join("\n      ")
+    )
+}
