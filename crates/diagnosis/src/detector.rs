@@ -24,6 +24,10 @@ use crate::stats::median;
 const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
+/// Runs on hosts that never ran a query before, until they count.
+const NEW_HOST_RUNS: usize = 10;
+/// A step of the rows, in logarithms, that a new plan makes.
+const PLAN_STEP: f64 = 0.14;
 /// Runs just before a step of the rows that it is compared with.
 const NEAR: usize = 20;
 
@@ -440,6 +444,7 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     let Workspace { scan: scratch, adjust, points, values, rows } = workspace;
     points.clear();
     points.extend(entries.iter().map(|entry| entry.point));
+    without_plans(points);
     let settled = count - (count / 2).min(60);
     let adjustment =
         if settled >= 2 * STRATUM_RUNS_MIN { Adjustment::fit(&points[..settled], adjust) } else { Adjustment::default() };
@@ -449,6 +454,8 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     let marks = if inner { Vec::new() } else { marks(points, &runs) };
     if let Some(split) = scan(values, &marks, spending, scratch)
         && !is_first_weekend(points, split.cut)
+        && holds_within(points, values, split, !marks.is_empty())
+        && is_felt(points, &adjustment, split)
     {
         let cut = locate(values, split, &marks, scratch);
         let by_rows = false;
@@ -466,11 +473,73 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     let mark = [scan::Mark { cut: cut - near, strong: true }];
     let split = scan(&values[near..], &mark, allowed, scratch)?;
     let (by_time, _) = scan::step(values, cut, NEAR, scratch);
-    let together = by_time.signum() == by_rows.signum() && by_time.abs() >= least_shift(count - cut);
+    let split = Split { cut, shift: by_time, ..split };
+    let together = holds_within(points, values, split, true) && by_time.signum() == by_rows.signum() && by_time.abs() >= least_shift(count - cut);
     if !together || split.shift.signum() != by_rows.signum() || is_first_weekend(points, cut) {
         return None;
     }
     Some(Found { since: points[cut].place(), shift: by_time, by_rows: true, host: None, adjustment })
+}
+
+/// Whether a shift is there on the same hosts, and on the same sort of day, as before.
+fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool) -> bool {
+    let strata: [fn(&Point) -> u32; 2] = [|point| point.host, |point| u32::from(is_weekend(point.started_unix_ns))];
+    let after = points.len() - split.cut;
+    strata.iter().enumerate().all(|(which, stratum)| {
+        let mut levels: Vec<u32> = points[split.cut..].iter().map(stratum).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let (mut matched, mut sum) = (0, 0.0);
+        for level in levels {
+            let of = |from: usize, to: usize| -> Vec<f64> {
+                let inside = (from..to).filter(|&place| stratum(&points[place]) == level);
+                inside.map(|place| values[place]).collect()
+            };
+            let (mut then, mut now) = (of(0, split.cut), of(split.cut, points.len()));
+            if then.len() >= AFTER_RUNS_MIN {
+                matched += now.len();
+                sum += now.len() as f64 * (median(&mut now) - median(&mut then));
+            }
+        }
+        if matched * 2 < after {
+            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort.
+            return which == 1 || is_marked || after >= NEW_HOST_RUNS;
+        }
+        sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
+    })
+}
+
+/// Whether the time itself moved as the shift says, and not only the time for so many rows.
+fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
+    let of = |points: &[Point]| {
+        median(&mut points.iter().map(|point| adjustment.rest_with_rows(point)).collect::<Vec<_>>())
+    };
+    let near = &points[split.cut.saturating_sub(3 * NEAR)..split.cut];
+    let felt = (of(&points[split.cut..]) - of(near)) * split.shift.signum();
+    felt >= 0.6 * least_shift(points.len() - split.cut)
+}
+
+/// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on more
+/// rows of as many, which is work and no input.
+fn without_plans(points: &mut [Point]) {
+    let mut offsets: Vec<([u8; 6], f64)> = Vec::new();
+    let Some(first) = points.first() else { return };
+    offsets.push((first.marks.plan, 0.0));
+    for place in 1..points.len() {
+        let plan = points[place].marks.plan;
+        if let Some(&(_, offset)) = offsets.iter().find(|(known, _)| *known == plan) {
+            points[place].rows -= offset;
+            continue;
+        }
+        let near = |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
+        let before = near(&points[place.saturating_sub(8)..place]);
+        let own: Vec<Point> =
+            points[place..].iter().filter(|point| point.marks.plan == plan).take(8).copied().collect();
+        let step = near(&own) - before;
+        let offset = if step.abs() >= PLAN_STEP { step } else { 0.0 };
+        offsets.push((plan, offset));
+        points[place].rows -= offset;
+    }
 }
 
 /// Whether all runs after a cut are of a weekend, and none before is (or the other way round): what a weekend does to

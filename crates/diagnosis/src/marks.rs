@@ -55,7 +55,10 @@ fn waits(runs: &[&RunFeatures]) -> Option<Mark> {
     if known.len() < before.div_ceil(2) || known.is_empty() {
         return None;
     }
+    // More than it was usually, and more than nearly all of it.
     let usual = median(&mut known) * TIMES;
+    let rank = (known.len() * 9 / 10).min(known.len() - 1);
+    let usual = known.select_nth_unstable_by(rank, f64::total_cmp).1.max(usual);
     let after = runs.iter().rev().take(REACH).take_while(|run| part(run).is_some_and(|wait| wait > usual)).count();
     let cut = count - after;
     let quiet = runs[cut.saturating_sub(BEFORE)..cut].iter().filter(|run| part(run).is_some_and(|wait| wait > usual));

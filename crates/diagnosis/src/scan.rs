@@ -17,7 +17,9 @@
 use queryscope_history::{Alternative, RankTest};
 
 use crate::limits::{AFTER_RUNS_MIN, AFTER_SIZES, BEFORE_RUNS_MIN, DELTA_MIN};
-use crate::stats::{best_cut, cliffs_delta, deviation, median, midranks, moderated_t};
+use crate::stats::{
+    best_cut, cliffs_delta, deviation, median, midranks, moderated_t, normal_quantile, normal_tail,
+};
 
 /// What probability of luck one evaluation may call a change at.
 ///
@@ -32,6 +34,12 @@ pub(crate) struct Spending {
     /// Where counters say where it is.
     pub(crate) marked: f64,
 }
+
+/// Runs after a change without a mark, unless they lie far [`APART`] from all before, in logarithms.
+const SEARCHED_RUNS_MIN: usize = 5;
+const APART: f64 = 0.8;
+/// The gap between what lies apart.
+const GAP: f64 = 0.3;
 
 /// A split that is called.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,14 +96,14 @@ pub(crate) fn scan(values: &[f64], marks: &[Mark], spending: Spending, scratch: 
         scratch.sums.push(sum);
     }
     let mut best: Option<Split> = None;
-    let marked = marks.iter().map(|mark| (mark.cut, if mark.strong { spending.marked * 10.0 } else { spending.marked }));
-    let searched = AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched));
-    for (cut, allowed) in marked.chain(searched) {
+    let marked = marks.iter().map(|mark| (mark.cut, if mark.strong { spending.marked * 10.0 } else { spending.marked }, true));
+    let searched = AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched, false));
+    for (cut, allowed, is_marked) in marked.chain(searched) {
         let after = count - cut.min(count);
         if cut < BEFORE_RUNS_MIN || after < AFTER_RUNS_MIN {
             continue;
         }
-        let found = judge(values, cut, allowed, scratch);
+        let found = judge(values, cut, allowed, is_marked, scratch);
         if found.is_some_and(|found| best.is_none_or(|best| found.probability < best.probability)) {
             best = found;
         }
@@ -104,7 +112,7 @@ pub(crate) fn scan(values: &[f64], marks: &[Mark], spending: Spending, scratch: 
 }
 
 /// Judges one split; `None` where it may be luck.
-fn judge(values: &[f64], cut: usize, allowed: f64, scratch: &mut Scratch) -> Option<Split> {
+fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mut Scratch) -> Option<Split> {
     let count = values.len();
     let after = count - cut;
     let (m, n) = (after as f64, cut as f64);
@@ -135,6 +143,12 @@ fn judge(values: &[f64], cut: usize, allowed: f64, scratch: &mut Scratch) -> Opt
         return None;
     }
     let reachable = -log_choose(count, after.min(cut));
+    if after < SEARCHED_RUNS_MIN && !is_marked && !(shift.abs() >= APART && apart(values, cut)) {
+        return None;
+    }
+    if was_as_far(values, cut, then, shift, buffer) {
+        return None;
+    }
     let probability = if reachable <= (allowed / 4.0).ln() {
         let alternative = if delta > 0.0 { Alternative::Greater } else { Alternative::Less };
         RankTest::of_times(first, second)?.probability(alternative)
@@ -149,7 +163,54 @@ fn judge(values: &[f64], cut: usize, allowed: f64, scratch: &mut Scratch) -> Opt
         }
         if delta > 0.0 { moderated_t(first, second) } else { moderated_t(second, first) }
     };
+    let probability = correlated(probability, autocorrelation(&scratch.ranks[..cut]));
     (probability <= allowed).then_some(Split { cut, shift, probability })
+}
+
+/// Whether all values after the cut are farther out than any before, with a gap between.
+fn apart(values: &[f64], cut: usize) -> bool {
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (before, after) = values.split_at(cut);
+    least(after) > most(before) + GAP || most(after) < least(before) - GAP
+}
+
+/// Whether a stretch before the cut came as far from the usual as the values after it: three quarters of the shift count
+/// as all of it. The stretch is shorter than what came after, as no burst is as long as the one before.
+fn was_as_far(values: &[f64], cut: usize, usual: f64, shift: f64, buffer: &mut Vec<f64>) -> bool {
+    let after = values.len() - cut;
+    let length = (after * 3).div_ceil(5).max(AFTER_RUNS_MIN);
+    if length > cut {
+        return false;
+    }
+    buffer.clear();
+    buffer.extend(values.iter().map(|value| ((value - usual) / (0.75 * shift)).clamp(0.0, 1.0)));
+    let now = buffer[cut..].iter().sum::<f64>() / after as f64;
+    let mut sum: f64 = buffer[..length].iter().sum();
+    let mut most = sum;
+    for end in length..cut {
+        sum += buffer[end] - buffer[end - length];
+        most = most.max(sum);
+    }
+    most >= 0.9 * now * length as f64
+}
+
+/// How much a rank says of the next one: their correlation, 0 where it is negative.
+fn autocorrelation(ranks: &[f64]) -> f64 {
+    let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
+    let own: f64 = ranks.iter().map(|rank| (rank - mean).powi(2)).sum();
+    let next: f64 = ranks.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if own > 0.0 { (next / own).clamp(0.0, 0.6) } else { 0.0 }
+}
+
+/// A probability where neighbours are correlated: as many values say as much as fewer independent ones would, their
+/// number lower by `(1 - r) / (1 + r)` (the effective sample size of an autoregressive series of the first order; von
+/// Storch and Zwiers, *Statistical Analysis in Climate Research*, 1999, section 6.6.8).
+fn correlated(probability: f64, correlation: f64) -> f64 {
+    if correlation <= 0.0 || probability >= 0.5 {
+        return probability;
+    }
+    normal_tail(normal_quantile(probability) * ((1.0 - correlation) / (1.0 + correlation)).sqrt())
 }
 
 /// Whether a stretch of so many values before the cut was at least as extreme as all after it.

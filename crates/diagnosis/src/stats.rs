@@ -199,3 +199,19 @@ pub fn midranks(values: &[f64], order: &mut Vec<u32>, ranks: &mut Vec<f64>) {
         from = to;
     }
 }
+
+/// The probability of a value over `z` in the standard normal distribution.
+pub fn normal_tail(z: f64) -> f64 {
+    libm::erfc(z / std::f64::consts::SQRT_2) / 2.0
+}
+
+/// The value that is exceeded with a probability, in the standard normal distribution: the inverse of [`normal_tail`],
+/// by bisection.
+pub fn normal_quantile(probability: f64) -> f64 {
+    let (mut low, mut high) = (-38.0, 38.0);
+    for _ in 0..64 {
+        let middle = f64::midpoint(low, high);
+        if normal_tail(middle) > probability { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}

@@ -48,7 +48,7 @@ pub struct Outcome {
 }
 
 /// The histories of an evaluation.
-pub fn specs(options: Options) -> Vec<Spec> {
+fn specs(options: Options) -> Vec<Spec> {
     let mut specs = Vec::new();
     let mut seed = options.seed << 32;
     let mut next = || {
@@ -116,6 +116,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
     let places: HashMap<String, usize> =
         history.runs.iter().enumerate().map(|(place, run)| (run.query_id.to_string(), place)).collect();
     let mut days: BTreeMap<i64, bool> = BTreeMap::new();
+    let mut was_wrong = false;
     for (place, run) in history.runs.iter().enumerate() {
         let run = run.clone();
         let day = run.started_unix_ns.div_euclid(86_400_000_000_000);
@@ -129,7 +130,12 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
         let wrong = detector.open().any(falsely);
         if place < history.changed_at {
             *days.entry(day).or_default() |= wrong;
+            if wrong && !was_wrong {
+                let said = detector.open().filter(|change| falsely(change)).map(describe);
+                outcome.said.extend(said.map(|said| format!("falsely at run {place}: {said}")));
+            }
         }
+        was_wrong = wrong;
         let right = detector.open().find(|change| Some(change.kind) == wanted && change.state == State::Open);
         if place >= history.changed_at {
             match right {
@@ -149,7 +155,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
     outcome.false_days = days.values().filter(|&&wrong| wrong).count() as u64;
     let open = detector.open().find(|change| Some(change.kind) == wanted);
     outcome.open_at_end = open.is_some();
-    outcome.said = detector.open().map(describe).collect();
+    outcome.said.extend(detector.open().map(describe));
     if let Some(change) = open {
         outcome.first_cause = first(change);
         let said = places.get(&change.since_query_id).copied();
