@@ -25,7 +25,7 @@ const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
 /// Runs on hosts that never ran a query before, until they count.
-const NEW_HOST_RUNS: usize = 10;
+const NEW_HOST_RUNS: usize = 20;
 /// A step of the rows, in logarithms, that a new plan makes.
 const PLAN_STEP: f64 = 0.14;
 /// Runs just before a step of the rows that it is compared with.
@@ -283,10 +283,11 @@ impl Detector {
         if layer.runs <= MOVES_UNTIL && layer.runs > 0 && layer.evidence <= 0.0 {
             self.relocate(at, workspace);
         }
+        self.widen(at);
         let layer = &self.layers[at];
         let about = |entry: &&Entry| layer.environment == entry.point.environment && entry.point.place() >= layer.since;
         let everywhere: Vec<&Entry> = self.series.finished().filter(about).collect();
-        let host = layer.host.or_else(|| the_one_host(layer, &everywhere));
+        let host = the_one_host(layer, &everywhere);
         let after: Vec<&Entry> =
             everywhere.iter().copied().filter(|entry| host.is_none_or(|host| host == entry.point.host)).collect();
         let others: Vec<&RunFeatures> = everywhere
@@ -334,6 +335,32 @@ impl Detector {
         layer.change.after.runs = layer.runs + layer.failed;
         layer.settle_cost(newest.unwrap_or(layer.since.0));
         layer.next_refresh = layer.runs + 1 + layer.runs / 5;
+    }
+
+    /// A change that was found on one host may be one of all: then the runs before are those of all hosts.
+    fn widen(&mut self, at: usize) {
+        let layer = &self.layers[at];
+        let Some(host) = layer.host else { return };
+        let inside = |entry: &&Entry| {
+            entry.point.environment == layer.environment && !entry.episode && entry.point.host != host
+        };
+        let others = |after: bool| {
+            self.series.finished().filter(inside).filter(move |entry| (entry.point.place() >= layer.since) == after)
+        };
+        if others(true).count() < 2 {
+            return;
+        }
+        let known = layer.before.iter().any(|run| crate::series::number(run.host.as_ref()) != host);
+        if known {
+            return;
+        }
+        let mut before: Vec<RunFeatures> =
+            others(false).rev().take(BEFORE_RUNS_KEPT).map(|entry| entry.run.clone()).collect();
+        before.extend(layer.before.iter().cloned());
+        before.sort_by_key(|run| (run.started_unix_ns, run.query_id));
+        let surplus = before.len().saturating_sub(BEFORE_RUNS_KEPT);
+        before.drain(..surplus);
+        self.layers[at].before = before;
     }
 
     /// Searches the start of an open change again, now that more runs came after it.
@@ -398,7 +425,7 @@ fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
     hosts.sort_unstable();
     hosts.dedup();
     if hosts.len() < 2 {
-        return None;
+        return layer.host;
     }
     let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
     let shift = |on: &dyn Fn(u32) -> bool| {
@@ -413,8 +440,11 @@ fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
     };
     hosts.into_iter().filter(|&host| host != 0).find(|&host| {
         let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
-        own.zip(others).is_some_and(|(own, others)| {
-            own.signum() == layer.change.kind.sign() && own.abs() >= 0.22 && others * own.signum() < own.abs() * 0.25
+        let Some(others) = others else { return layer.host == Some(host) };
+        // A host that was named stays so until the others show half of the shift.
+        let part = if layer.host == Some(host) { 0.4 } else { 0.25 };
+        own.is_some_and(|own| {
+            own.signum() == layer.change.kind.sign() && own.abs() >= 0.2 && others * own.signum() < own.abs() * part
         })
     })
 }
@@ -447,7 +477,7 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     without_plans(points);
     let settled = count - (count / 2).min(60);
     let adjustment =
-        if settled >= 2 * STRATUM_RUNS_MIN { Adjustment::fit(&points[..settled], adjust) } else { Adjustment::default() };
+        if settled >= BEFORE_RUNS_MIN { Adjustment::fit(&points[..settled], adjust) } else { Adjustment::default() };
     values.clear();
     values.extend(points.iter().map(|point| adjustment.rest(point)));
     let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
@@ -502,11 +532,24 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
             }
         }
         if matched * 2 < after {
-            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort.
-            return which == 1 || is_marked || after >= NEW_HOST_RUNS;
+            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort. A weekend is
+            // known from one before, or by the weekdays beside it.
+            return if which == 0 {
+                is_marked || after >= NEW_HOST_RUNS || hosts_pass(&points[..split.cut])
+            } else {
+                matched == 0 || matched >= AFTER_RUNS_MIN && sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
+            };
         }
         sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
     })
+}
+
+/// Whether hosts come and go, so that none is ever known.
+fn hosts_pass(points: &[Point]) -> bool {
+    let mut hosts: Vec<u32> = points.iter().map(|point| point.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts.len() >= 6 && hosts.len() * STRATUM_RUNS_MIN > points.len()
 }
 
 /// Whether the time itself moved as the shift says, and not only the time for so many rows.

@@ -39,28 +39,29 @@ pub(crate) fn marks(points: &[Point], runs: &[&RunFeatures]) -> Vec<Mark> {
     tail(&|marks| marks.threads == last.threads, &|before| last.threads < before.threads);
     tail(&|marks| marks.spills == last.spills, &|_| last.spills);
     tail(&|marks| marks.skewed == last.skewed, &|_| last.skewed);
-    found.extend(waits(runs));
+    let wait = |run: &RunFeatures| {
+        let wait = run.waiting_ns? as f64;
+        Some(if wait >= WAIT_SHARE * run.wall_ns as f64 { wait } else { 0.0 })
+    };
+    found.extend(since_when_more(runs, wait));
+    found.extend(since_when_more(runs, |run| Some(run.busy_ns() as f64 / run.cpu_ns.filter(|&cpu| cpu > 0)? as f64)));
     found
 }
 
-/// Since when runs wait longer than any of those before.
-fn waits(runs: &[&RunFeatures]) -> Option<Mark> {
+/// Since when a figure is more than in nearly all of the runs before.
+fn since_when_more(runs: &[&RunFeatures], of: impl Fn(&RunFeatures) -> Option<f64>) -> Option<Mark> {
     let count = runs.len();
-    let before = count.checked_sub(REACH).unwrap_or(0).max(BEFORE.min(count / 2));
-    let part = |run: &RunFeatures| {
-        let wait = run.waiting_ns? as f64;
-        (wait >= WAIT_SHARE * run.wall_ns as f64).then_some(wait)
-    };
-    let mut known: Vec<f64> = runs[..before].iter().filter_map(|run| run.waiting_ns).map(|ns| ns as f64).collect();
+    let before = count.saturating_sub(REACH).max(BEFORE.min(count / 2));
+    let mut known: Vec<f64> = runs[..before].iter().filter_map(|run| of(run)).collect();
     if known.len() < before.div_ceil(2) || known.is_empty() {
         return None;
     }
-    // More than it was usually, and more than nearly all of it.
     let usual = median(&mut known) * TIMES;
     let rank = (known.len() * 9 / 10).min(known.len() - 1);
     let usual = known.select_nth_unstable_by(rank, f64::total_cmp).1.max(usual);
-    let after = runs.iter().rev().take(REACH).take_while(|run| part(run).is_some_and(|wait| wait > usual)).count();
+    let more = |run: &RunFeatures| of(run).is_some_and(|value| value > usual);
+    let after = runs.iter().rev().take(REACH).take_while(|run| more(run)).count();
     let cut = count - after;
-    let quiet = runs[cut.saturating_sub(BEFORE)..cut].iter().filter(|run| part(run).is_some_and(|wait| wait > usual));
-    (after >= AFTER_RUNS_MIN && cut > 0 && quiet.count() * 6 <= BEFORE.min(cut)).then_some(Mark { cut, strong: true })
+    let quiet = runs[cut.saturating_sub(BEFORE)..cut].iter().filter(|run| more(run)).count();
+    (after >= AFTER_RUNS_MIN && cut > 0 && quiet * 6 <= BEFORE.min(cut)).then_some(Mark { cut, strong: true })
 }

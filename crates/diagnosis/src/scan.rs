@@ -35,9 +35,11 @@ pub(crate) struct Spending {
     pub(crate) marked: f64,
 }
 
-/// Runs after a change without a mark, unless they lie far [`APART`] from all before, in logarithms.
+/// Runs after a change without a mark, unless a query is young and they lie far [`APART`] from all before, in
+/// logarithms.
 const SEARCHED_RUNS_MIN: usize = 5;
 const APART: f64 = 0.8;
+const YOUNG: usize = 40;
 /// The gap between what lies apart.
 const GAP: f64 = 0.3;
 
@@ -143,7 +145,7 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
         return None;
     }
     let reachable = -log_choose(count, after.min(cut));
-    if after < SEARCHED_RUNS_MIN && !is_marked && !(shift.abs() >= APART && apart(values, cut)) {
+    if after < SEARCHED_RUNS_MIN && !is_marked && !(cut < YOUNG && shift.abs() >= APART && apart(values, cut)) {
         return None;
     }
     if was_as_far(values, cut, then, shift, buffer) {

@@ -142,10 +142,10 @@ fn moments(values: &[f64]) -> (f64, f64) {
 
 /// The probability of `failed` or more of `runs`, where of `before_runs` earlier ones `before_failed` did: the tail of
 /// the beta-binomial distribution, the prediction of a binomial whose rate has a beta prior (Gelman and others,
-/// *Bayesian Data Analysis*, section 2.4). The prior is one failure in a hundred runs, worth ten runs.
+/// *Bayesian Data Analysis*, section 2.4). The prior is one failure in a hundred runs, worth fifty runs.
 pub fn failures_tail(failed: usize, runs: usize, before_failed: usize, before_runs: usize) -> f64 {
-    let a = 0.1 + before_failed as f64;
-    let b = 9.9 + before_runs.saturating_sub(before_failed) as f64;
+    let a = 0.5 + before_failed as f64;
+    let b = 49.5 + before_runs.saturating_sub(before_failed) as f64;
     let n = runs as f64;
     let whole = ln_beta(a, b);
     let tail = (failed..=runs).map(|k| {

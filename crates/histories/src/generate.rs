@@ -282,6 +282,7 @@ fn fit_for(kind: Kind, model: &mut Model, random: &mut Random) {
                 *model = Model::random(random);
             }
         }
+        Kind::FewerThreads => model.threads = model.threads.max(8.0),
         Kind::Skew => {
             while model.engine != Engine::DataFusion {
                 *model = Model::random(random);
@@ -377,6 +378,7 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
             model.cpu_is_busy = base.cpu_is_busy && choice % 2 == 0;
         }
         Kind::SlowDisk => model.wait_a_byte *= more,
+        Kind::FewerThreads => model.threads = model.threads.max(8.0),
         Kind::Skew => {
             let node = model.nodes.iter().position(|node| node.kind == "RepartitionExec").unwrap_or(0);
             model.nodes[node].imbalance = (base.threads * 0.9).max(1.9);

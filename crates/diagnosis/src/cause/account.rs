@@ -335,8 +335,12 @@ impl Accounts<'_> {
             let before = self.matching.of_new[here].map(|there| then.nodes[there].wall_waiting().unwrap_or(0.0));
             Some((here, now.nodes[here].wall_waiting()? - before?))
         });
-        let waited = scans.max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
+        let scans: Vec<(usize, f64)> = scans.collect();
+        let all: f64 = scans.iter().map(|(_, wait)| wait).sum();
+        let waited = scans.into_iter().max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
         let whole = now.waiting.zip(then.waiting).map_or(0.0, |(now, then)| now - then);
+        // Scans wait beside each other or one after the other: that is not told.
+        let whole = if all * sign > whole * sign { all } else { whole };
         let wait = waited.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
         let long = now.longest_wait().max(then.longest_wait());
         let threads = fewer(then.threads, now.threads, sign).or(fewer(then.partitions(), now.partitions(), sign));
@@ -386,14 +390,17 @@ impl Accounts<'_> {
             self.push(CauseKind::Waiting, part, waited.map(|(here, _)| here), evidence, sentence, parts);
             rest -= part;
         }
-        let calls = now.plan.nodes.iter().position(|node| node.user_code.is_some());
+        // What the program's own functions do is in no counter of the engine.
+        let mut calls = (0..now.nodes.len()).filter(|&here| now.plan.nodes[here].user_code.is_some());
+        let is_new = |&here: &usize| {
+            let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
+            old != Some(&now.plan.nodes[here].user_code)
+        };
+        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| self.then.plan.fingerprint == now.plan.fingerprint));
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
-            let uncounted = now.uncounted.zip(then.uncounted).map_or(0.0, |(now, then)| now - then);
-            if uncounted * sign >= 0.5 * rest.abs() {
-                let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
-                self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
-                return;
-            }
+            let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
+            self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
+            return;
         }
         if then.plan.fingerprint != now.plan.fingerprint && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
             let (sentence, node) = self.plan_words();
