@@ -12,7 +12,7 @@ use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
 use crate::layer::{Layer, Levels};
 use crate::limits::{
-    AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, LAYERS_MAX, MARKED_PROBABILITY,
+    AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY,
     STRATUM_RUNS_MIN,
 };
 use crate::marks::marks;
@@ -24,8 +24,10 @@ use crate::stats::median;
 const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
+/// Runs since a change from which on it may fade.
+const FADES_FROM: u64 = 10;
 /// Runs on hosts that never ran a query before, until they count.
-const NEW_HOST_RUNS: usize = 20;
+const NEW_HOST_RUNS: usize = 60;
 /// A step of the rows, in logarithms, that a new plan makes.
 const PLAN_STEP: f64 = 0.14;
 /// Runs just before a step of the rows that it is compared with.
@@ -137,8 +139,28 @@ impl Detector {
         if layer.runs >= layer.next_refresh {
             let at = self.layers.len() - 1;
             self.refresh(at, workspace);
-            told.push(Transition::Updated(self.layers[at].change.clone()));
+            if self.has_faded(at) {
+                self.recover(ended_unix_ns, told);
+            } else {
+                told.push(Transition::Updated(self.layers[at].change.clone()));
+            }
         }
+    }
+
+    /// Whether what was called has mixed with runs as before: the last runs are less than half as far from the usual as
+    /// those that were called, and could as well be usual ones.
+    fn has_faded(&self, at: usize) -> bool {
+        let layer = &self.layers[at];
+        let shift = layer.levels.after - layer.levels.before;
+        if layer.runs < FADES_FROM || shift.abs() >= 0.5 * layer.peak.abs() {
+            return false;
+        }
+        let about = |run: &&RunFeatures| layer.host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host);
+        let before: Vec<f64> =
+            layer.before.iter().filter(about).map(|run| layer.value(&Point::new(run))).collect();
+        let mut after: Vec<f64> = self.since(layer).map(|entry| layer.value(&entry.point)).collect();
+        let last = after.split_off(after.len().saturating_sub(60));
+        before.is_empty() || last.is_empty() || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 2.0
     }
 
     fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) {
@@ -258,6 +280,7 @@ impl Detector {
             extra_wall_ms: 0.0,
             extra_cpu_ms: 0.0,
             levels: Levels::default(),
+            peak: 0.0,
             adjustment: found.adjustment.clone(),
             evidence: 0.0,
             quiet_since: None,
@@ -314,6 +337,10 @@ impl Detector {
         let layer = &mut self.layers[at];
         layer.host = host;
         layer.levels = levels;
+        let shift = levels.after - levels.before;
+        if shift.abs() > layer.peak.abs() || layer.runs <= 2 * AFTER_RUNS_MIN as u64 {
+            layer.peak = shift;
+        }
         layer.change.before = explained.before;
         layer.change.before.failed = layer.before_failed;
         layer.change.before.runs += layer.before_failed;
@@ -519,7 +546,7 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
         let mut levels: Vec<u32> = points[split.cut..].iter().map(stratum).collect();
         levels.sort_unstable();
         levels.dedup();
-        let (mut matched, mut sum) = (0, 0.0);
+        let (mut matched, mut sum, mut dominates) = (0, 0.0, 0.0);
         for level in levels {
             let of = |from: usize, to: usize| -> Vec<f64> {
                 let inside = (from..to).filter(|&place| stratum(&points[place]) == level);
@@ -529,6 +556,7 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
             if then.len() >= AFTER_RUNS_MIN {
                 matched += now.len();
                 sum += now.len() as f64 * (median(&mut now) - median(&mut then));
+                dominates += dominance(&now, &then) * now.len() as f64;
             }
         }
         if matched * 2 < after {
@@ -540,8 +568,15 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
                 matched == 0 || matched >= AFTER_RUNS_MIN && sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
             };
         }
-        sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
+        let sign = split.shift.signum() / matched as f64;
+        sum * sign >= 0.6 * split.shift.abs() && dominates * sign >= DELTA_MIN
     })
+}
+
+/// Cliff's delta of two samples, in any order.
+fn dominance(first: &[f64], second: &[f64]) -> f64 {
+    let sum: i64 = first.iter().map(|a| second.iter().map(|b| a.total_cmp(b) as i64).sum::<i64>()).sum();
+    sum as f64 / (first.len() * second.len()) as f64
 }
 
 /// Whether hosts come and go, so that none is ever known.
@@ -618,7 +653,10 @@ fn step_of_rows(rows: &[f64], scratch: &mut scan::Scratch) -> Option<usize> {
             continue;
         }
         let seen = rows[..cut].iter().filter(|value| beyond(**value)).count();
-        if seen * 20 <= cut {
+        // Growth is no step: what came right before and right after lies as far apart as the rest.
+        let close = cut.saturating_sub(3);
+        let (jump, _) = scan::step(&rows[close..(cut + 3).min(count)], cut - close, 3, scratch);
+        if seen * 20 <= cut && jump * shift.signum() >= 0.6 * shift.abs() {
             return Some(cut);
         }
     }

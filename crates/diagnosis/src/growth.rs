@@ -1,7 +1,5 @@
 //! Runs that take longer because their input has slowly grown: no regression, but worth knowing.
 
-use queryscope_protocol::QueryId;
-
 use crate::cause::{self, Sides};
 use crate::change::{Change, Kind, State, Transition};
 use crate::features::RunFeatures;
@@ -21,7 +19,6 @@ const APART: f64 = 0.25;
 #[derive(Debug, Clone)]
 pub(crate) struct Growth {
     pub(crate) change: Change,
-    pub(crate) since: (i64, QueryId),
     pub(crate) environment: u32,
     /// Runs before it began.
     pub(crate) before: Vec<RunFeatures>,
@@ -84,7 +81,6 @@ impl Growth {
         let before: Vec<RunFeatures> = runs[..ENDS].iter().map(|&run| run.clone()).collect();
         let mut growth = Self {
             change: Change::new(Kind::DataGrew, since, ended_unix_ns),
-            since,
             environment: point.environment,
             before,
             runs: 0,

@@ -36,6 +36,8 @@ pub(crate) struct Layer {
     pub(crate) extra_wall_ms: f64,
     pub(crate) extra_cpu_ms: f64,
     pub(crate) levels: Levels,
+    /// The largest shift between them.
+    pub(crate) peak: f64,
     pub(crate) adjustment: Adjustment,
     /// Evidence that runs are as before, and the first run of it.
     pub(crate) evidence: f64,

@@ -22,6 +22,8 @@ mod marks;
 mod packed;
 mod plan;
 mod remaining;
+#[cfg(feature = "serde")]
+mod saved;
 mod scan;
 mod series;
 pub mod stats;
@@ -35,3 +37,5 @@ pub use features::{NodeFeatures, Quantity, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};
 pub use plan::{Difference, Matching, Plan, PlanNode};
 pub use remaining::{Remaining, Running, remaining};
+#[cfg(feature = "serde")]
+pub use saved::Saved;

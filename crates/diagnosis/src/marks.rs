@@ -16,6 +16,8 @@ const REACH: usize = 60;
 const BEFORE: usize = 12;
 /// A figure that is this many times what it was marks a change.
 const TIMES: f64 = 1.4;
+/// Runs that must show what a figure was.
+const KNOWN_MIN: usize = 16;
 /// A wait counts when it is at least this part of the wall time.
 const WAIT_SHARE: f64 = 0.1;
 
@@ -53,15 +55,15 @@ fn since_when_more(runs: &[&RunFeatures], of: impl Fn(&RunFeatures) -> Option<f6
     let count = runs.len();
     let before = count.saturating_sub(REACH).max(BEFORE.min(count / 2));
     let mut known: Vec<f64> = runs[..before].iter().filter_map(|run| of(run)).collect();
-    if known.len() < before.div_ceil(2) || known.is_empty() {
+    if known.len() < before.div_ceil(2) || known.len() < KNOWN_MIN {
         return None;
     }
     let usual = median(&mut known) * TIMES;
-    let rank = (known.len() * 9 / 10).min(known.len() - 1);
+    let rank = (known.len() * 19 / 20).min(known.len() - 1);
     let usual = known.select_nth_unstable_by(rank, f64::total_cmp).1.max(usual);
     let more = |run: &RunFeatures| of(run).is_some_and(|value| value > usual);
     let after = runs.iter().rev().take(REACH).take_while(|run| more(run)).count();
     let cut = count - after;
     let quiet = runs[cut.saturating_sub(BEFORE)..cut].iter().filter(|run| more(run)).count();
-    (after >= AFTER_RUNS_MIN && cut > 0 && quiet * 6 <= BEFORE.min(cut)).then_some(Mark { cut, strong: true })
+    (after > AFTER_RUNS_MIN && cut > 0 && quiet * 6 <= BEFORE.min(cut)).then_some(Mark { cut, strong: true })
 }

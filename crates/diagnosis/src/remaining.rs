@@ -119,6 +119,10 @@ fn progress(running: &Running<'_>, earlier: &RunFeatures) -> (f64, f64) {
         _ if ended => now / then,
         _ => (now / then).max(1.0),
     };
+    // A scan that has read more than it did and goes on may read any number: how much is done is not known.
+    if scans > 0 && !ended && now > then {
+        return (rows, 0.0);
+    }
     let (mut work, mut all) = (0.0, 0.0);
     for ((&(node, done), old), _) in nodes() {
         let busy = old.busy_ns.get().unwrap_or(0) as f64;

@@ -98,7 +98,7 @@ pub(crate) fn scan(values: &[f64], marks: &[Mark], spending: Spending, scratch: 
         scratch.sums.push(sum);
     }
     let mut best: Option<Split> = None;
-    let marked = marks.iter().map(|mark| (mark.cut, if mark.strong { spending.marked * 10.0 } else { spending.marked }, true));
+    let marked = marks.iter().map(|mark| (mark.cut, if mark.strong { spending.marked * 5.0 } else { spending.marked }, true));
     let searched = AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched, false));
     for (cut, allowed, is_marked) in marked.chain(searched) {
         let after = count - cut.min(count);
