@@ -24,6 +24,12 @@ use crate::stats::median;
 const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
+/// The least shift of one host alone, in logarithms.
+const HOST_SHIFT: f64 = 0.3;
+/// A change of no more runs than this, once over, is what the query does at times.
+const SHORT_RUNS: usize = 12;
+/// What is left of a shift that faded.
+const FADED: f64 = 0.4;
 /// Runs since a change from which on it may fade.
 const FADES_FROM: u64 = 10;
 /// Runs on hosts that never ran a query before, until they count.
@@ -40,6 +46,8 @@ pub struct Detector {
     pub(crate) layers: Vec<Layer>,
     pub(crate) failing: Option<Failing>,
     pub(crate) growth: Option<Growth>,
+    /// The first run after the last change that is over: no change begins before it any more.
+    pub(crate) settled: Option<(i64, QueryId)>,
 }
 
 /// Memory that evaluations of any queries use one after the other.
@@ -69,6 +77,8 @@ impl Detector {
         if status == Status::Failed {
             for layer in self.layers.iter_mut().filter(|layer| layer.is_about(&point)) {
                 layer.failed += 1;
+                layer.change.after.failed = layer.failed;
+                layer.change.after.runs = layer.runs + layer.failed;
             }
             return told;
         }
@@ -130,6 +140,8 @@ impl Detector {
         }
         layer.runs += 1;
         layer.pay(point);
+        layer.change.after.runs = layer.runs + layer.failed;
+        layer.settle_cost(ended_unix_ns);
         // A faster time that lasts is the usual one: what comes after is a change of its own.
         let settled = layer.change.kind == Kind::Faster && layer.runs > ACCEPTED_RUNS;
         if !settled && layer.recovers(point) {
@@ -147,12 +159,12 @@ impl Detector {
         }
     }
 
-    /// Whether what was called has mixed with runs as before: the last runs are less than half as far from the usual as
-    /// those that were called, and could as well be usual ones.
+    /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from the
+    /// usual as those that were called, and could as well be usual ones.
     fn has_faded(&self, at: usize) -> bool {
         let layer = &self.layers[at];
         let shift = layer.levels.after - layer.levels.before;
-        if layer.runs < FADES_FROM || shift.abs() >= 0.5 * layer.peak.abs() {
+        if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
             return false;
         }
         let about = |run: &&RunFeatures| layer.host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host);
@@ -160,7 +172,7 @@ impl Detector {
             layer.before.iter().filter(about).map(|run| layer.value(&Point::new(run))).collect();
         let mut after: Vec<f64> = self.since(layer).map(|entry| layer.value(&entry.point)).collect();
         let last = after.split_off(after.len().saturating_sub(60));
-        before.is_empty() || last.is_empty() || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 2.0
+        before.is_empty() || last.is_empty() || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 4.0
     }
 
     fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) {
@@ -170,8 +182,9 @@ impl Detector {
         layer.settle_cost(ended_unix_ns);
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
+        self.settled = Some(until);
         // A short one is kept in mind as what the query does at times; a long one says nothing of what is usual.
-        if lasted > 12 && self.layers.is_empty() {
+        if lasted > SHORT_RUNS {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
                 entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
@@ -190,9 +203,6 @@ impl Detector {
     fn look(&mut self, point: &Point, ended_unix_ns: i64, workspace: &mut Workspace, told: &mut Vec<Transition>) {
         let top = self.layers.last();
         let from = top.map(|layer| layer.since);
-        if top.is_some_and(|layer| layer.host.is_some_and(|host| host == point.host)) {
-            // The host's own change is followed; that the query changes everywhere shows on the others.
-        }
         let usable = |entry: &&Entry| {
             !entry.episode
                 && entry.point.environment == point.environment
@@ -204,14 +214,16 @@ impl Detector {
         let mut found = None;
         if whole {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).collect();
-            found = search(&entries, spending, workspace, from.is_some());
+            found = search(&entries, spending, workspace, self.settled, from.is_some());
         }
         if found.is_none() && point.host != 0 && top.is_none() {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).filter(on_host).collect();
             let all = self.series.finished().filter(usable).count();
             if entries.len() >= STRATUM_RUNS_MIN && entries.len() * 20 <= all * 19 {
-                let found_here = search(&entries, spending, workspace, false);
-                found = found_here.map(|found| Found { host: Some(point.host), ..found });
+                // The host's runs are looked at beside all runs: both share the allowance.
+                let half = Spending { searched: spending.searched / 2.0, marked: spending.marked / 2.0 };
+                let found_here = search(&entries, half, workspace, self.settled, false);
+                found = found_here.filter(|found| found.shift.abs() >= HOST_SHIFT).map(|found| Found { host: Some(point.host), ..found });
             }
         }
         let Some(found) = found else { return };
@@ -493,7 +505,13 @@ struct Found {
 }
 
 /// Searches the runs of one stream for a change at their end.
-fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inner: bool) -> Option<Found> {
+fn search(
+    entries: &[&Entry],
+    spending: Spending,
+    workspace: &mut Workspace,
+    settled: Option<(i64, QueryId)>,
+    inner: bool,
+) -> Option<Found> {
     let count = entries.len();
     if count < BEFORE_RUNS_MIN + AFTER_RUNS_MIN {
         return None;
@@ -501,6 +519,7 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     let Workspace { scan: scratch, adjust, points, values, rows } = workspace;
     points.clear();
     points.extend(entries.iter().map(|entry| entry.point));
+    let floor = settled.map_or(0, |settled| points.partition_point(|point| point.place() < settled));
     without_plans(points);
     let settled = count - (count / 2).min(60);
     let adjustment =
@@ -509,12 +528,15 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     values.extend(points.iter().map(|point| adjustment.rest(point)));
     let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
     let marks = if inner { Vec::new() } else { marks(points, &runs) };
-    if let Some(split) = scan(values, &marks, spending, scratch)
+    if let Some(split) = scan(values, floor, &marks, spending, scratch)
         && !is_first_weekend(points, split.cut)
         && holds_within(points, values, split, !marks.is_empty())
         && is_felt(points, &adjustment, split)
     {
-        let cut = locate(values, split, &marks, scratch);
+        let cut = locate(values, split, &marks, scratch).max(floor);
+        if is_first_weekend(points, cut) {
+            return None;
+        }
         let by_rows = false;
         return Some(Found { since: points[cut].place(), shift: split.shift, by_rows, host: None, adjustment });
     }
@@ -528,7 +550,7 @@ fn search(entries: &[&Entry], spending: Spending, workspace: &mut Workspace, inn
     let (by_rows, _) = scan::step(rows, cut, NEAR, scratch);
     let allowed = Spending { searched: 0.0, marked: spending.marked };
     let mark = [scan::Mark { cut: cut - near, strong: true }];
-    let split = scan(&values[near..], &mark, allowed, scratch)?;
+    let split = scan(&values[near..], floor.saturating_sub(near), &mark, allowed, scratch)?;
     let (by_time, _) = scan::step(values, cut, NEAR, scratch);
     let split = Split { cut, shift: by_time, ..split };
     let together = holds_within(points, values, split, true) && by_time.signum() == by_rows.signum() && by_time.abs() >= least_shift(count - cut);
@@ -653,10 +675,13 @@ fn step_of_rows(rows: &[f64], scratch: &mut scan::Scratch) -> Option<usize> {
             continue;
         }
         let seen = rows[..cut].iter().filter(|value| beyond(**value)).count();
-        // Growth is no step: what came right before and right after lies as far apart as the rest.
+        // Growth is no step: what came right before and right after lies as far apart as the rest, and farther than
+        // the two halves of what came before.
+        let from = cut.saturating_sub(NEAR);
+        let (drift, _) = scan::step(&rows[from..cut], (cut - from) / 2, NEAR, scratch);
         let close = cut.saturating_sub(3);
         let (jump, _) = scan::step(&rows[close..(cut + 3).min(count)], cut - close, 3, scratch);
-        if seen * 20 <= cut && jump * shift.signum() >= 0.6 * shift.abs() {
+        if seen * 20 <= cut && jump * shift.signum() >= (0.6 * shift.abs()).max(2.5 * drift * shift.signum()) {
             return Some(cut);
         }
     }

@@ -29,6 +29,8 @@ pub(crate) struct Failing {
     pub(crate) environment: u32,
     pub(crate) before: (u64, u64),
     pub(crate) after: (u64, u64),
+    /// Runs until the last that failed.
+    pub(crate) until_failed: u64,
     pub(crate) evidence: f64,
 }
 
@@ -48,6 +50,9 @@ impl Failing {
             }
             failing.after.0 += 1;
             failing.after.1 += u64::from(failed);
+            if failed {
+                failing.until_failed = failing.after.0;
+            }
             failing.count();
             if failing.recovers(failed) {
                 failing.change.state = State::Recovered;
@@ -64,7 +69,8 @@ impl Failing {
 
     fn rates(&self) -> (f64, f64) {
         let rate = |(runs, failed): (u64, u64)| (failed as f64 + 0.1) / (runs as f64 + 10.0);
-        (rate(self.before), (self.after.1 as f64 + 0.5) / (self.after.0 as f64 + 1.0))
+        // What came after the last failure does not lower the rate that it is measured by.
+        (rate(self.before), (self.after.1 as f64 + 0.5) / (self.until_failed as f64 + 1.0))
     }
 
     fn recovers(&mut self, failed: bool) -> bool {
@@ -121,6 +127,7 @@ fn find(series: &Series, point: &Point, ended_unix_ns: i64) -> Option<Failing> {
         environment: point.environment,
         before: (cut as u64, sums[cut] as u64),
         after: ((count - cut) as u64, (sums[count] - sums[cut]) as u64),
+        until_failed: (count - cut) as u64,
         evidence: 0.0,
     };
     cause::explain_failures(&mut failing.change, &runs[..cut], &runs[cut..]);

@@ -1,7 +1,8 @@
 //! The part of a detector that does not follow from the last 500 runs: its open changes, with the runs before them, and
 //! which runs of the window ran while a change lasted that is over.
 //!
-//! A store keeps it beside the runs' features, as JSON. [`Detector::restore`] makes the detector of both that says the
+//! A store keeps it beside the runs' features, as JSON that is read with every digit (`serde_json` with
+//! `float_roundtrip`). [`Detector::restore`] makes the detector of both that says the
 //! same of the next run as the one that was saved.
 
 use std::collections::{BTreeMap, HashSet};
@@ -28,6 +29,7 @@ pub struct Saved {
     layers: Vec<SavedLayer>,
     failing: Option<SavedFailing>,
     growth: Option<SavedGrowth>,
+    settled: Option<(i64, Uuid)>,
     /// Runs of changes that are over.
     episodes: Vec<Uuid>,
     /// Plans of the runs below, packed, in hexadecimal digits.
@@ -62,6 +64,7 @@ struct SavedFailing {
     environment: u32,
     before: (u64, u64),
     after: (u64, u64),
+    until_failed: u64,
     evidence: f64,
 }
 
@@ -137,11 +140,13 @@ impl Detector {
             environment: failing.environment,
             before: failing.before,
             after: failing.after,
+            until_failed: failing.until_failed,
             evidence: failing.evidence,
         });
         let episodes = self.series.entries.iter().filter(|entry| entry.episode);
         let episodes = episodes.map(|entry| entry.point.query_id.uuid()).collect();
-        Saved { layers, failing, growth, episodes, plans: plans.into_values().collect() }
+        let settled = self.settled.map(saved_place);
+        Saved { layers, failing, growth, settled, episodes, plans: plans.into_values().collect() }
     }
 
     /// The detector that was saved, from what was saved and the last runs of the query, in any order.
@@ -163,7 +168,7 @@ impl Detector {
             };
             runs.iter().map(one).collect()
         };
-        let mut detector = Self::default();
+        let mut detector = Self { settled: saved.settled.map(place), ..Self::default() };
         for layer in saved.layers {
             detector.layers.push(Layer {
                 since: place(layer.since),
@@ -195,6 +200,7 @@ impl Detector {
             environment: failing.environment,
             before: failing.before,
             after: failing.after,
+            until_failed: failing.until_failed,
             evidence: failing.evidence,
             change: failing.change,
         });

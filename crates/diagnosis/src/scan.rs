@@ -40,6 +40,8 @@ pub(crate) struct Spending {
 const SEARCHED_RUNS_MIN: usize = 5;
 const APART: f64 = 0.8;
 const YOUNG: usize = 40;
+/// The least shift where counters mark a change, in logarithms.
+const MARKED_SHIFT: f64 = 0.2;
 /// The gap between what lies apart.
 const GAP: f64 = 0.3;
 
@@ -69,9 +71,9 @@ pub(crate) struct Scratch {
 pub(crate) fn least_shift(after: usize) -> f64 {
     match after {
         ..=4 => 0.30,
-        5..=9 => 0.22,
-        10..=29 => 0.17,
-        _ => 0.13,
+        5..=9 => 0.26,
+        10..=29 => 0.19,
+        _ => 0.16,
     }
 }
 
@@ -83,8 +85,15 @@ pub(crate) struct Mark {
     pub(crate) strong: bool,
 }
 
-/// Looks for a split of the values, which are in the order of time, of which the last is new.
-pub(crate) fn scan(values: &[f64], marks: &[Mark], spending: Spending, scratch: &mut Scratch) -> Option<Split> {
+/// Looks for a split of the values, which are in the order of time, of which the last is new. No split lies before the
+/// floor.
+pub(crate) fn scan(
+    values: &[f64],
+    floor: usize,
+    marks: &[Mark],
+    spending: Spending,
+    scratch: &mut Scratch,
+) -> Option<Split> {
     let count = values.len();
     if count < BEFORE_RUNS_MIN + AFTER_RUNS_MIN {
         return None;
@@ -102,7 +111,7 @@ pub(crate) fn scan(values: &[f64], marks: &[Mark], spending: Spending, scratch: 
     let searched = AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched, false));
     for (cut, allowed, is_marked) in marked.chain(searched) {
         let after = count - cut.min(count);
-        if cut < BEFORE_RUNS_MIN || after < AFTER_RUNS_MIN {
+        if cut < BEFORE_RUNS_MIN.max(floor) || after < AFTER_RUNS_MIN {
             continue;
         }
         let found = judge(values, cut, allowed, is_marked, scratch);
@@ -132,7 +141,7 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
     if seen_before(&scratch.sums, cut, after, delta > 0.0) {
         return None;
     }
-    let Scratch { first, second, buffer, .. } = scratch;
+    let Scratch { first, second, buffer, ranks, .. } = scratch;
     let fill = |to: &mut Vec<f64>, from: &[f64]| {
         to.clear();
         to.extend_from_slice(from);
@@ -141,17 +150,20 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
     fill(second, &values[..cut]);
     let (now, then) = (median(first), median(second));
     let shift = now - then;
-    if shift.abs() < least_shift(after) || shift.signum() != delta.signum() {
+    // What counters say themselves needs no size of its own beyond the least.
+    let least = if is_marked { least_shift(after).min(MARKED_SHIFT) } else { least_shift(after) };
+    if shift.abs() < least || shift.signum() != delta.signum() {
         return None;
     }
-    let reachable = -log_choose(count, after.min(cut));
     if after < SEARCHED_RUNS_MIN && !is_marked && !(cut < YOUNG && shift.abs() >= APART && apart(values, cut)) {
         return None;
     }
     if was_as_far(values, cut, then, shift, buffer) {
         return None;
     }
-    let probability = if reachable <= (allowed / 4.0).ln() {
+    let correlation = autocorrelation(&ranks[..cut]);
+    let reachable = correlated((-log_choose(count, after.min(cut))).exp(), correlation);
+    let probability = if reachable <= allowed / 4.0 {
         let alternative = if delta > 0.0 { Alternative::Greater } else { Alternative::Less };
         RankTest::of_times(first, second)?.probability(alternative)
     } else {
@@ -165,7 +177,7 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
         }
         if delta > 0.0 { moderated_t(first, second) } else { moderated_t(second, first) }
     };
-    let probability = correlated(probability, autocorrelation(&scratch.ranks[..cut]));
+    let probability = correlated(probability, correlation);
     (probability <= allowed).then_some(Split { cut, shift, probability })
 }
 

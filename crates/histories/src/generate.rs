@@ -397,14 +397,18 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
             model.nodes[node].price *= more;
         }
         Kind::SlowHost | Kind::Failures => {}
-        Kind::Faster => match choice % 3 {
-            0 => model.nodes.iter_mut().for_each(|node| node.table_rows /= more),
-            1 => model.nodes.iter_mut().for_each(|node| node.price /= more),
-            _ => {
-                model.nodes.iter_mut().for_each(|node| node.price /= more);
+        Kind::Faster => {
+            model.planning_ns /= more;
+            if choice % 3 == 0 {
+                model.nodes.iter_mut().for_each(|node| node.table_rows /= more);
+                return;
+            }
+            model.wait_a_byte /= more;
+            model.nodes.iter_mut().for_each(|node| node.price /= more);
+            if choice % 3 == 2 {
                 model.nodes[0].salt = 5;
             }
-        },
+        }
         Kind::UserCode => {
             let last = model.nodes.len() - 2;
             model.nodes[last].user_code = true;

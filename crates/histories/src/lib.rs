@@ -10,6 +10,6 @@ mod model;
 mod report;
 mod schedule;
 
-pub use evaluate::{Options, Outcome, evaluate};
+pub use evaluate::{Options, Outcome, evaluate, evaluate_some};
 pub use generate::{Change, Factor, History, Kind, Noise, Spec, generate};
 pub use report::report;

@@ -158,5 +158,13 @@ fn rest(outcomes: &[Outcome], text: &mut String) {
         at(95).unwrap_or(&0)
     );
     let _ = writeln!(text, "| parts sum to the difference | {sums} of {} |", called.len());
-    let _ = writeln!(text, "| time a run | {:.1} µs, of {runs} runs |", took / runs.max(1) as f64 * 1e6);
+    let forecasts = |which: usize| outcomes.iter().map(|outcome| outcome.forecasts[which]).sum::<usize>();
+    let all = forecasts(0);
+    let _ = writeln!(
+        text,
+        "| remaining time: within P10 to P90; before P50; of {all} | {}; {} |",
+        percent(forecasts(1), all),
+        percent(forecasts(2), all)
+    );
+    let _ = writeln!(text, "| CPU time a run | {:.1} µs, of {runs} runs |", took / runs.max(1) as f64 * 1e6);
 }

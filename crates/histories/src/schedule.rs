@@ -11,7 +11,6 @@ pub(crate) const START_UNIX_NS: i64 = 1_793_577_600_000_000_000;
 /// The surroundings of one query.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
-    pub(crate) noise: Noise,
     /// Standard deviation of the logarithm of a run's time.
     pub(crate) deviation: f64,
     /// Probability of a slow run that means nothing, and how slow it is.
@@ -53,7 +52,6 @@ impl Surroundings {
         let deviation = 10_f64.powf(random.random_range(-1.5..-0.523));
         let mut hosts = vec![1.0; random.random_range(1..=4)];
         let mut of = Self {
-            noise,
             deviation,
             outliers: random.random_range(0.0..0.02),
             hosts: Vec::new(),

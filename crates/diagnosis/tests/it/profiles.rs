@@ -62,8 +62,8 @@ fn a_run_is_a_few_hundred_bytes() {
     let nodes: usize = runs.iter().map(|run| run.nodes.len()).sum();
     let bytes: usize = runs.iter().map(|run| run.pack().len()).sum();
     let plans: usize = runs.iter().map(|run| run.plan.pack().len()).sum();
-    assert_eq!((runs.len(), nodes), (22, 562));
-    assert_eq!((bytes / runs.len(), plans / runs.len()), (0, 0), "bytes of a run, and of a plan");
+    assert_eq!((runs.len(), nodes), (22, 418));
+    assert_eq!((bytes / runs.len(), plans / runs.len()), (328, 1_165), "bytes of a run, and of a plan");
     for run in &runs {
         assert_eq!(RunFeatures::unpack(&run.pack(), &run.plan).as_ref(), Ok(run));
     }
