@@ -8,8 +8,8 @@ use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand};
 
 use http::Target;
-use queryscope_histories as histories;
 use load::Pace;
+use queryscope_histories as histories;
 use report::{Row, table};
 use watched::Watched;
 use workload::{Shapes, Workload};

@@ -1,12 +1,12 @@
 //! What is known to move the time of a run: where and when it ran, and how many rows it read.
 //!
-//! A change of the query is a change of the time that is left when those are taken out. The model is multiplicative, so
-//! it is additive in logarithms: a level for each host, weekday or weekend, and quarter of the day, found one after the
-//! other as medians of what the ones before left (median polish, J. W. Tukey, *Exploratory Data Analysis*, 1977,
-//! chapter 11), and a slope for the rows read. A level counts from
-//! [`STRATUM_RUNS_MIN`](crate::limits::STRATUM_RUNS_MIN) runs on and is drawn towards none the more the fewer runs it
-//! has and the less hosts differ (the positive-part estimator of James and Stein, 1961). The slope has the prior that
-//! twice the rows take twice the time.
+//! A change of the query is a change of the time that is left when those are taken out. The model is
+//! multiplicative, so it is additive in logarithms: a level for each host, weekday or weekend, and quarter of
+//! the day, found one after the other as medians of what the ones before left (median polish, J. W. Tukey,
+//! *Exploratory Data Analysis*, 1977, chapter 11), and a slope for the rows read. A level counts from
+//! [`STRATUM_RUNS_MIN`](crate::limits::STRATUM_RUNS_MIN) runs on and is drawn towards none the more the fewer
+//! runs it has and the less hosts differ (the positive-part estimator of James and Stein, 1961). The slope has
+//! the prior that twice the rows take twice the time.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Why is it slower? Many runs of one side beside many of the other.
 //!
-//! The difference of the medians is put down to parts by [`account`], each with its node; then to a host or a version
-//! that carries it ([`dimension`]). What also changed and carries nothing is named as harmless.
+//! The difference of the medians is put down to parts by [`account`], each with its node; then to a host or a
+//! version that carries it ([`dimension`]). What also changed and carries nothing is named as harmless.
 
 mod account;
 mod dimension;
@@ -63,7 +63,9 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     let chosen = Chosen::of(sides);
     let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.host);
     if kind == Kind::Faster {
-        parts.iter_mut().for_each(|part| part.wall_ns = -part.wall_ns);
+        for part in &mut parts {
+            part.wall_ns = -part.wall_ns;
+        }
     }
     explained.harmless = chosen.harmless(sides);
     let mut causes = shares(parts, difference_ms, &mut explained.harmless);
@@ -77,7 +79,8 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
 /// Both sides of failures, and what they are.
 pub(crate) fn explain_failures(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures]) {
     let finished = |runs: &[&RunFeatures]| -> Side {
-        let finished: Vec<&RunFeatures> = runs.iter().copied().filter(|run| run.status == Status::Finished).collect();
+        let finished: Vec<&RunFeatures> =
+            runs.iter().copied().filter(|run| run.status == Status::Finished).collect();
         let failed = (runs.len() - finished.len()) as u64;
         Side { runs: runs.len() as u64, failed, ..side(&finished) }
     };
@@ -171,7 +174,9 @@ impl Chosen {
         if self.ran_before == 0 || self.before.plan.fingerprint != self.after.plan.fingerprint {
             return Vec::new();
         }
-        let Some((old, runs)) = self.other_plans.iter().max_by_key(|(_, runs)| *runs) else { return Vec::new() };
+        let Some((old, runs)) = self.other_plans.iter().max_by_key(|(_, runs)| *runs) else {
+            return Vec::new();
+        };
         if *runs < PLAN_RUNS_MIN {
             return Vec::new();
         }
@@ -181,7 +186,8 @@ impl Chosen {
         };
         let (then, now) = (of(old), of(&self.after.plan));
         let differences = Matching::new(old, &self.after.plan).differences(old, &self.after.plan);
-        let what = differences.first().map_or_else(|| "the plan changed".to_owned(), |first| first.text.clone());
+        let what =
+            differences.first().map_or_else(|| "the plan changed".to_owned(), |first| first.text.clone());
         vec![format!(
             "Before that, {what}: it changed nothing ({} in {} runs, {} in {} with the plan before)",
             ms_words(now),
@@ -197,18 +203,24 @@ fn last_of_plan<'r>(runs: &[&'r RunFeatures], plan: Option<&Plan>) -> Vec<&'r Ru
     let last = &runs[runs.len().saturating_sub(COMPARED_RUNS)..];
     let fingerprint = plan.map_or_else(
         || {
-            let count = |run: &RunFeatures| last.iter().filter(|other| other.plan.fingerprint == run.plan.fingerprint).count();
+            let count = |run: &RunFeatures| {
+                last.iter().filter(|other| other.plan.fingerprint == run.plan.fingerprint).count()
+            };
             last.iter().max_by_key(|run| count(run)).map(|run| run.plan.fingerprint)
         },
         |plan| Some(plan.fingerprint),
     );
-    let of_plan = runs.iter().rev().filter(|run| Some(run.plan.fingerprint) == fingerprint).take(COMPARED_RUNS);
+    let of_plan =
+        runs.iter().rev().filter(|run| Some(run.plan.fingerprint) == fingerprint).take(COMPARED_RUNS);
     of_plan.copied().collect()
 }
 
-/// Whether the few runs of the new plan before the change took as long as the others before, not as those since.
+/// Whether the few runs of the new plan before the change took as long as the others before, not as those
+/// since.
 fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
-    let log = |runs: &[&RunFeatures]| median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>());
+    let log = |runs: &[&RunFeatures]| {
+        median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>())
+    };
     if same.is_empty() {
         return false;
     }
@@ -266,7 +278,8 @@ fn unexplained(share: f64) -> Cause {
 
 /// Puts the largest first, and makes the shares sum to 1 and the milliseconds to the difference, exactly.
 fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
-    let known: f64 = causes.iter().filter(|cause| cause.cause != CauseKind::Unexplained).map(|cause| cause.share).sum();
+    let known: f64 =
+        causes.iter().filter(|cause| cause.cause != CauseKind::Unexplained).map(|cause| cause.share).sum();
     causes.retain(|cause| cause.cause != CauseKind::Unexplained);
     // What the milliseconds are rounded to: whole nanoseconds.
     let rounded = |ms: f64| (ms * 1e6).round() / 1e6;
@@ -287,5 +300,3 @@ fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
         causes.insert(place, rest);
     }
 }
-
-

@@ -127,8 +127,8 @@ pub struct Figure {
 pub struct Cause {
     /// What it is.
     pub cause: CauseKind,
-    /// Its share of the difference, 0 to 1; those of all causes sum to 1. What happened at a node because of another
-    /// host or version has the share 0: its milliseconds are counted at that dimension.
+    /// Its share of the difference, 0 to 1; those of all causes sum to 1. What happened at a node because of
+    /// another host or version has the share 0: its milliseconds are counted at that dimension.
     pub share: f64,
     /// Its part of the difference of the medians, in milliseconds.
     pub wall_ms: f64,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use queryscope_protocol::QueryId;
 
-use crate::adjust::{self, Adjustment, is_weekend};
+use crate::adjust;
 use crate::cause::{self, Sides};
 use crate::change::{Change, Kind, State, Transition};
 use crate::failing::Failing;
@@ -12,11 +12,12 @@ use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
 use crate::layer::{Layer, Levels};
 use crate::limits::{
-    AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY,
-    STRATUM_RUNS_MIN,
+    AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, LAYERS_MAX,
+    MARKED_PROBABILITY, STRATUM_RUNS_MIN,
 };
 use crate::marks::marks;
-use crate::scan::{self, Spending, Split, least_shift, locate, scan};
+use crate::scan::{self, SEARCHED_RUNS_MIN, Spending, Split, locate};
+use crate::search::{Found, dominance, search};
 use crate::series::{Entry, Point, Series};
 use crate::stats::median;
 
@@ -32,12 +33,6 @@ const SHORT_RUNS: usize = 12;
 const FADED: f64 = 0.4;
 /// Runs since a change from which on it may fade.
 const FADES_FROM: u64 = 10;
-/// Runs on hosts that never ran a query before, until they count.
-const NEW_HOST_RUNS: usize = 60;
-/// A step of the rows, in logarithms, that a new plan makes.
-const PLAN_STEP: f64 = 0.14;
-/// Runs just before a step of the rows that it is compared with.
-const NEAR: usize = 20;
 
 /// What is known of one query (project, service and label).
 #[derive(Debug, Clone, Default)]
@@ -53,11 +48,11 @@ pub struct Detector {
 /// Memory that evaluations of any queries use one after the other.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    scan: scan::Scratch,
-    adjust: adjust::Scratch,
-    points: Vec<Point>,
-    values: Vec<f64>,
-    rows: Vec<f64>,
+    pub(crate) scan: scan::Scratch,
+    pub(crate) adjust: adjust::Scratch,
+    pub(crate) points: Vec<Point>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) rows: Vec<f64>,
 }
 
 impl Detector {
@@ -104,8 +99,8 @@ impl Detector {
         self.series.entries.iter().map(|entry| &entry.run)
     }
 
-    /// The runs that say what is usual: those since the last change that is over or, while runs are slower, those
-    /// before. Remaining times are told from the others ([`current`](Self::current)).
+    /// The runs that say what is usual: those since the last change that is over or, while runs are slower,
+    /// those before. Remaining times are told from the others ([`current`](Self::current)).
     pub fn usual(&self) -> Vec<&RunFeatures> {
         match self.layers.last() {
             Some(layer) if layer.change.kind == Kind::Slower => layer.before.iter().collect(),
@@ -133,7 +128,13 @@ impl Detector {
     }
 
     /// Brings the open change of time up to date with a run that finished.
-    fn follow(&mut self, point: &Point, ended_unix_ns: i64, workspace: &mut Workspace, told: &mut Vec<Transition>) {
+    fn follow(
+        &mut self,
+        point: &Point,
+        ended_unix_ns: i64,
+        workspace: &mut Workspace,
+        told: &mut Vec<Transition>,
+    ) {
         let Some(layer) = self.layers.last_mut() else { return };
         if !layer.is_about(point) || point.place() < layer.since {
             return;
@@ -159,20 +160,24 @@ impl Detector {
         }
     }
 
-    /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from the
-    /// usual as those that were called, and could as well be usual ones.
+    /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from
+    /// the usual as those that were called, and could as well be usual ones.
     fn has_faded(&self, at: usize) -> bool {
         let layer = &self.layers[at];
         let shift = layer.levels.after - layer.levels.before;
         if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
             return false;
         }
-        let about = |run: &&RunFeatures| layer.host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host);
+        let about = |run: &&RunFeatures| {
+            layer.host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host)
+        };
         let before: Vec<f64> =
             layer.before.iter().filter(about).map(|run| layer.value(&Point::new(run))).collect();
         let mut after: Vec<f64> = self.since(layer).map(|entry| layer.value(&entry.point)).collect();
         let last = after.split_off(after.len().saturating_sub(60));
-        before.is_empty() || last.is_empty() || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 4.0
+        before.is_empty()
+            || last.is_empty()
+            || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 4.0
     }
 
     fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) {
@@ -183,7 +188,8 @@ impl Detector {
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
         self.settled = Some(until);
-        // A short one is kept in mind as what the query does at times; a long one says nothing of what is usual.
+        // A short one is kept in mind as what the query does at times; a long one says nothing of what is
+        // usual.
         if lasted > SHORT_RUNS {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
@@ -200,7 +206,13 @@ impl Detector {
     }
 
     /// Looks whether the last runs are others than those before.
-    fn look(&mut self, point: &Point, ended_unix_ns: i64, workspace: &mut Workspace, told: &mut Vec<Transition>) {
+    fn look(
+        &mut self,
+        point: &Point,
+        ended_unix_ns: i64,
+        workspace: &mut Workspace,
+        told: &mut Vec<Transition>,
+    ) {
         let top = self.layers.last();
         let from = top.map(|layer| layer.since);
         let usable = |entry: &&Entry| {
@@ -221,16 +233,23 @@ impl Detector {
             let all = self.series.finished().filter(usable).count();
             if entries.len() >= STRATUM_RUNS_MIN && entries.len() * 20 <= all * 19 {
                 // The host's runs are looked at beside all runs: both share the allowance.
-                let half = Spending { searched: spending.searched / 2.0, marked: spending.marked / 2.0 };
+                let half = Spending {
+                    least: AFTER_RUNS_MIN,
+                    searched: spending.searched / 2.0,
+                    marked: spending.marked / 2.0,
+                };
                 let found_here = search(&entries, half, workspace, self.settled, false);
-                found = found_here.filter(|found| found.shift.abs() >= HOST_SHIFT).map(|found| Found { host: Some(point.host), ..found });
+                found = found_here
+                    .filter(|found| self.is_alone(found, point))
+                    .map(|found| Found { host: Some(point.host), ..found });
             }
         }
         let Some(found) = found else { return };
         let kind = if found.shift > 0.0 { Kind::Slower } else { Kind::Faster };
         if let Some(top) = self.layers.last() {
             // What got better while it is slower is followed as recovery; what was faster got still faster.
-            let stacks = top.change.kind == Kind::Slower && kind == Kind::Slower && self.layers.len() < LAYERS_MAX;
+            let stacks =
+                top.change.kind == Kind::Slower && kind == Kind::Slower && self.layers.len() < LAYERS_MAX;
             let replaces = top.change.kind == Kind::Faster && top.runs > ACCEPTED_RUNS / 2;
             if !(stacks || replaces) {
                 return;
@@ -239,9 +258,39 @@ impl Detector {
         self.open_layer(kind, &found, point, ended_unix_ns, workspace, told);
     }
 
+    /// Whether a change of one host is large, and either has as many runs as any change needs or is not shared
+    /// by the runs of other hosts meanwhile.
+    fn is_alone(&self, found: &Found, point: &Point) -> bool {
+        let since = |entry: &&Entry| {
+            !entry.episode
+                && entry.point.place() >= found.since
+                && entry.point.environment == point.environment
+        };
+        let own = self.series.finished().filter(since).filter(|entry| entry.point.host == point.host).count();
+        if found.shift.abs() < HOST_SHIFT {
+            return false;
+        }
+        let others: Vec<f64> = self
+            .series
+            .finished()
+            .filter(since)
+            .filter(|entry| entry.point.host != point.host)
+            .map(|entry| found.adjustment.rest(&entry.point))
+            .collect();
+        let usual = self.series.finished().filter(|entry| !entry.episode && entry.point.host != point.host);
+        let mut usual: Vec<f64> = usual
+            .filter(|entry| entry.point.place() < found.since && entry.point.environment == point.environment)
+            .map(|entry| found.adjustment.rest(&entry.point))
+            .collect();
+        let middle = median(&mut usual);
+        let as_usual =
+            others.iter().all(|other| (other - middle) * found.shift.signum() < 0.4 * found.shift.abs());
+        own >= SEARCHED_RUNS_MIN || !others.is_empty() && !usual.is_empty() && as_usual
+    }
+
     fn spending(&self) -> Spending {
         let a_run = ALARMS_A_DAY / self.series.runs_a_day().max(1.0);
-        Spending { searched: a_run, marked: MARKED_PROBABILITY }
+        Spending { least: SEARCHED_RUNS_MIN, searched: a_run, marked: MARKED_PROBABILITY }
     }
 
     fn open_layer(
@@ -320,11 +369,16 @@ impl Detector {
         }
         self.widen(at);
         let layer = &self.layers[at];
-        let about = |entry: &&Entry| layer.environment == entry.point.environment && entry.point.place() >= layer.since;
+        let about = |entry: &&Entry| {
+            layer.environment == entry.point.environment && entry.point.place() >= layer.since
+        };
         let everywhere: Vec<&Entry> = self.series.finished().filter(about).collect();
         let host = the_one_host(layer, &everywhere);
-        let after: Vec<&Entry> =
-            everywhere.iter().copied().filter(|entry| host.is_none_or(|host| host == entry.point.host)).collect();
+        let after: Vec<&Entry> = everywhere
+            .iter()
+            .copied()
+            .filter(|entry| host.is_none_or(|host| host == entry.point.host))
+            .collect();
         let others: Vec<&RunFeatures> = everywhere
             .iter()
             .filter(|entry| host.is_some_and(|host| host != entry.point.host))
@@ -344,7 +398,8 @@ impl Detector {
         let last = after.len().saturating_sub(60);
         let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
         let levels = Levels::of(&then, &now, &mut workspace.adjust);
-        let newest = after.last().map(|entry| entry.run.started_unix_ns.saturating_add_unsigned(entry.run.wall_ns));
+        let newest =
+            after.last().map(|entry| entry.run.started_unix_ns.saturating_add_unsigned(entry.run.wall_ns));
         let recounted: Vec<Point> = after.iter().map(|entry| entry.point).collect();
         let layer = &mut self.layers[at];
         layer.host = host;
@@ -384,7 +439,10 @@ impl Detector {
             entry.point.environment == layer.environment && !entry.episode && entry.point.host != host
         };
         let others = |after: bool| {
-            self.series.finished().filter(inside).filter(move |entry| (entry.point.place() >= layer.since) == after)
+            self.series
+                .finished()
+                .filter(inside)
+                .filter(move |entry| (entry.point.place() >= layer.since) == after)
         };
         if others(true).count() < 2 {
             return;
@@ -468,8 +526,11 @@ fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
     }
     let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
     let shift = |on: &dyn Fn(u32) -> bool| {
-        let mut now: Vec<f64> =
-            after.iter().filter(|entry| on(entry.point.host)).map(|entry| layer.value(&entry.point)).collect();
+        let mut now: Vec<f64> = after
+            .iter()
+            .filter(|entry| on(entry.point.host))
+            .map(|entry| layer.value(&entry.point))
+            .collect();
         let of = |point: &&Point| on(point.host);
         let mut then: Vec<f64> = before.iter().filter(of).map(|point| layer.value(point)).collect();
         if then.len() < AFTER_RUNS_MIN {
@@ -483,7 +544,9 @@ fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
         // A host that was named stays so until the others show half of the shift.
         let part = if layer.host == Some(host) { 0.4 } else { 0.25 };
         own.is_some_and(|own| {
-            own.signum() == layer.change.kind.sign() && own.abs() >= 0.2 && others * own.signum() < own.abs() * part
+            own * layer.change.kind.sign() > 0.0
+                && own.abs() >= 0.2
+                && others * own.signum() < own.abs() * part
         })
     })
 }
@@ -492,200 +555,6 @@ impl Kind {
     fn sign(self) -> f64 {
         if self == Self::Faster { -1.0 } else { 1.0 }
     }
-}
-
-/// A change that was found.
-#[derive(Debug, Clone)]
-struct Found {
-    since: (i64, QueryId),
-    shift: f64,
-    by_rows: bool,
-    host: Option<u32>,
-    adjustment: Adjustment,
-}
-
-/// Searches the runs of one stream for a change at their end.
-fn search(
-    entries: &[&Entry],
-    spending: Spending,
-    workspace: &mut Workspace,
-    settled: Option<(i64, QueryId)>,
-    inner: bool,
-) -> Option<Found> {
-    let count = entries.len();
-    if count < BEFORE_RUNS_MIN + AFTER_RUNS_MIN {
-        return None;
-    }
-    let Workspace { scan: scratch, adjust, points, values, rows } = workspace;
-    points.clear();
-    points.extend(entries.iter().map(|entry| entry.point));
-    let floor = settled.map_or(0, |settled| points.partition_point(|point| point.place() < settled));
-    without_plans(points);
-    let settled = count - (count / 2).min(60);
-    let adjustment =
-        if settled >= BEFORE_RUNS_MIN { Adjustment::fit(&points[..settled], adjust) } else { Adjustment::default() };
-    values.clear();
-    values.extend(points.iter().map(|point| adjustment.rest(point)));
-    let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
-    let marks = if inner { Vec::new() } else { marks(points, &runs) };
-    if let Some(split) = scan(values, floor, &marks, spending, scratch)
-        && !is_first_weekend(points, split.cut)
-        && holds_within(points, values, split, !marks.is_empty())
-        && is_felt(points, &adjustment, split)
-    {
-        let cut = locate(values, split, &marks, scratch).max(floor);
-        if is_first_weekend(points, cut) {
-            return None;
-        }
-        let by_rows = false;
-        return Some(Found { since: points[cut].place(), shift: split.shift, by_rows, host: None, adjustment });
-    }
-    // The rows made a step, and the time with them.
-    rows.clear();
-    rows.extend(points.iter().map(|point| point.rows));
-    let cut = step_of_rows(rows, scratch)?;
-    values.clear();
-    values.extend(points.iter().map(|point| adjustment.rest_with_rows(point)));
-    let near = cut.saturating_sub(4 * NEAR);
-    let (by_rows, _) = scan::step(rows, cut, NEAR, scratch);
-    let allowed = Spending { searched: 0.0, marked: spending.marked };
-    let mark = [scan::Mark { cut: cut - near, strong: true }];
-    let split = scan(&values[near..], floor.saturating_sub(near), &mark, allowed, scratch)?;
-    let (by_time, _) = scan::step(values, cut, NEAR, scratch);
-    let split = Split { cut, shift: by_time, ..split };
-    let together = holds_within(points, values, split, true) && by_time.signum() == by_rows.signum() && by_time.abs() >= least_shift(count - cut);
-    if !together || split.shift.signum() != by_rows.signum() || is_first_weekend(points, cut) {
-        return None;
-    }
-    Some(Found { since: points[cut].place(), shift: by_time, by_rows: true, host: None, adjustment })
-}
-
-/// Whether a shift is there on the same hosts, and on the same sort of day, as before.
-fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool) -> bool {
-    let strata: [fn(&Point) -> u32; 2] = [|point| point.host, |point| u32::from(is_weekend(point.started_unix_ns))];
-    let after = points.len() - split.cut;
-    strata.iter().enumerate().all(|(which, stratum)| {
-        let mut levels: Vec<u32> = points[split.cut..].iter().map(stratum).collect();
-        levels.sort_unstable();
-        levels.dedup();
-        let (mut matched, mut sum, mut dominates) = (0, 0.0, 0.0);
-        for level in levels {
-            let of = |from: usize, to: usize| -> Vec<f64> {
-                let inside = (from..to).filter(|&place| stratum(&points[place]) == level);
-                inside.map(|place| values[place]).collect()
-            };
-            let (mut then, mut now) = (of(0, split.cut), of(split.cut, points.len()));
-            if then.len() >= AFTER_RUNS_MIN {
-                matched += now.len();
-                sum += now.len() as f64 * (median(&mut now) - median(&mut then));
-                dominates += dominance(&now, &then) * now.len() as f64;
-            }
-        }
-        if matched * 2 < after {
-            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort. A weekend is
-            // known from one before, or by the weekdays beside it.
-            return if which == 0 {
-                is_marked || after >= NEW_HOST_RUNS || hosts_pass(&points[..split.cut])
-            } else {
-                matched == 0 || matched >= AFTER_RUNS_MIN && sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
-            };
-        }
-        let sign = split.shift.signum() / matched as f64;
-        sum * sign >= 0.6 * split.shift.abs() && dominates * sign >= DELTA_MIN
-    })
-}
-
-/// Cliff's delta of two samples, in any order.
-fn dominance(first: &[f64], second: &[f64]) -> f64 {
-    let sum: i64 = first.iter().map(|a| second.iter().map(|b| a.total_cmp(b) as i64).sum::<i64>()).sum();
-    sum as f64 / (first.len() * second.len()) as f64
-}
-
-/// Whether hosts come and go, so that none is ever known.
-fn hosts_pass(points: &[Point]) -> bool {
-    let mut hosts: Vec<u32> = points.iter().map(|point| point.host).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
-    hosts.len() >= 6 && hosts.len() * STRATUM_RUNS_MIN > points.len()
-}
-
-/// Whether the time itself moved as the shift says, and not only the time for so many rows.
-fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
-    let of = |points: &[Point]| {
-        median(&mut points.iter().map(|point| adjustment.rest_with_rows(point)).collect::<Vec<_>>())
-    };
-    let near = &points[split.cut.saturating_sub(3 * NEAR)..split.cut];
-    let felt = (of(&points[split.cut..]) - of(near)) * split.shift.signum();
-    felt >= 0.6 * least_shift(points.len() - split.cut)
-}
-
-/// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on more
-/// rows of as many, which is work and no input.
-fn without_plans(points: &mut [Point]) {
-    let mut offsets: Vec<([u8; 6], f64)> = Vec::new();
-    let Some(first) = points.first() else { return };
-    offsets.push((first.marks.plan, 0.0));
-    for place in 1..points.len() {
-        let plan = points[place].marks.plan;
-        if let Some(&(_, offset)) = offsets.iter().find(|(known, _)| *known == plan) {
-            points[place].rows -= offset;
-            continue;
-        }
-        let near = |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
-        let before = near(&points[place.saturating_sub(8)..place]);
-        let own: Vec<Point> =
-            points[place..].iter().filter(|point| point.marks.plan == plan).take(8).copied().collect();
-        let step = near(&own) - before;
-        let offset = if step.abs() >= PLAN_STEP { step } else { 0.0 };
-        offsets.push((plan, offset));
-        points[place].rows -= offset;
-    }
-}
-
-/// Whether all runs after a cut are of a weekend, and none before is (or the other way round): what a weekend does to
-/// the query cannot be known yet.
-fn is_first_weekend(points: &[Point], cut: usize) -> bool {
-    let days = |points: &[Point]| {
-        let weekend = points.iter().filter(|point| is_weekend(point.started_unix_ns)).count();
-        (weekend, points.len() - weekend)
-    };
-    let ((before_weekend, before_days), (after_weekend, after_days)) = (days(&points[..cut]), days(&points[cut..]));
-    after_days == 0 && before_weekend < 3 && before_days > 0 || after_weekend == 0 && before_days < 3 && before_weekend > 0
-}
-
-/// Where the rows made a step that lasts until now: no run before read as many (or as few).
-fn step_of_rows(rows: &[f64], scratch: &mut scan::Scratch) -> Option<usize> {
-    let count = rows.len();
-    let newest = rows[count - 1];
-    if newest.is_nan() {
-        return None;
-    }
-    for size in [3, 4, 5, 6, 8, 10, 15, 20, 30] {
-        let Some(cut) = count.checked_sub(size).filter(|&cut| cut >= BEFORE_RUNS_MIN) else { break };
-        let (shift, spread) = scan::step(rows, cut, NEAR, scratch);
-        if shift.is_nan() || shift.abs() < 0.14 || shift.abs() < 3.0 * spread {
-            continue;
-        }
-        let middle = newest - shift / 2.0;
-        let beyond = |value: f64| if shift > 0.0 { value > middle } else { value < middle };
-        // The step is where the last run on the other side is.
-        let after = rows.iter().rev().take_while(|value| beyond(**value)).count();
-        let cut = count - after;
-        if after < AFTER_RUNS_MIN || cut < BEFORE_RUNS_MIN || after > 60 {
-            continue;
-        }
-        let seen = rows[..cut].iter().filter(|value| beyond(**value)).count();
-        // Growth is no step: what came right before and right after lies as far apart as the rest, and farther than
-        // the two halves of what came before.
-        let from = cut.saturating_sub(NEAR);
-        let (drift, _) = scan::step(&rows[from..cut], (cut - from) / 2, NEAR, scratch);
-        let close = cut.saturating_sub(3);
-        let (jump, _) = scan::step(&rows[close..(cut + 3).min(count)], cut - close, 3, scratch);
-        if seen * 20 <= cut && jump * shift.signum() >= (0.6 * shift.abs()).max(2.5 * drift * shift.signum()) {
-            return Some(cut);
-        }
-    }
-    None
 }
 
 /// Gives runs that share a plan one copy of it.

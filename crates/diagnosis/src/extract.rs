@@ -39,10 +39,11 @@ impl RunFeatures {
         run.cpu_ns = profile.cpu_ms.map(nanoseconds);
         run.planning_ns = profile.planning_ms.map(nanoseconds);
         run.rows_out = profile.result_rows.and_then(|rows| u64::try_from(rows).ok());
-        run.engine_version = profile.engine_version.as_deref().map(|version| match profile.engine.as_deref() {
-            Some(engine) => format!("{engine} {version}").into(),
-            None => version.into(),
-        });
+        run.engine_version =
+            profile.engine_version.as_deref().map(|version| match profile.engine.as_deref() {
+                Some(engine) => format!("{engine} {version}").into(),
+                None => version.into(),
+            });
         run.logical = profile.fingerprint.as_deref().map(Into::into);
         run.host.clone_from(&context.host);
         run.environment.clone_from(&context.environment);

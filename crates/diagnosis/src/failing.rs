@@ -1,9 +1,9 @@
 //! Runs that fail more often than they did.
 //!
-//! Each stretch of the last runs that begins with a failure is a candidate. It is called when so many failures of so
-//! many runs are improbable by what the runs before did (the beta-binomial tail, [`failures_tail`]), and no earlier
-//! stretch of that length had as many. It is over when the cumulative sum of likelihood ratios says that runs fail as
-//! rarely as before. A cancelled run has no part in it.
+//! Each stretch of the last runs that begins with a failure is a candidate. It is called when so many failures
+//! of so many runs are improbable by what the runs before did (the beta-binomial tail, [`failures_tail`]), and
+//! no earlier stretch of that length had as many. It is over when the cumulative sum of likelihood ratios says
+//! that runs fail as rarely as before. A cancelled run has no part in it.
 
 use queryscope_protocol::QueryId;
 

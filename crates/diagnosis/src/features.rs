@@ -1,7 +1,7 @@
 //! What is kept of a run: a few figures of the whole, and a few of each node.
 //!
-//! Times are whole nanoseconds. The figures of nodes are rounded to 11 binary digits ([`Quantity`]), that is within
-//! 0.05 %: two bytes each, and far below the noise of any machine.
+//! Times are whole nanoseconds. The figures of nodes are rounded to 11 binary digits ([`Quantity`]), that is
+//! within 0.05 %: two bytes each, and far below the noise of any machine.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ impl Status {
     pub fn from_error(failed: Option<&str>) -> Self {
         let Some(error) = failed else { return Self::Finished };
         let error = error.trim().trim_end_matches(['.', ':', ' ']).to_ascii_lowercase();
-        let whole = ["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"];
+        let whole =
+            ["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"];
         let part = ["keyboardinterrupt", "operation was cancelled", "operation was canceled"];
         if whole.contains(&error.as_str()) || part.iter().any(|part| error.contains(part)) {
             Self::Cancelled
@@ -61,7 +62,7 @@ impl Quantity {
                 shift += 1;
             }
         }
-        Self(((shift as u64 + 1) * 1024 + digits - 1024) as u16 + 1)
+        Self(((u64::from(shift) + 1) * 1024 + digits - 1024) as u16 + 1)
     }
 
     /// The rounded number.
@@ -204,8 +205,8 @@ impl RunFeatures {
         self.nodes.iter().filter_map(|node| node.busy_ns.get()).fold(0, u64::saturating_add)
     }
 
-    /// Fills the figures of the whole that follow from those of its nodes: rows and bytes read, bytes spilled, threads
-    /// used, and the time in no counter.
+    /// Fills the figures of the whole that follow from those of its nodes: rows and bytes read, bytes spilled,
+    /// threads used, and the time in no counter.
     pub fn sum_up(&mut self) {
         let sum = |of: fn(&NodeFeatures) -> Quantity| {
             let known = self.nodes.iter().filter_map(|node| of(node).get());
@@ -214,7 +215,8 @@ impl RunFeatures {
         let (bytes, spilled) = (sum(|node| node.bytes_read), sum(|node| node.spilled_bytes));
         let leaves = self.nodes.iter().zip(&self.plan.nodes).filter(|(_, node)| node.inputs.is_empty());
         let read = leaves.filter_map(|(figures, _)| figures.rows_scanned.get().or(figures.rows_out.get()));
-        self.rows_read = read.fold(None, |sum: Option<u64>, rows| Some(sum.unwrap_or(0).saturating_add(rows)));
+        self.rows_read =
+            read.fold(None, |sum: Option<u64>, rows| Some(sum.unwrap_or(0).saturating_add(rows)));
         self.bytes_read = bytes;
         self.spilled_bytes = spilled;
         let busy = self.busy_ns();

@@ -34,10 +34,13 @@ impl Growth {
         ended_unix_ns: i64,
         told: &mut Vec<Transition>,
     ) {
-        if point.rows.is_nan() || open.as_ref().is_some_and(|growth| growth.environment != point.environment) {
+        if point.rows.is_nan() || open.as_ref().is_some_and(|growth| growth.environment != point.environment)
+        {
             return;
         }
-        let usable = || series.finished().filter(|entry| !entry.episode && entry.point.environment == point.environment);
+        let usable = || {
+            series.finished().filter(|entry| !entry.episode && entry.point.environment == point.environment)
+        };
         if let Some(growth) = open {
             growth.runs += 1;
             if !growth.runs.is_power_of_two() && growth.runs % 32 != 0 {
@@ -65,7 +68,8 @@ impl Growth {
             return;
         }
         let middle = |points: &[&Point], of: fn(&Point) -> f64| {
-            let mut values: Vec<f64> = points.iter().map(|point| of(point)).filter(|value| !value.is_nan()).collect();
+            let mut values: Vec<f64> =
+                points.iter().map(|point| of(point)).filter(|value| !value.is_nan()).collect();
             median(&mut values)
         };
         let ends = (&points[..ENDS], &points[count - ENDS..]);

@@ -78,9 +78,9 @@ impl Layer {
         point.environment == self.environment && self.host.is_none_or(|host| host == point.host)
     }
 
-    /// Whether a new run makes it certain that runs are as they were before: the cumulative sum of logarithms of
-    /// likelihood ratios (E. S. Page, "Continuous Inspection Schemes", Biometrika 41 (1954)) of the two levels, each
-    /// bounded so that no single run decides.
+    /// Whether a new run makes it certain that runs are as they were before: the cumulative sum of logarithms
+    /// of likelihood ratios (E. S. Page, "Continuous Inspection Schemes", Biometrika 41 (1954)) of the two
+    /// levels, each bounded so that no single run decides.
     pub(crate) fn recovers(&mut self, point: &Point) -> bool {
         let Levels { before, after, spread } = self.levels;
         let value = self.value(point);

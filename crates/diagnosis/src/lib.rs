@@ -5,8 +5,10 @@
 //! - [`remaining`]: how long a running query may still take.
 //! - [`stats`]: the statistics these rest on.
 //!
-//! Everything is pure: no clock, no store, no IO; the same runs in the same order give the same changes. The design,
-//! its sources and its measured error rates are in `docs/internals/diagnosis.md`.
+//! Everything is pure: no clock, no store, no IO; the same runs in the same order give the same changes. The
+//! design, its sources and its measured error rates are in `docs/internals/diagnosis.md`.
+
+#![cfg_attr(test, expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly"))]
 
 mod adjust;
 mod cause;
@@ -25,6 +27,7 @@ mod remaining;
 #[cfg(feature = "serde")]
 mod saved;
 mod scan;
+mod search;
 mod series;
 pub mod stats;
 

@@ -1,8 +1,9 @@
 //! Places where the counters themselves say that something changed.
 //!
-//! A mark is a run since which every run has a version, a plan, a number of threads, a spill, a longer wait or a skew
-//! that the runs before had not. The place of a change need not be searched for there, so less evidence of the time is
-//! enough. A mark that makes runs slower by itself (a spill, fewer threads, a wait, a skew) is a strong one.
+//! A mark is a run since which every run has a version, a plan, a number of threads, a spill, a longer wait or
+//! a skew that the runs before had not. The place of a change need not be searched for there, so less evidence
+//! of the time is enough. A mark that makes runs slower by itself (a spill, fewer threads, a wait, a skew) is a
+//! strong one.
 
 use crate::features::RunFeatures;
 use crate::limits::AFTER_RUNS_MIN;
@@ -46,7 +47,9 @@ pub(crate) fn marks(points: &[Point], runs: &[&RunFeatures]) -> Vec<Mark> {
         Some(if wait >= WAIT_SHARE * run.wall_ns as f64 { wait } else { 0.0 })
     };
     found.extend(since_when_more(runs, wait));
-    found.extend(since_when_more(runs, |run| Some(run.busy_ns() as f64 / run.cpu_ns.filter(|&cpu| cpu > 0)? as f64)));
+    found.extend(since_when_more(runs, |run| {
+        Some(run.busy_ns() as f64 / run.cpu_ns.filter(|&cpu| cpu > 0)? as f64)
+    }));
     found
 }
 

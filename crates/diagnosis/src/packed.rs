@@ -1,9 +1,10 @@
 //! The features of a run as bytes.
 //!
-//! A version, a bit for each optional figure, then numbers as variable-length integers (LEB128, as Protocol Buffers have
-//! them) and names with their length. Then each node: a byte that says which of eight figures follow, two bytes a figure
-//! ([`Quantity`]). Rows taken are left out where they are the rows its inputs gave on, as they are for most nodes. The
-//! plan is not in it but its fingerprint: a store keeps each plan of a query once ([`Plan::pack`]).
+//! A version, a bit for each optional figure, then numbers as variable-length integers (LEB128, as Protocol
+//! Buffers have them) and names with their length. Then each node: a byte that says which of eight figures
+//! follow, two bytes a figure ([`Quantity`]). Rows taken are left out where they are the rows its inputs gave
+//! on, as they are for most nodes. The plan is not in it but its fingerprint: a store keeps each plan of a
+//! query once ([`Plan::pack`]).
 
 use std::sync::Arc;
 
@@ -89,10 +90,18 @@ impl RunFeatures {
             let mut node = *node;
             let rows_in = node.rows_in;
             let figures = figures(&mut node);
-            to.0.push(figures.iter().enumerate().fold(0, |bits, (at, value)| bits | u8::from(value.get().is_some()) << at));
+            to.0.push(
+                figures
+                    .iter()
+                    .enumerate()
+                    .fold(0, |bits, (at, value)| bits | u8::from(value.get().is_some()) << at),
+            );
             // The lowest bit of the next byte pair is not free, so the rows taken have a code of their own.
             let given = rows_given(&self.plan, nodes, place);
-            figures.into_iter().filter(|value| value.get().is_some()).for_each(|value| to.0.extend(value.code().to_be_bytes()));
+            figures
+                .into_iter()
+                .filter(|value| value.get().is_some())
+                .for_each(|value| to.0.extend(value.code().to_be_bytes()));
             if rows_in == given {
                 to.0.push(u8::MAX);
             } else {
@@ -228,7 +237,9 @@ impl Plan {
             to.number(node.columns.map_or(0, |columns| u64::from(columns) + 1));
             for text in [&node.table, &node.predicate, &node.how, &node.user_code] {
                 to.0.push(u8::from(text.is_some()));
-                text.iter().for_each(|text| to.text(text));
+                if let Some(text) = text {
+                    to.text(text);
+                }
             }
         }
         to.0

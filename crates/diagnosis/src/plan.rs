@@ -76,6 +76,10 @@ impl PlanNode {
     }
 }
 
+/// Whether two nodes of one role can be the same: the old one, the new one, and whether matched nodes feed
+/// both.
+type Rule<'r> = &'r dyn Fn(&PlanNode, &PlanNode, bool) -> bool;
+
 /// Which nodes of two plans are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matching {
@@ -86,9 +90,9 @@ pub struct Matching {
 }
 
 impl Matching {
-    /// Matches the nodes of two plans: sub-plans of one shape first, the highest first, as GumTree does (Falleri and
-    /// others, ASE 2014), then scans of one table, then nodes of one role whose inputs are matched with each other,
-    /// then what is left of a role in order.
+    /// Matches the nodes of two plans: sub-plans of one shape first, the highest first, as GumTree does
+    /// (Falleri and others, ASE 2014), then scans of one table, then nodes of one role whose inputs are matched
+    /// with each other, then what is left of a role in order.
     pub fn new(old: &Plan, new: &Plan) -> Self {
         let (olds, news) = (old.nodes.len(), new.nodes.len());
         let mut matching = Self { of_new: vec![None; news], of_old: vec![None; olds] };
@@ -106,7 +110,9 @@ impl Matching {
                 continue;
             }
             let alike = by_shape.get(&new.nodes[here].shape).into_iter().flatten();
-            let Some(&there) = alike.into_iter().find(|&&there| matching.of_old[there].is_none()) else { continue };
+            let Some(&there) = alike.into_iter().find(|&&there| matching.of_old[there].is_none()) else {
+                continue;
+            };
             let mut open = vec![(there, here)];
             while let Some((there, here)) = open.pop() {
                 if matching.pair(there, here) {
@@ -121,7 +127,7 @@ impl Matching {
         let leaf = |old: &PlanNode, new: &PlanNode, _: bool| {
             old.inputs.is_empty() == new.inputs.is_empty() && old.role != Role::Unknown
         };
-        let rules: [&dyn Fn(&PlanNode, &PlanNode, bool) -> bool; 4] = [&scans, &same, &fed, &leaf];
+        let rules: [Rule<'_>; 4] = [&scans, &same, &fed, &leaf];
         for rule in rules {
             for here in 0..news {
                 if matching.of_new[here].is_some() {
@@ -156,29 +162,31 @@ impl Matching {
         new.inputs.iter().any(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there)))
     }
 
-    /// What is different between the plans, a sentence each without its full stop, those that can change the work first.
+    /// What is different between the plans, a sentence each without its full stop, those that can change the
+    /// work first.
     pub fn differences(&self, old: &Plan, new: &Plan) -> Vec<Difference> {
         let mut found = Vec::new();
         for (here, node) in new.nodes.iter().enumerate() {
-            match self.of_new[here] {
-                Some(there) => {
-                    let other = &old.nodes[there];
-                    let moved = self.inputs_swapped(other, node);
-                    if other.own_shape != node.own_shape || moved {
-                        found.push(Difference { node: Some(here), ..difference(other, node, moved) });
-                    }
-                }
-                None => {
-                    let text = format!("{} was added", node.name());
-                    found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
-                }
+            let Some(there) = self.of_new[here] else {
+                let text = format!("{} was added", node.name());
+                found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
+                continue;
+            };
+            let other = &old.nodes[there];
+            let moved = self.inputs_swapped(other, node);
+            if other.own_shape != node.own_shape || moved {
+                found.push(Difference { node: Some(here), ..difference(other, node, moved) });
             }
         }
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
             let text = format!("{} is gone", node.name());
             // What now reads from where it stood.
             let reader = old.nodes.iter().position(|reader| reader.inputs.contains(&there));
-            let node = Difference { node: reader.and_then(|reader| self.of_old[reader]), text, makes_rows: makes_rows(node.role) };
+            let node = Difference {
+                node: reader.and_then(|reader| self.of_old[reader]),
+                text,
+                makes_rows: makes_rows(node.role),
+            };
             found.push(node);
         }
         found.sort_by_key(|difference| !difference.makes_rows);
@@ -188,8 +196,12 @@ impl Matching {
     /// Whether a matched node reads from the same two nodes in another order.
     pub fn inputs_swapped(&self, old: &PlanNode, new: &PlanNode) -> bool {
         let then: Vec<usize> = old.inputs.iter().filter_map(|&input| self.of_old[input]).collect();
-        let now: Vec<usize> =
-            new.inputs.iter().copied().filter(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there))).collect();
+        let now: Vec<usize> = new
+            .inputs
+            .iter()
+            .copied()
+            .filter(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there)))
+            .collect();
         now.len() > 1 && now != then && now.iter().all(|input| then.contains(input))
     }
 }
@@ -206,7 +218,10 @@ pub struct Difference {
 }
 
 fn makes_rows(role: Role) -> bool {
-    !matches!(role, Role::Projection | Role::Map | Role::Rename | Role::Sort | Role::Engine | Role::Sink | Role::Unknown)
+    !matches!(
+        role,
+        Role::Projection | Role::Map | Role::Rename | Role::Sort | Role::Engine | Role::Sink | Role::Unknown
+    )
 }
 
 fn difference(old: &PlanNode, new: &PlanNode, swapped: bool) -> Difference {
@@ -221,11 +236,15 @@ fn difference(old: &PlanNode, new: &PlanNode, swapped: bool) -> Difference {
         return rows(format!("{at}: {then} join became {now} join"));
     }
     match (&old.predicate, &new.predicate) {
-        (Some(_), None) if new.role == Role::Scan => return rows(format!("the predicate no longer reaches {at}")),
+        (Some(_), None) if new.role == Role::Scan => {
+            return rows(format!("the predicate no longer reaches {at}"));
+        }
         (None, Some(_)) if new.role == Role::Scan => return rows(format!("the predicate reaches {at} now")),
         (Some(_), None) => return rows(format!("{at} lost its predicate")),
         (None, Some(now)) => return rows(format!("{at} has the new predicate {now}")),
-        (Some(then), Some(now)) if then != now => return rows(format!("{at}: predicate {then} became {now}")),
+        (Some(then), Some(now)) if then != now => {
+            return rows(format!("{at}: predicate {then} became {now}"));
+        }
         _ => {}
     }
     if old.table != new.table {

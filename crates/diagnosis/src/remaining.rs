@@ -1,12 +1,11 @@
 //! How long may a running query still take?
 //!
-//! Each earlier run of the same regime is a forecast of this one: its time, times the rows this one has read beyond what
-//! that one read, or the rows it will read where its scans have ended. Where counters say how much of the earlier run's
-//! work is done, the time this would take at the pace so far counts the more, the more is done. What those forecasts
-//! leave from now on is the distribution; its quantiles are those of Weibull (`k / (n + 1)`, type 6 of Hyndman and Fan),
-//! which hold the next value of an exchangeable sample with the stated probability, whatever the distribution is
-//! (G. Shafer and V. Vovk, "A Tutorial on Conformal Prediction", Journal of Machine Learning Research 9 (2008)).
-//! A forecast shorter than the time the query has run already is ruled out.
+//! Each earlier run of the same regime is a forecast of this one: its time, times the rows this one has read
+//! beyond what that one read, or the rows it did read where its scans have ended. What those forecasts leave
+//! from now on is the distribution; its quantiles are those of Weibull (`k / (n + 1)`, type 6 of Hyndman and
+//! Fan), which hold the next value of an exchangeable sample with the stated probability, whatever the
+//! distribution is (G. Shafer and V. Vovk, "A Tutorial on Conformal Prediction", Journal of Machine Learning
+//! Research 9 (2008)). A forecast shorter than the time the query has run already is ruled out.
 
 use queryscope_insights::Fingerprint;
 
@@ -29,8 +28,8 @@ const ROWS_TOLD: f64 = 1.2;
 pub struct Running<'r> {
     /// How long it has run, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Its physical plan, and its nodes' counters so far in the plan's order, with whether each has ended; empty where
-    /// nothing was counted yet.
+    /// Its physical plan, and its nodes' counters so far in the plan's order, with whether each has ended;
+    /// empty where nothing was counted yet.
     pub plan: Option<Fingerprint>,
     /// The counters.
     pub nodes: &'r [(NodeFeatures, bool)],
@@ -54,8 +53,8 @@ pub struct Remaining {
     pub basis: String,
 }
 
-/// Forecasts from earlier runs of the same regime ([`Detector::current`](crate::Detector::current)), oldest first;
-/// `None` where they are too few, or all shorter than what has passed.
+/// Forecasts from earlier runs of the same regime ([`Detector::current`](crate::Detector::current)), oldest
+/// first; `None` where they are too few, or all shorter than what has passed.
 pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Remaining> {
     let finished: Vec<&RunFeatures> =
         earlier.iter().rev().filter(|run| run.status == Status::Finished).take(RUNS_MAX).copied().collect();
@@ -70,17 +69,10 @@ pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Rema
     let mut factors = Vec::new();
     let mut left: Vec<f64> = Vec::new();
     for run in &runs {
-        let (rows, done) = if Some(run.plan.fingerprint) == running.plan { progress(running, run) } else { (1.0, 0.0) };
+        let rows = if Some(run.plan.fingerprint) == running.plan { rows_factor(running, run) } else { 1.0 };
         factors.push(rows);
         let planning = run.planning_ns.unwrap_or(0).min(run.wall_ns) as f64;
-        let forecast = planning + (run.wall_ns as f64 - planning) * rows;
-        let total = if done > 0.0 {
-            // Work and time do not run alike, so the pace says little before much is done.
-            let weight = done * done;
-            ((1.0 - weight) * forecast.max(1.0).ln() + weight * (elapsed / done).max(1.0).ln()).exp()
-        } else {
-            forecast
-        };
+        let total = planning + (run.wall_ns as f64 - planning) * rows;
         if total > elapsed {
             left.push(total - elapsed);
         }
@@ -101,37 +93,23 @@ pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Rema
     Some(Remaining { p10_ms, p50_ms, p90_ms, runs: runs.len(), rows_factor: told.then_some(factor), basis })
 }
 
-/// By how much this run reads more than an earlier one, and what part of its work is done.
-fn progress(running: &Running<'_>, earlier: &RunFeatures) -> (f64, f64) {
-    let nodes = || running.nodes.iter().zip(&earlier.nodes).zip(&earlier.plan.nodes);
+/// By how much this run reads more than an earlier one: at least, while scans go on; exactly, once they have
+/// ended.
+fn rows_factor(running: &Running<'_>, earlier: &RunFeatures) -> f64 {
     let read = |node: &NodeFeatures| node.rows_scanned.get().or(node.rows_out.get()).unwrap_or(0) as f64;
-    let (mut now, mut then, mut ended, mut scans) = (0.0, 0.0, true, 0);
-    for ((&(node, done), old), planned) in nodes() {
+    let (mut now, mut then, mut ended) = (0.0, 0.0, true);
+    for ((&(node, done), old), planned) in running.nodes.iter().zip(&earlier.nodes).zip(&earlier.plan.nodes) {
         if planned.inputs.is_empty() {
             now += read(&node);
             then += read(old);
             ended &= done;
-            scans += 1;
         }
     }
-    let rows = match (scans, then > 0.0) {
-        (0, _) | (_, false) => 1.0,
-        _ if ended => now / then,
-        _ => (now / then).max(1.0),
-    };
-    // A scan that has read more than it did and goes on may read any number: how much is done is not known.
-    if scans > 0 && !ended && now > then {
-        return (rows, 0.0);
+    match then > 0.0 {
+        false => 1.0,
+        true if ended => now / then,
+        true => (now / then).max(1.0),
     }
-    let (mut work, mut all) = (0.0, 0.0);
-    for ((&(node, done), old), _) in nodes() {
-        let busy = old.busy_ns.get().unwrap_or(0) as f64;
-        let worked = |node: &NodeFeatures| node.rows_in.get().unwrap_or(0) as f64 + read(node);
-        let part = worked(&node) / (worked(old) * rows).max(1.0);
-        all += busy;
-        work += busy * if done { 1.0 } else { part.min(0.98) };
-    }
-    (rows, if all > 0.0 { work / all } else { 0.0 })
 }
 
 /// The quantile of type 6 of sorted values; beyond the outermost values it is those.
@@ -178,14 +156,17 @@ mod tests {
         let each = walls_ms.into_iter().enumerate().map(|(place, wall_ms)| RunFeatures {
             plan: plan(),
             nodes: [node(1_000)].into(),
-            ..RunFeatures::new(QueryId::new(Uuid::from_u128(place as u128)), place as i64, wall_ms * 1_000_000)
+            ..RunFeatures::new(
+                QueryId::new(Uuid::from_u128(place as u128)),
+                place as i64,
+                wall_ms * 1_000_000,
+            )
         });
         each.collect()
     }
 
     fn told(elapsed_ms: u64, nodes: &[(NodeFeatures, bool)], earlier: &[RunFeatures]) -> Option<Remaining> {
-        let running =
-            Running { elapsed_ns: elapsed_ms * 1_000_000, plan: Some(plan().fingerprint), nodes };
+        let running = Running { elapsed_ns: elapsed_ms * 1_000_000, plan: Some(plan().fingerprint), nodes };
         remaining(&running, &earlier.iter().collect::<Vec<_>>())
     }
 

@@ -1,9 +1,9 @@
-//! The part of a detector that does not follow from the last 500 runs: its open changes, with the runs before them, and
-//! which runs of the window ran while a change lasted that is over.
+//! The part of a detector that does not follow from the last 500 runs: its open changes, with the runs before
+//! them, and which runs of the window ran while a change lasted that is over.
 //!
 //! A store keeps it beside the runs' features, as JSON that is read with every digit (`serde_json` with
-//! `float_roundtrip`). [`Detector::restore`] makes the detector of both that says the
-//! same of the next run as the one that was saved.
+//! `float_roundtrip`). [`Detector::restore`] makes the detector of both that says the same of the next run as
+//! the one that was saved.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -77,16 +77,22 @@ struct SavedGrowth {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
+        .collect()
 }
 
 fn bytes(hex: &str) -> Result<Vec<u8>, PackedError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or(PackedError::Invalid("a digit"));
     let pairs = hex.as_bytes().chunks(2);
-    pairs.map(|pair| match pair {
-        [high, low] => Ok((digit(*high)? << 4 | digit(*low)?) as u8),
-        _ => Err(PackedError::CutOff),
-    }).collect()
+    pairs
+        .map(|pair| match pair {
+            [high, low] => Ok((digit(*high)? << 4 | digit(*low)?) as u8),
+            _ => Err(PackedError::CutOff),
+        })
+        .collect()
 }
 
 fn saved_place((at, id): (i64, QueryId)) -> (i64, Uuid) {

@@ -1,18 +1,20 @@
 //! Is the end of a series another than what came before, and since which run?
 //!
-//! All splits of the series into its last `m` values and those before are ranked at once: the ranks of all values are
-//! found once, and their sum over the last `m` is the rank sum of the Mann-Whitney test of that split. A split is called
-//! when
+//! All splits of the series into its last `m` values and those before are ranked at once: the ranks of all
+//! values are found once, and their sum over the last `m` is the rank sum of the Mann-Whitney test of that
+//! split. A split is called when
 //!
 //! 1. the probability of its U by luck is under what a query may spend on one run ([`Spending`]),
-//! 2. Cliff's delta is at least [`DELTA_MIN`], and the medians differ by at least a factor that falls with `m`, and
-//! 3. no stretch of `m` runs before was as extreme: a burst, a cold cache or a slow day that was there before is what
-//!    the query does. The ranks of every stretch are at hand, so that this test of its own past, which holds whatever
-//!    the correlation of neighbours is, costs one pass (a block test, as in H. R. Künsch, "The Jackknife and the
-//!    Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989)).
+//! 2. Cliff's delta is at least [`DELTA_MIN`], and the medians differ by at least a factor that falls with `m`,
+//!    and
+//! 3. no stretch of `m` runs before was as extreme: a burst, a cold cache or a slow day that was there before
+//!    is what the query does. The ranks of every stretch are at hand, so that this test of its own past, which
+//!    holds whatever the correlation of neighbours is, costs one pass (a block test, as in H. R. Künsch, "The
+//!    Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989)).
 //!
-//! Few values cannot reach a small probability by rank, however far apart they lie; there the moderated t test judges.
-//! The place is found in a second step, as the cut that explains most of the variance of the winsorised values.
+//! Few values cannot reach a small probability by rank, however far apart they lie; there the moderated t test
+//! judges. The place is found in a second step, as the cut that explains most of the variance of the winsorised
+//! values.
 
 use queryscope_history::{Alternative, RankTest};
 
@@ -23,12 +25,15 @@ use crate::stats::{
 
 /// What probability of luck one evaluation may call a change at.
 ///
-/// A false discovery rate over all queries would need all of them at once. Where changes are rare, the rate of false
-/// alarms is what people feel, so each query has an allowance a day (alpha spending, K. K. G. Lan and D. L. DeMets,
-/// "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983)), which its evaluations share: it
-/// does not depend on other queries or on the order of work, and bounds the alarms of any number of queries a day.
+/// A false discovery rate over all queries would need all of them at once. Where changes are rare, the rate of
+/// false alarms is what people feel, so each query has an allowance a day (alpha spending, K. K. G. Lan and D.
+/// L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70 (1983)), which its
+/// evaluations share: it does not depend on other queries or on the order of work, and bounds the alarms of any
+/// number of queries a day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spending {
+    /// Least runs after a change without a mark.
+    pub(crate) least: usize,
     /// Where the place of the change is searched for.
     pub(crate) searched: f64,
     /// Where counters say where it is.
@@ -37,9 +42,11 @@ pub(crate) struct Spending {
 
 /// Runs after a change without a mark, unless a query is young and they lie far [`APART`] from all before, in
 /// logarithms.
-const SEARCHED_RUNS_MIN: usize = 5;
+pub(crate) const SEARCHED_RUNS_MIN: usize = 5;
 const APART: f64 = 0.8;
 const YOUNG: usize = 40;
+/// What a young query may spend of its allowance.
+const YOUNG_PART: f64 = 0.3;
 /// The least shift where counters mark a change, in logarithms.
 const MARKED_SHIFT: f64 = 0.2;
 /// The gap between what lies apart.
@@ -72,21 +79,21 @@ pub(crate) fn least_shift(after: usize) -> f64 {
     match after {
         ..=4 => 0.30,
         5..=9 => 0.26,
-        10..=29 => 0.19,
+        10..=29 => 0.21,
         _ => 0.16,
     }
 }
 
-/// A place where counters say that something changed, by values before it; whether it is one that makes runs slower
-/// by itself.
+/// A place where counters say that something changed, by values before it; whether it is one that makes runs
+/// slower by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) cut: usize,
     pub(crate) strong: bool,
 }
 
-/// Looks for a split of the values, which are in the order of time, of which the last is new. No split lies before the
-/// floor.
+/// Looks for a split of the values, which are in the order of time, of which the last is new. No split lies
+/// before the floor.
 pub(crate) fn scan(
     values: &[f64],
     floor: usize,
@@ -107,14 +114,19 @@ pub(crate) fn scan(
         scratch.sums.push(sum);
     }
     let mut best: Option<Split> = None;
-    let marked = marks.iter().map(|mark| (mark.cut, if mark.strong { spending.marked * 5.0 } else { spending.marked }, true));
-    let searched = AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched, false));
+    let marked = marks
+        .iter()
+        .map(|mark| (mark.cut, if mark.strong { spending.marked * 5.0 } else { spending.marked }, true));
+    let searched = AFTER_SIZES
+        .iter()
+        .filter(|&&size| size < count)
+        .map(|&size| (count - size, spending.searched, false));
     for (cut, allowed, is_marked) in marked.chain(searched) {
         let after = count - cut.min(count);
         if cut < BEFORE_RUNS_MIN.max(floor) || after < AFTER_RUNS_MIN {
             continue;
         }
-        let found = judge(values, cut, allowed, is_marked, scratch);
+        let found = judge(values, cut, allowed, is_marked, spending.least, scratch);
         if found.is_some_and(|found| best.is_none_or(|best| found.probability < best.probability)) {
             best = found;
         }
@@ -123,7 +135,14 @@ pub(crate) fn scan(
 }
 
 /// Judges one split; `None` where it may be luck.
-fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mut Scratch) -> Option<Split> {
+fn judge(
+    values: &[f64],
+    cut: usize,
+    allowed: f64,
+    is_marked: bool,
+    least_after: usize,
+    scratch: &mut Scratch,
+) -> Option<Split> {
     let count = values.len();
     let after = count - cut;
     let (m, n) = (after as f64, cut as f64);
@@ -155,7 +174,7 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
     if shift.abs() < least || shift.signum() != delta.signum() {
         return None;
     }
-    if after < SEARCHED_RUNS_MIN && !is_marked && !(cut < YOUNG && shift.abs() >= APART && apart(values, cut)) {
+    if after < least_after && !is_marked && !(cut < YOUNG && shift.abs() >= APART && apart(values, cut)) {
         return None;
     }
     if was_as_far(values, cut, then, shift, buffer) {
@@ -173,11 +192,15 @@ fn judge(values: &[f64], cut: usize, allowed: f64, is_marked: bool, scratch: &mu
         // Outliers make the test blind; they are drawn in to three deviations about each median.
         for (sample, middle) in [(&mut *first, now), (&mut *second, then)] {
             let spread = 3.0 * deviation(sample, middle, buffer).max(0.05);
-            sample.iter_mut().for_each(|value| *value = value.clamp(middle - spread, middle + spread));
+            for value in sample.iter_mut() {
+                *value = value.clamp(middle - spread, middle + spread);
+            }
         }
         if delta > 0.0 { moderated_t(first, second) } else { moderated_t(second, first) }
     };
     let probability = correlated(probability, correlation);
+    // What few runs showed to be usual may be luck, too.
+    let allowed = if cut < YOUNG && !is_marked { allowed * YOUNG_PART } else { allowed };
     (probability <= allowed).then_some(Split { cut, shift, probability })
 }
 
@@ -189,8 +212,9 @@ fn apart(values: &[f64], cut: usize) -> bool {
     least(after) > most(before) + GAP || most(after) < least(before) - GAP
 }
 
-/// Whether a stretch before the cut came as far from the usual as the values after it: three quarters of the shift count
-/// as all of it. The stretch is shorter than what came after, as no burst is as long as the one before.
+/// Whether a stretch before the cut came as far from the usual as the values after it: three quarters of the
+/// shift count as all of it. The stretch is shorter than what came after, as no burst is as long as the one
+/// before.
 fn was_as_far(values: &[f64], cut: usize, usual: f64, shift: f64, buffer: &mut Vec<f64>) -> bool {
     let after = values.len() - cut;
     let length = (after * 3).div_ceil(5).max(AFTER_RUNS_MIN);
@@ -217,9 +241,9 @@ fn autocorrelation(ranks: &[f64]) -> f64 {
     if own > 0.0 { (next / own).clamp(0.0, 0.6) } else { 0.0 }
 }
 
-/// A probability where neighbours are correlated: as many values say as much as fewer independent ones would, their
-/// number lower by `(1 - r) / (1 + r)` (the effective sample size of an autoregressive series of the first order; von
-/// Storch and Zwiers, *Statistical Analysis in Climate Research*, 1999, section 6.6.8).
+/// A probability where neighbours are correlated: as many values say as much as fewer independent ones would,
+/// their number lower by `(1 - r) / (1 + r)` (the effective sample size of an autoregressive series of the
+/// first order; von Storch and Zwiers, *Statistical Analysis in Climate Research*, 1999, section 6.6.8).
 fn correlated(probability: f64, correlation: f64) -> f64 {
     if correlation <= 0.0 || probability >= 0.5 {
         return probability;
@@ -244,8 +268,9 @@ fn log_choose(n: usize, k: usize) -> f64 {
     (0..k).map(|step| ((n - step) as f64 / (step + 1) as f64).ln()).sum()
 }
 
-/// Where the change that a split showed began: the cut near it that explains most of the variance. Values are drawn in
-/// to three deviations about the median of their side first, so that one slow run does not draw the cut to itself.
+/// Where the change that a split showed began: the cut near it that explains most of the variance. Values are
+/// drawn in to three deviations about the median of their side first, so that one slow run does not draw the
+/// cut to itself.
 pub(crate) fn locate(values: &[f64], split: Split, marks: &[Mark], scratch: &mut Scratch) -> usize {
     let count = values.len();
     let after = count - split.cut;
@@ -266,7 +291,8 @@ pub(crate) fn locate(values: &[f64], split: Split, marks: &[Mark], scratch: &mut
     let marked = marks.iter().filter(|mark| mark.cut > from && mark.cut < count).filter_map(|mark| {
         let own = gain_at(buffer, mark.cut - from);
         let near = mark.cut.abs_diff(from + cut) <= 3;
-        (own >= gain * if mark.strong { 0.75 } else { 0.85 } || near && own >= gain * 0.6).then_some((own, mark.cut))
+        (own >= gain * if mark.strong { 0.75 } else { 0.85 } || near && own >= gain * 0.6)
+            .then_some((own, mark.cut))
     });
     marked.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(from + cut, |(_, cut)| cut)
 }
@@ -278,8 +304,8 @@ fn gain_at(values: &[f64], cut: usize) -> f64 {
     below * below * count / (cut as f64 * (count - cut as f64))
 }
 
-/// Whether a series changed slowly rather than at once: what came just before the cut is nearer to what came after than
-/// to the rest before.
+/// Whether a series changed slowly rather than at once: what came just before the cut is nearer to what came
+/// after than to the rest before.
 pub(crate) fn step(values: &[f64], cut: usize, near: usize, scratch: &mut Scratch) -> (f64, f64) {
     let from = cut.saturating_sub(near);
     let mut middle = |part: &[f64]| {

@@ -40,7 +40,9 @@ pub(crate) struct Marks {
 impl Point {
     /// The run in numbers.
     pub(crate) fn new(run: &RunFeatures) -> Self {
-        let log = |value: Option<u64>| value.filter(|&value| value > 0).map_or(f64::NAN, |value| (value as f64).ln());
+        let log = |value: Option<u64>| {
+            value.filter(|&value| value > 0).map_or(f64::NAN, |value| (value as f64).ln())
+        };
         let skew = run.nodes.iter().filter_map(|node| node.imbalance_permille.get()).max();
         Self {
             started_unix_ns: run.started_unix_ns,
@@ -88,7 +90,9 @@ pub(crate) struct Series {
 
 /// A name as a number that does not depend on other names (FNV-1a); 0 is no name.
 pub(crate) fn number(name: Option<&Arc<str>>) -> u32 {
-    name.map_or(0, |name| name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1))
+    name.map_or(0, |name| {
+        name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1)
+    })
 }
 
 impl Series {
@@ -97,7 +101,9 @@ impl Series {
         let point = Point::new(&run);
         let place = self.entries.partition_point(|entry| entry.point.place() < point.place());
         let full = self.entries.len() >= WINDOW_RUNS;
-        if full && place == 0 || self.entries.get(place).is_some_and(|entry| entry.point.place() == point.place()) {
+        if full && place == 0
+            || self.entries.get(place).is_some_and(|entry| entry.point.place() == point.place())
+        {
             return false;
         }
         self.entries.insert(place, Entry { point, run, episode: false });

@@ -1,5 +1,6 @@
-//! Statistics, each with its definition and its source. `docs/internals/diagnosis.md` says what each is used for; the
-//! tests compare with what SciPy and `ruptures` say of the same numbers (`tests/fixtures/statistics.py`).
+//! Statistics, each with its definition and its source. `docs/internals/diagnosis.md` says what each is used
+//! for; the tests compare with what SciPy and `ruptures` say of the same numbers
+//! (`tests/fixtures/statistics.py`).
 
 /// The middle of sorted values: the middle one, or the average of the two middle ones.
 pub fn median_of_sorted(sorted: &[f64]) -> f64 {
@@ -25,10 +26,10 @@ pub fn median(values: &mut [f64]) -> f64 {
     f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper)
 }
 
-/// Median and the bounds of its interval of 95 %, from order statistics: the interval from the `k`-th smallest to the
-/// `k`-th largest value holds the median of the distribution with probability `1 - 2 P(B < k)`, `B` binomial with `n`
-/// and one half (Conover, *Practical Nonparametric Statistics*, 1999, section 3.2). Below 6 values no such interval
-/// reaches 95 %: it is the range. `None` of no values; sorts them.
+/// Median and the bounds of its interval of 95 %, from order statistics: the interval from the `k`-th smallest
+/// to the `k`-th largest value holds the median of the distribution with probability `1 - 2 P(B < k)`, `B`
+/// binomial with `n` and one half (Conover, *Practical Nonparametric Statistics*, 1999, section 3.2). Below 6
+/// values no such interval reaches 95 %: it is the range. `None` of no values; sorts them.
 pub fn median_interval(values: &mut [f64]) -> Option<(f64, f64, f64)> {
     if values.is_empty() {
         return None;
@@ -51,15 +52,17 @@ pub fn median_interval(values: &mut [f64]) -> Option<(f64, f64, f64)> {
 }
 
 /// The spread of values about a middle: 1.4826 times the median of their distances to it, which is the standard
-/// deviation of a normal distribution (Rousseeuw and Croux, "Alternatives to the Median Absolute Deviation", 1993).
+/// deviation of a normal distribution (Rousseeuw and Croux, "Alternatives to the Median Absolute Deviation",
+/// 1993).
 pub fn deviation(values: &[f64], middle: f64, buffer: &mut Vec<f64>) -> f64 {
     buffer.clear();
     buffer.extend(values.iter().map(|value| (value - middle).abs()));
     if buffer.is_empty() { 0.0 } else { 1.482_602_218_505_602 * median(buffer) }
 }
 
-/// Cliff's delta of two samples: how much more often a value of the first is the larger one than the smaller one
-/// (N. Cliff, "Dominance Statistics", Psychological Bulletin 114 (1993)). From U of the first: `2 U / (m n) - 1`.
+/// Cliff's delta of two samples: how much more often a value of the first is the larger one than the smaller
+/// one (N. Cliff, "Dominance Statistics", Psychological Bulletin 114 (1993)). From U of the first: `2 U / (m n)
+/// - 1`.
 pub fn cliffs_delta(u: f64, first: usize, second: usize) -> f64 {
     2.0 * u / (first as f64 * second as f64) - 1.0
 }
@@ -69,8 +72,8 @@ fn ln_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
 }
 
-/// The regularised incomplete beta function, by its continued fraction (Lentz's method, as in *Numerical Recipes*,
-/// section 6.4).
+/// The regularised incomplete beta function, by its continued fraction (Lentz's method, as in *Numerical
+/// Recipes*, section 6.4).
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -86,6 +89,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
+#[expect(clippy::many_single_char_names, reason = "the names of the formula")]
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -121,10 +125,10 @@ pub fn student_tail(t: f64, freedom: f64) -> f64 {
 const PRIOR_VARIANCE: f64 = 0.15 * 0.15;
 const PRIOR_FREEDOM: f64 = 4.0;
 
-/// How probable it is that the mean of the first sample is as far above that of the second by luck: the moderated t
-/// test, whose variance is drawn towards what is usual of queries (G. K. Smyth, "Linear Models and Empirical Bayes
-/// Methods", Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3, section 4). It is what
-/// few runs can be judged by: three after five cannot reach one percent by rank.
+/// How probable it is that the mean of the first sample is as far above that of the second by luck: the
+/// moderated t test, whose variance is drawn towards what is usual of queries (G. K. Smyth, "Linear Models and
+/// Empirical Bayes Methods", Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3,
+/// section 4). It is what few runs can be judged by: three after five cannot reach one percent by rank.
 pub fn moderated_t(first: &[f64], second: &[f64]) -> f64 {
     let (mean_1, squares_1) = moments(first);
     let (mean_2, squares_2) = moments(second);
@@ -140,9 +144,10 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|value| (value - mean) * (value - mean)).sum())
 }
 
-/// The probability of `failed` or more of `runs`, where of `before_runs` earlier ones `before_failed` did: the tail of
-/// the beta-binomial distribution, the prediction of a binomial whose rate has a beta prior (Gelman and others,
-/// *Bayesian Data Analysis*, section 2.4). The prior is one failure in a hundred runs, worth fifty runs.
+/// The probability of `failed` or more of `runs`, where of `before_runs` earlier ones `before_failed` did: the
+/// tail of the beta-binomial distribution, the prediction of a binomial whose rate has a beta prior (Gelman and
+/// others, *Bayesian Data Analysis*, section 2.4). The prior is one failure in a hundred runs, worth fifty
+/// runs.
 pub fn failures_tail(failed: usize, runs: usize, before_failed: usize, before_runs: usize) -> f64 {
     let a = 0.5 + before_failed as f64;
     let b = 49.5 + before_runs.saturating_sub(before_failed) as f64;
@@ -155,9 +160,10 @@ pub fn failures_tail(failed: usize, runs: usize, before_failed: usize, before_ru
     tail.sum::<f64>().min(1.0)
 }
 
-/// The best place to cut a series in two: the number of values before the cut, and by how much cutting there lowers the
-/// sum of squared distances to the mean of each part (the split of binary segmentation with a squared cost; `ruptures`'
-/// `Dynp(model="l2")` for one change). At least `least` values on each side; `None` where there are not so many.
+/// The best place to cut a series in two: the number of values before the cut, and by how much cutting there
+/// lowers the sum of squared distances to the mean of each part (the split of binary segmentation with a
+/// squared cost; `ruptures`' `Dynp(model="l2")` for one change). At least `least` values on each side; `None`
+/// where there are not so many.
 pub fn best_cut(values: &[f64], least: usize) -> Option<(usize, f64)> {
     let count = values.len();
     let whole: f64 = values.iter().sum();
@@ -177,8 +183,8 @@ pub fn best_cut(values: &[f64], least: usize) -> Option<(usize, f64)> {
     best
 }
 
-/// The midranks of values: the place of each in ascending order from 1 on, equal ones sharing the average of their
-/// places. `order` is scratch.
+/// The midranks of values: the place of each in ascending order from 1 on, equal ones sharing the average of
+/// their places. `order` is scratch.
 pub fn midranks(values: &[f64], order: &mut Vec<u32>, ranks: &mut Vec<f64>) {
     order.clear();
     order.extend(0..values.len() as u32);
@@ -205,8 +211,8 @@ pub fn normal_tail(z: f64) -> f64 {
     libm::erfc(z / std::f64::consts::SQRT_2) / 2.0
 }
 
-/// The value that is exceeded with a probability, in the standard normal distribution: the inverse of [`normal_tail`],
-/// by bisection.
+/// The value that is exceeded with a probability, in the standard normal distribution: the inverse of
+/// [`normal_tail`], by bisection.
 pub fn normal_quantile(probability: f64) -> f64 {
     let (mut low, mut high) = (-38.0, 38.0);
     for _ in 0..64 {

@@ -86,9 +86,19 @@ fn specs(options: Options) -> Vec<Spec> {
         (Noise::Bursts, 8),
         (Noise::Growing, 8),
     ] {
-        specs.extend((0..options.labels * times).map(|_| Spec { seed: next(), noise, change: None, young: false }));
+        specs.extend((0..options.labels * times).map(|_| Spec {
+            seed: next(),
+            noise,
+            change: None,
+            young: false,
+        }));
     }
-    specs.extend((0..options.labels * 4).map(|_| Spec { seed: next(), noise: Noise::Plain, change: None, young: true }));
+    specs.extend((0..options.labels * 4).map(|_| Spec {
+        seed: next(),
+        noise: Noise::Plain,
+        change: None,
+        young: true,
+    }));
     specs
 }
 
@@ -141,7 +151,8 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
         outcome.took += thread_cpu().saturating_sub(started);
         drop(told);
         let falsely = |change: &diagnosis::Change| {
-            place < history.changed_at && matches!(change.kind, diagnosis::Kind::Slower | diagnosis::Kind::Failing)
+            place < history.changed_at
+                && matches!(change.kind, diagnosis::Kind::Slower | diagnosis::Kind::Failing)
         };
         let wrong = detector.open().any(falsely);
         if place < history.changed_at {
@@ -175,7 +186,8 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
     if let Some(change) = open {
         outcome.first_cause = first(change);
         let said = places.get(&change.since_query_id).copied();
-        let is_slow = |place: &usize| history.slow[*place] && history.runs[*place].status == status_of(change.kind);
+        let is_slow =
+            |place: &usize| history.slow[*place] && history.runs[*place].status == status_of(change.kind);
         let first_slow = (history.changed_at..history.runs.len()).find(is_slow);
         outcome.onset_error = said.zip(first_slow).map(|(said, real)| said.abs_diff(real));
     }
@@ -188,8 +200,8 @@ fn thread_cpu() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-/// Asks for the remaining time of a run somewhere on its way, and counts where it ended. Work is done from the leaves
-/// up, one node somewhat after the other.
+/// Asks for the remaining time of a run somewhere on its way, and counts where it ended. Work is done from the
+/// leaves up, one node somewhat after the other.
 fn forecast(detector: &Detector, run: &RunFeatures, place: usize, counts: &mut [usize; 3]) {
     let passed = (place / 8 * 37 % 90) as f64 / 100.0;
     let count = run.nodes.len().max(1) as f64;
@@ -231,7 +243,9 @@ fn sums(change: &diagnosis::Change) -> bool {
     if matches!(change.kind, diagnosis::Kind::Failing) {
         return true;
     }
-    let (Some(then), Some(now)) = (change.before.median_wall_ms, change.after.median_wall_ms) else { return false };
+    let (Some(then), Some(now)) = (change.before.median_wall_ms, change.after.median_wall_ms) else {
+        return false;
+    };
     let wall: f64 = change.causes.iter().map(|cause| cause.wall_ms).sum();
     let share: f64 = change.causes.iter().map(|cause| cause.share).sum();
     (wall - (now - then)).abs() <= 1e-6 * (now - then).abs().max(1.0) && (share - 1.0).abs() < 1e-6

@@ -173,10 +173,8 @@ pub fn generate(spec: Spec) -> History {
         decoy_at
     };
     let decoy = random.random_range(0..3);
-    let plans = [
-        [model.plan(), with_decoy(&model, decoy).plan()],
-        [after.plan(), with_decoy(&after, decoy).plan()],
-    ];
+    let plans =
+        [[model.plan(), with_decoy(&model, decoy).plan()], [after.plan(), with_decoy(&after, decoy).plan()]];
     let mut history = History { spec, runs: Vec::new(), changed_at, slow: Vec::new() };
     for (place, &start) in starts.iter().enumerate() {
         let moment = around.next(start, random);
@@ -191,13 +189,18 @@ pub fn generate(spec: Spec) -> History {
             speed *= factor;
         }
         let node_noise = around.deviation * 0.5;
-        let busy: Vec<f64> =
-            ideal.busy.iter().map(|busy| busy * speed.powf(0.9) * (node_noise * normal(random)).exp()).collect();
+        let busy: Vec<f64> = ideal
+            .busy
+            .iter()
+            .map(|busy| busy * speed.powf(0.9) * (node_noise * normal(random)).exp())
+            .collect();
         let even: Vec<f64> = busy.iter().map(|_| 1.0 + 0.1 * random.random_range(0.0..1.0)).collect();
         let wait_noise = moment.waits * (0.3 * normal(random)).exp() * speed.powf(0.5);
         let waits: Vec<f64> = ideal.waits.iter().map(|wait| wait * wait_noise).collect();
         let worked = busy.iter().sum::<f64>() / ideal.busy.iter().sum::<f64>().max(1.0);
-        let planning = model.planning_ns * (0.15 * normal(random)).exp() * if now.is_some_and(|c| c.kind == Kind::SlowHost) { speed } else { 1.0 };
+        let planning = model.planning_ns
+            * (0.15 * normal(random)).exp()
+            * if now.is_some_and(|c| c.kind == Kind::SlowHost) { speed } else { 1.0 };
         let wall = planning
             + (ideal.work_wall * worked + ideal.wait_wall * wait_noise + model.uncounted_ns)
                 * (speed.powf(0.1) * (0.3 * around.deviation * normal(random)).exp());
@@ -207,7 +210,11 @@ pub fn generate(spec: Spec) -> History {
         let mut run = RunFeatures::new(QueryId::new(id), start, wall as u64);
         run.planning_ns = Some(planning as u64);
         let total: f64 = busy.iter().sum();
-        let cpu = if model.cpu_is_busy { total } else { total * 0.96 / model.starved * (0.01 * normal(random)).exp() };
+        let cpu = if model.cpu_is_busy {
+            total
+        } else {
+            total * 0.96 / model.starved * (0.01 * normal(random)).exp()
+        };
         run.cpu_ns = Some(cpu as u64);
         let waited = waits.iter().copied().fold(0.0, f64::max);
         run.waiting_ns = Some(waited as u64);
@@ -243,7 +250,8 @@ fn moments(spec: Spec, runs_a_day: f64, random: &mut Random) -> (Vec<i64>, usize
         return (starts, if spec.change.is_some() { before } else { before + 40 });
     }
     let days = random.random_range(13.0..17.0);
-    let after = if spec.change.is_some() { random.random_range(1.0..5.0_f64).max(35.0 / runs_a_day) } else { 14.0 };
+    let after =
+        if spec.change.is_some() { random.random_range(1.0..5.0_f64).max(35.0 / runs_a_day) } else { 14.0 };
     let starts = starts(days + after, runs_a_day, random);
     if spec.change.is_none() {
         let count = starts.len();
@@ -260,11 +268,15 @@ fn with_decoy(model: &Model, decoy: usize) -> Model {
     match decoy {
         0 => {
             let scan = model.nodes.iter_mut().find(|node| node.role == Role::Scan);
-            scan.into_iter().for_each(|scan| scan.columns += 1);
+            if let Some(scan) = scan {
+                scan.columns += 1;
+            }
         }
         1 => {
             let at = model.nodes.iter().position(|node| node.role == Role::Aggregation);
-            at.into_iter().for_each(|at| model.nodes[at].salt = 7);
+            if let Some(at) = at {
+                model.nodes[at].salt = 7;
+            }
         }
         _ => {
             let top = model.nodes.len() - 1;
@@ -311,14 +323,22 @@ fn apply(change: Change, model: &mut Model, random: &mut Random) {
     let (mut low, mut high): (f64, f64) = (0.0, 1e6);
     // The strength that is needed lies between; each step halves the logarithm of what is left.
     for _ in 0..80 {
-        let middle = if low == 0.0 { if high > 1.0 { high.sqrt() } else { high / 2.0 } } else { (low * high).sqrt() };
+        let middle =
+            if low == 0.0 { if high > 1.0 { high.sqrt() } else { high / 2.0 } } else { (low * high).sqrt() };
         let middle = if (middle - high).abs() < 1e-9 { f64::midpoint(low, high) } else { middle };
         let mut changed = base.clone();
         strengthen(change.kind, middle, choice, &base, &mut changed);
         let wall = changed.ideal(1.0).wall(&changed);
-        let enough =
-            if change.kind == Kind::Faster { wall <= before / change.factor } else { wall >= before * change.factor };
-        if enough { high = middle } else { low = middle }
+        let enough = if change.kind == Kind::Faster {
+            wall <= before / change.factor
+        } else {
+            wall >= before * change.factor
+        };
+        if enough {
+            high = middle
+        } else {
+            low = middle
+        }
         *model = changed;
     }
     let mut changed = base.clone();
@@ -339,7 +359,9 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
             let passes = model.nodes[scan].predicate.take().unwrap_or(0.1);
             let price = base.nodes[scan].price * strength;
             model.nodes[scan].price *= 1.0 + 0.3 * strength;
-            model.nodes.insert(scan + 1, Node { passes, price, ..Node::of("Filter", Role::Selection, &[scan]) });
+            model
+                .nodes
+                .insert(scan + 1, Node { passes, price, ..Node::of("Filter", Role::Selection, &[scan]) });
             for place in scan + 2..model.nodes.len() {
                 for input in &mut model.nodes[place].inputs {
                     *input += usize::from(*input >= scan);
@@ -349,7 +371,7 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
         Kind::OtherJoin => {
             let join = dearest(base, Role::Join);
             model.nodes[join].price *= more;
-            if choice % 2 == 0 {
+            if choice.is_multiple_of(2) {
                 model.nodes[join].inputs.reverse();
             } else {
                 model.nodes[join].kind = "SortMergeJoinExec";
@@ -368,17 +390,16 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
             // Beyond one thread nothing gets slower: the rest is worse use of it.
             let threads = (base.threads / more).round().max(1.0);
             model.threads = threads;
-            model.efficiency = (base.threads * base.efficiency / more / threads).min(1.0).max(1e-3);
+            model.efficiency = (base.threads * base.efficiency / more / threads).clamp(1e-3, 1.0);
             if threads <= 1.0 {
                 model.starved = (more / base.threads / base.efficiency).max(1.0);
             }
         }
         Kind::Quota => {
             model.starved = more;
-            model.cpu_is_busy = base.cpu_is_busy && choice % 2 == 0;
+            model.cpu_is_busy = base.cpu_is_busy && choice.is_multiple_of(2);
         }
         Kind::SlowDisk => model.wait_a_byte *= more,
-        Kind::FewerThreads => model.threads = model.threads.max(8.0),
         Kind::Skew => {
             let node = model.nodes.iter().position(|node| node.kind == "RepartitionExec").unwrap_or(0);
             model.nodes[node].imbalance = (base.threads * 0.9).max(1.9);
@@ -390,7 +411,8 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
             model.nodes[node].spilled_a_row = 16.0;
         }
         Kind::EngineVersion => {
-            model.engine_version = if base.engine == Engine::Polars { "polars 2.2.0" } else { "datafusion 55.2.0" };
+            model.engine_version =
+                if base.engine == Engine::Polars { "polars 2.2.0" } else { "datafusion 55.2.0" };
             let roles = [Role::Aggregation, Role::Scan, Role::Join];
             let role = roles[choice as usize % 3];
             let node = dearest(base, role);
@@ -399,7 +421,7 @@ fn strengthen(kind: Kind, strength: f64, choice: u32, base: &Model, model: &mut 
         Kind::SlowHost | Kind::Failures => {}
         Kind::Faster => {
             model.planning_ns /= more;
-            if choice % 3 == 0 {
+            if choice.is_multiple_of(3) {
                 model.nodes.iter_mut().for_each(|node| node.table_rows /= more);
                 return;
             }

@@ -102,7 +102,8 @@ impl Model {
             });
             let mut top = nodes.len() - 1;
             for _ in 0..random.random_range(0..=3) {
-                let (kind, role) = if random.random_bool(0.5) { ("Filter", Role::Selection) } else { ("Select", Role::Map) };
+                let (kind, role) =
+                    if random.random_bool(0.5) { ("Filter", Role::Selection) } else { ("Select", Role::Map) };
                 let passes = if role == Role::Selection { random.random_range(0.2..0.95) } else { 1.0 };
                 let price = random.random_range(0.5..6.0);
                 nodes.push(Node { passes, price, ..Node::of(kind, role, &[top]) });
@@ -127,7 +128,8 @@ impl Model {
         nodes.push(Node { passes, price, ..Node::of("GroupBy", Role::Aggregation, &[top]) });
         top = nodes.len() - 1;
         for step in 0..random.random_range(0..=8) {
-            let (kind, role) = [("Select", Role::Map), ("Sort", Role::Sort), ("Project", Role::Projection)][step % 3];
+            let (kind, role) =
+                [("Select", Role::Map), ("Sort", Role::Sort), ("Project", Role::Projection)][step % 3];
             nodes.push(Node { price: random.random_range(1.0..30.0), ..Node::of(kind, role, &[top]) });
             top = nodes.len() - 1;
         }
@@ -194,7 +196,8 @@ impl Model {
             own = hash(own, table.as_deref().unwrap_or(""));
             own = hash(own, predicate.as_deref().unwrap_or(""));
             own = hash(own, &format!("{} {}", node.columns, node.user_code));
-            let shape = node.inputs.iter().fold(own, |shape, &input| hash(shape, &nodes[input].shape.to_string()));
+            let shape =
+                node.inputs.iter().fold(own, |shape, &input| hash(shape, &nodes[input].shape.to_string()));
             nodes.push(PlanNode {
                 id: place as u64 + 1,
                 kind: node.kind.to_owned(),
@@ -215,7 +218,13 @@ impl Model {
     }
 
     /// Node figures of a run as the engine counts them. `busy` and `waits` have their noise.
-    pub(crate) fn figures(&self, ideal: &Ideal, busy: &[f64], waits: &[f64], even: &[f64]) -> Box<[NodeFeatures]> {
+    pub(crate) fn figures(
+        &self,
+        ideal: &Ideal,
+        busy: &[f64],
+        waits: &[f64],
+        even: &[f64],
+    ) -> Box<[NodeFeatures]> {
         let partitions = self.threads.round();
         let each = self.nodes.iter().enumerate().map(|(here, node)| {
             let known = |value: f64| Quantity::new(value.max(0.0).round() as u64);
@@ -237,7 +246,8 @@ impl Model {
                 }
                 Engine::DataFusion => {
                     figures.partitions = known(partitions);
-                    figures.imbalance_permille = known(1000.0 * (node.imbalance * even[here]).min(partitions));
+                    figures.imbalance_permille =
+                        known(1000.0 * (node.imbalance * even[here]).min(partitions));
                     if scan {
                         figures.rows_scanned = known(ideal.scanned[here]);
                         figures.waiting_ns = known(waits[here] * partitions);
@@ -282,5 +292,7 @@ fn join_kind(engine: Engine) -> &'static str {
 }
 
 fn hash(seed: u64, text: &str) -> u64 {
-    text.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

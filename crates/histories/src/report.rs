@@ -28,22 +28,31 @@ fn is_slower(outcome: &Outcome) -> bool {
 fn detection(outcomes: &[Outcome], text: &mut String) {
     let within = |runs: usize, of: &dyn Fn(&Outcome) -> bool| {
         let all: Vec<&Outcome> = outcomes.iter().filter(|outcome| of(outcome)).collect();
-        percent(all.iter().filter(|outcome| outcome.called_after.is_some_and(|after| after <= runs)).count(), all.len())
+        percent(
+            all.iter().filter(|outcome| outcome.called_after.is_some_and(|after| after <= runs)).count(),
+            all.len(),
+        )
     };
     let _ = writeln!(text, "| called within | 5 runs | 10 | 30 |\n|---|---|---|---|");
     let mut row = |name: &str, of: &dyn Fn(&Outcome) -> bool| {
         let _ = writeln!(text, "| {name} | {} | {} | {} |", within(5, of), within(10, of), within(30, of));
     };
-    let plain = |outcome: &Outcome| is_slower(outcome) && outcome.spec.noise == Noise::Plain && !outcome.spec.young;
-    let at_least = |outcome: &Outcome, factor: f64| outcome.spec.change.is_some_and(|change| change.factor >= factor);
+    let plain =
+        |outcome: &Outcome| is_slower(outcome) && outcome.spec.noise == Noise::Plain && !outcome.spec.young;
+    let at_least =
+        |outcome: &Outcome, factor: f64| outcome.spec.change.is_some_and(|change| change.factor >= factor);
     row(">= 1.5x", &|outcome| plain(outcome) && at_least(outcome, 1.5));
     row(">= 2x", &|outcome| plain(outcome) && at_least(outcome, 2.0));
     row(">= 1.3x", &|outcome| plain(outcome));
     for factor in [1.3, 1.5, 2.0, 3.0] {
         let name = format!("{factor}x");
-        row(&name, &|outcome| plain(outcome) && outcome.spec.change.is_some_and(|change| change.factor == factor));
+        row(&name, &|outcome| {
+            plain(outcome) && outcome.spec.change.is_some_and(|change| (change.factor - factor).abs() < 0.01)
+        });
     }
-    row("young queries, >= 1.5x", &|outcome| is_slower(outcome) && outcome.spec.young && at_least(outcome, 1.5));
+    row("young queries, >= 1.5x", &|outcome| {
+        is_slower(outcome) && outcome.spec.young && at_least(outcome, 1.5)
+    });
     row("hard noise, >= 1.5x", &|outcome| {
         is_slower(outcome) && outcome.spec.noise != Noise::Plain && at_least(outcome, 1.5)
     });
@@ -96,12 +105,15 @@ fn is_right(outcome: &Outcome, cause: CauseKind) -> bool {
 fn causes(outcomes: &[Outcome], text: &mut String) {
     let _ = writeln!(
         text,
-        "\n| first cause right | when called | at the end | with a harmless plan before | wrong with share >= 50 % |\n|---|---|---|---|---|"
+        "\n| first cause right | when called | at the end | with a harmless plan before | wrong with share >= 50 % |\n\
+         |---|---|---|---|---|"
     );
     let mut row = |name: &str, of: &dyn Fn(&Outcome) -> bool| {
         let all: Vec<&Outcome> = outcomes
             .iter()
-            .filter(|outcome| of(outcome) && outcome.spec.change.is_some_and(|change| change.kind.cause().is_some()))
+            .filter(|outcome| {
+                of(outcome) && outcome.spec.change.is_some_and(|change| change.kind.cause().is_some())
+            })
             .collect();
         let told = |with: &dyn Fn(&Outcome) -> bool, cause: fn(&Outcome) -> Option<(CauseKind, f64)>| {
             let all: Vec<(&Outcome, CauseKind)> = all
@@ -134,7 +146,9 @@ fn causes(outcomes: &[Outcome], text: &mut String) {
     row("all", &|_| true);
     for kind in Kind::ALL {
         if kind.cause().is_some() {
-            row(&format!("{kind:?}"), &|outcome| outcome.spec.change.is_some_and(|change| change.kind == kind));
+            row(&format!("{kind:?}"), &|outcome| {
+                outcome.spec.change.is_some_and(|change| change.kind == kind)
+            });
         }
     }
 }

@@ -115,7 +115,8 @@ impl Surroundings {
             random.random_range(0..self.hosts.len())
         };
         speed *= self.hosts[host];
-        let mut rows = (1.0 + self.growth_a_day).powf(day) * (self.rows_deviation * self::normal(random)).exp();
+        let mut rows =
+            (1.0 + self.growth_a_day).powf(day) * (self.rows_deviation * self::normal(random)).exp();
         if day.rem_euclid(7.0) >= 5.0 {
             speed *= self.weekend;
             rows *= self.weekend_rows;
@@ -143,7 +144,11 @@ pub(crate) fn starts(days: f64, runs_a_day: f64, random: &mut Random) -> Vec<i64
     let mut day = 0.0;
     while day < days {
         let gap = 1.0 / runs_a_day;
-        day += if regular { gap * random.random_range(0.9..1.1) } else { -gap * (1.0 - random.random_range(0.0..1.0_f64)).ln() };
+        day += if regular {
+            gap * random.random_range(0.9..1.1)
+        } else {
+            -gap * (1.0 - random.random_range(0.0..1.0_f64)).ln()
+        };
         let of_day = day.rem_euclid(1.0);
         let moved = if working_hours { day.floor() + 0.3 + 0.45 * of_day } else { day };
         starts.push(START_UNIX_NS + (moved * DAY_NS) as i64);

@@ -165,8 +165,7 @@ fn counters(step: &Step<'_>) -> OutlineCounters {
         waiting_ns: step.counter(&IO).or_else(|| waited_in_partitions(step)),
         spilled_bytes: step.counter(&SPILLED_BYTES),
         partitions,
-        imbalance_permille: by_rows
-            .or_else(|| imbalance(step.counter(&PARTITION_BUSY_MAX), step.busy_ns())),
+        imbalance_permille: by_rows.or_else(|| imbalance(step.counter(&PARTITION_BUSY_MAX), step.busy_ns())),
     }
 }
 
@@ -188,7 +187,8 @@ fn waited_in_partitions(step: &Step<'_>) -> Option<u64> {
         };
         Some(ns as u64)
     };
-    let under_way = of("time_elapsed_scanning_total")?.saturating_add(of("time_elapsed_opening").unwrap_or(0));
+    let under_way =
+        of("time_elapsed_scanning_total")?.saturating_add(of("time_elapsed_opening").unwrap_or(0));
     Some(under_way.saturating_sub(of("time_elapsed_processing").unwrap_or_else(|| step.busy_ns())))
 }
 
@@ -218,8 +218,14 @@ mod tests {
 
     fn plan() -> [Value; 3] {
         let scan = |id: u64, table: &str| node(id, "Scan", "scan", &[], json!({"table": table}), json!({}));
-        let join =
-            node(3, "HashJoin", "join", &[1, 2], json!({"how": "Inner", "keys": ["k"]}), json!({"busy_ns": 7}));
+        let join = node(
+            3,
+            "HashJoin",
+            "join",
+            &[1, 2],
+            json!({"how": "Inner", "keys": ["k"]}),
+            json!({"busy_ns": 7}),
+        );
         [scan(1, "a"), scan(2, "b"), join]
     }
 

@@ -1,16 +1,18 @@
 //! What the difference of two middle runs is made of.
 //!
-//! A run plans, waits, and works: `W = P + Q + k B`, with `B` the time threads worked in its nodes and `k` wall time for
-//! each of it. The difference has three terms:
+//! A run plans, waits, and works: `W = P + Q + k B`, with `B` the time threads worked in its nodes and `k` wall
+//! time for each of it. The difference has three terms:
 //!
 //! - planning, as counted;
-//! - work: `k` times the difference of the busy time of each node. Of a node in both plans that is rows times time per
-//!   row, halved between the two factors (Shapley's value for two); more rows are a cause of their own where they come
-//!   from storage, and the plan's where a node below lets more through that did not. The rest is the plan's where the
-//!   node is another, the program's where it calls user code, a spill's where it spills, and else slower per row. Busy
-//!   time is wall time in the node: where it grows and the CPU time does not, threads were not let run;
-//! - what is left has no work behind it: fewer threads, waits, one large partition, a spill's reads and writes, user code
-//!   that no counter sees, or another plan, by the counters that moved. Where none did, it is unexplained.
+//! - work: `k` times the difference of the busy time of each node. Of a node in both plans that is rows times
+//!   time per row, halved between the two factors (Shapley's value for two); more rows are a cause of their own
+//!   where they come from storage, and the plan's where a node below lets more through that did not. The rest
+//!   is the plan's where the node is another, the program's where it calls user code, a spill's where it
+//!   spills, and else slower per row. Busy time is wall time in the node: where it grows and the CPU time does
+//!   not, threads were not let run;
+//! - what is left has no work behind it: fewer threads, waits, one large partition, a spill's reads and writes,
+//!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
+//!   unexplained.
 
 use queryscope_protocol::Role;
 
@@ -111,7 +113,13 @@ impl Accounts<'_> {
                 ms_words(then.planning.unwrap_or(0.0) / 1e6)
             );
             let evidence = vec![figure("planning", ms(then.planning), ms(now.planning), "ms")];
-            parts.push(Part { cause: CauseKind::Planning, wall_ns: planning, node: None, evidence, sentence });
+            parts.push(Part {
+                cause: CauseKind::Planning,
+                wall_ns: planning,
+                node: None,
+                evidence,
+                sentence,
+            });
         }
         let (busy_then, busy_now) = (then.busy(), now.busy());
         let difference = now.execution() - then.execution();
@@ -127,7 +135,8 @@ impl Accounts<'_> {
             let (slowest, nodes) = uniform(then, now, self.matching);
             let per_row: f64 = work.per_row.iter().map(|(_, busy)| busy).sum();
             let uniform_part = busy_then * (slowest - 1.0);
-            let everywhere = self.starved <= 1.0 && nodes >= 2 && slowest >= 1.15 && uniform_part >= 0.5 * per_row;
+            let everywhere =
+                self.starved <= 1.0 && nodes >= 2 && slowest >= 1.15 && uniform_part >= 0.5 * per_row;
             if everywhere {
                 // Every node is slower alike: that is the processor, not a node.
                 work.starved += per_row;
@@ -161,7 +170,9 @@ impl Accounts<'_> {
             let grown = busy - before.busy;
             let changed = planned.own_shape != old.own_shape || matching.inputs_swapped(old, planned);
             let by_rows = match (before.rows(), node.rows()) {
-                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => f64::midpoint(before.busy / x0, busy / x1) * (x1 - x0),
+                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => {
+                    f64::midpoint(before.busy / x0, busy / x1) * (x1 - x0)
+                }
                 (Some(_), Some(_)) => grown,
                 _ => 0.0,
             };
@@ -190,14 +201,19 @@ impl Accounts<'_> {
         work
     }
 
-    /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work more.
+    /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work
+    /// more.
     fn blocked_by_reads(&self, before: &NodeMedians, node: &NodeMedians, rest: f64) -> bool {
-        let waits = before.waiting.zip(node.waiting).is_some_and(|(then, now)| now >= MOVED * then && now - then >= 0.5 * rest);
+        let waits = before
+            .waiting
+            .zip(node.waiting)
+            .is_some_and(|(then, now)| now >= MOVED * then && now - then >= 0.5 * rest);
         let cpu = self.then.cpu.zip(self.now.cpu).is_some_and(|(then, now)| (now - then) < 0.4 * rest);
         waits && cpu && rest > 0.0
     }
 
-    /// For each node, the scan its additional rows come from, and whether a change of the plan below makes them.
+    /// For each node, the scan its additional rows come from, and whether a change of the plan below makes
+    /// them.
     fn row_origins(&self) -> (Vec<usize>, Vec<bool>) {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let count = now.nodes.len();
@@ -223,7 +239,8 @@ impl Accounts<'_> {
             let makes_rows = changes_rows(old, planned);
             if planned.inputs.is_empty() {
                 // A scan that lost its predicate gives more rows of as many; one over more data reads more.
-                let read_more = before.rows_scanned.zip(node.rows_scanned).map(|(then, now)| now / then.max(1.0));
+                let read_more =
+                    before.rows_scanned.zip(node.rows_scanned).map(|(then, now)| now / then.max(1.0));
                 let gave_more = before.read().zip(node.read()).map_or(1.0, |(then, now)| now / then.max(1.0));
                 let scanned_more = read_more.unwrap_or(if makes_rows { 1.0 } else { gave_more });
                 fed[here] = makes_rows && scanned_more < 1.0 + (gave_more - 1.0) * 0.5;
@@ -332,7 +349,8 @@ impl Accounts<'_> {
         let sign = rest.signum();
         // Waits: those of the query, or of the scan that waits the most.
         let scans = (0..now.nodes.len()).filter_map(|here| {
-            let before = self.matching.of_new[here].map(|there| then.nodes[there].wall_waiting().unwrap_or(0.0));
+            let before =
+                self.matching.of_new[here].map(|there| then.nodes[there].wall_waiting().unwrap_or(0.0));
             Some((here, now.nodes[here].wall_waiting()? - before?))
         });
         let scans: Vec<(usize, f64)> = scans.collect();
@@ -343,11 +361,16 @@ impl Accounts<'_> {
         let whole = if all * sign > whole * sign { all } else { whole };
         let wait = waited.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
         let long = now.longest_wait().max(then.longest_wait());
-        let threads = fewer(then.threads, now.threads, sign).or(fewer(then.partitions(), now.partitions(), sign));
+        let threads =
+            fewer(then.threads, now.threads, sign).or(fewer(then.partitions(), now.partitions(), sign));
         let skewed = self.skew(sign);
         let spilled = (0..now.nodes.len()).find(|&here| {
             let before = self.matching.of_new[here].map_or(0.0, |there| then.nodes[there].spilled);
-            let (small, large) = if sign > 0.0 { (before, now.nodes[here].spilled) } else { (now.nodes[here].spilled, before) };
+            let (small, large) = if sign > 0.0 {
+                (before, now.nodes[here].spilled)
+            } else {
+                (now.nodes[here].spilled, before)
+            };
             large > 0.0 && large >= small * 1.5
         });
         if let Some(here) = spilled {
@@ -396,7 +419,10 @@ impl Accounts<'_> {
             let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
             old != Some(&now.plan.nodes[here].user_code)
         };
-        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| self.then.plan.fingerprint == now.plan.fingerprint));
+        let calls = calls
+            .clone()
+            .find(is_new)
+            .or_else(|| calls.next().filter(|_| self.then.plan.fingerprint == now.plan.fingerprint));
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
             let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
             self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
@@ -424,7 +450,8 @@ impl Accounts<'_> {
     fn per_row_words(&self, here: usize) -> (String, Vec<Figure>) {
         let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
         let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
-        let per_row = |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
+        let per_row =
+            |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
         let (then, now) = (before.and_then(per_row), per_row(node));
         let sentence = match (then, now) {
             (Some(then), Some(now)) if then > 0.0 => {
@@ -439,13 +466,16 @@ impl Accounts<'_> {
         let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
         let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].spilled);
         let was = if before > 0.0 { bytes_words(before) } else { "nothing".to_owned() };
-        let sentence = format!("{} spills {} to disk instead of {was}", planned.name(), bytes_words(node.spilled));
+        let sentence =
+            format!("{} spills {} to disk instead of {was}", planned.name(), bytes_words(node.spilled));
         (sentence, vec![figure("spilled", Some(before), Some(node.spilled), "bytes")])
     }
 
     fn user_code_words(&self, here: usize) -> String {
         let node = &self.now.plan.nodes[here];
-        let rows = self.now.nodes[here].rows_in.map_or_else(String::new, |rows| format!(" for {} rows", count_words(rows)));
+        let rows = self.now.nodes[here]
+            .rows_in
+            .map_or_else(String::new, |rows| format!(" for {} rows", count_words(rows)));
         format!("{} calls user code ({}){rows}", node.name(), node.user_code.as_deref().unwrap_or("unnamed"))
     }
 
@@ -484,7 +514,10 @@ impl Accounts<'_> {
             ),
             _ => {
                 let factor = self.now.busy() / self.then.busy().max(1.0);
-                format!("All nodes take {} as long at once: a slower or shared processor", factor_words(factor))
+                format!(
+                    "All nodes take {} as long at once: a slower or shared processor",
+                    factor_words(factor)
+                )
             }
         }
     }
@@ -493,7 +526,8 @@ impl Accounts<'_> {
 impl Medians {
     /// The longest that nothing can have worked while reads or writes were under way.
     fn longest_wait(&self) -> f64 {
-        let working = self.threads.filter(|&threads| threads > 0.0).map_or(0.0, |threads| self.busy() / threads);
+        let working =
+            self.threads.filter(|&threads| threads > 0.0).map_or(0.0, |threads| self.busy() / threads);
         (self.execution() - working).clamp(0.0, self.waiting.unwrap_or(0.0).min(self.execution()))
     }
 }

@@ -1,5 +1,5 @@
-//! Hosts and versions: where runs since the change have another one than those before, and the parts of the difference
-//! are such as it makes, it is the first cause, and what it did stands behind it.
+//! Hosts and versions: where runs since the change have another one than those before, and the parts of the
+//! difference are such as it makes, it is the first cause, and what it did stands behind it.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
             continue;
         }
         let first = causes.iter().filter(|cause| makes(cause)).max_by(|a, b| a.share.total_cmp(&b.share));
-        let (what, node) = first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
+        let (what, node) =
+            first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
         let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
         let runs = sides.after.len();
         let sentence = if what.is_empty() {
@@ -42,22 +43,20 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
             format!("Since {after} (was {before}), in all {runs} runs: {what}")
         };
         let dimension = Dimension { name: name.to_owned(), before: Some(before), after: Some(after) };
-        hand_over(causes, makes, Cause {
-            cause: kind,
-            share,
-            wall_ms: 0.0,
-            node,
-            dimension: Some(dimension),
-            evidence,
-            sentence,
-        });
+        hand_over(
+            causes,
+            makes,
+            Cause { cause: kind, share, wall_ms: 0.0, node, dimension: Some(dimension), evidence, sentence },
+        );
     }
 }
 
 /// What a version can do to a run.
 fn makes(version: CauseKind, cause: CauseKind) -> bool {
     match cause {
-        CauseKind::SlowerPerRow | CauseKind::Unexplained | CauseKind::PlanChange | CauseKind::UserCode => true,
+        CauseKind::SlowerPerRow | CauseKind::Unexplained | CauseKind::PlanChange | CauseKind::UserCode => {
+            true
+        }
         CauseKind::Planning | CauseKind::StarvedCpu => version == CauseKind::EngineVersion,
         _ => false,
     }
@@ -65,7 +64,9 @@ fn makes(version: CauseKind, cause: CauseKind) -> bool {
 
 fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let Some(host) = sides.after.first().and_then(|run| run.host.clone()) else { return };
-    let walls = |runs: &[&RunFeatures]| median(&mut runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>());
+    let walls = |runs: &[&RunFeatures]| {
+        median(&mut runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
+    };
     let others = if sides.others.is_empty() {
         String::new()
     } else {
@@ -87,15 +88,19 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let node = first.and_then(|first| first.node.clone());
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
     let dimension = Dimension { name: "host".to_owned(), before: None, after: Some(host.to_string()) };
-    hand_over(causes, makes, Cause {
-        cause: CauseKind::Host,
-        share,
-        wall_ms: 0.0,
-        node,
-        dimension: Some(dimension),
-        evidence,
-        sentence,
-    });
+    hand_over(
+        causes,
+        makes,
+        Cause {
+            cause: CauseKind::Host,
+            share,
+            wall_ms: 0.0,
+            node,
+            dimension: Some(dimension),
+            evidence,
+            sentence,
+        },
+    );
 }
 
 /// Gives the shares of what a dimension did to the dimension, and puts them behind it.

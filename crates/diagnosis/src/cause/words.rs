@@ -52,7 +52,10 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits_and_a_unit() {
-        assert_eq!([0.25, 3.0, 1_234.0, 250_000.0].map(ms_words), ["250 µs", "3.00 ms", "1.23 s", "4.17 min"]);
+        assert_eq!(
+            [0.25, 3.0, 1_234.0, 250_000.0].map(ms_words),
+            ["250 µs", "3.00 ms", "1.23 s", "4.17 min"]
+        );
         assert_eq!([7.0, 12_345.0, 49e6, 2e9].map(count_words), ["7", "12.3 k", "49.0 M", "2.00 G"]);
         assert_eq!([0.0, 155.0 * 1024.0 * 1024.0].map(bytes_words), ["0.00 B", "155 MiB"]);
         assert_eq!([3.44, 12.0].map(factor_words), ["3.4x", "12x"]);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use queryscope_diagnosis::{
-    CauseKind, Change, Detector, Kind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures, Saved, State, Status,
-    Transition, Workspace,
+    CauseKind, Change, Detector, Kind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures, Saved, State,
+    Status, Transition, Workspace,
 };
 use queryscope_insights::Fingerprint;
 use queryscope_protocol::{QueryId, Role};
@@ -103,7 +103,10 @@ impl Told {
                 Transition::Closed(change) => ("closed", change),
             };
             let run = Uuid::parse_str(&change.since_query_id).expect("an id").as_u128() - 1;
-            Some(format!("{word} {:?} since {run}: {:?} of {} runs", change.kind, change.state, change.after.runs))
+            Some(format!(
+                "{word} {:?} since {run}: {:?} of {} runs",
+                change.kind, change.state, change.after.runs
+            ))
         };
         self.transitions.iter().filter_map(line).collect::<Vec<_>>().join("\n")
     }
@@ -124,7 +127,10 @@ fn the_first_hour_is_enough() {
     assert_eq!(told.open(), []);
     told.runs(1, 290.0);
     let change = told.change();
-    assert_eq!((change.kind, change.state, change.since_query_id.clone()), (Kind::Slower, State::Open, id(6)));
+    assert_eq!(
+        (change.kind, change.state, change.since_query_id.clone()),
+        (Kind::Slower, State::Open, id(6))
+    );
     assert!((3.9..4.4).contains(&change.factor.expect("medians")), "{change:?}");
     assert_eq!((change.before.runs, change.after.runs), (6, 3));
 }
@@ -177,12 +183,17 @@ fn a_larger_change_supersedes_and_gives_way_again() {
     let second = told.change().clone();
     assert_ne!(second.id, first);
     assert!((second.factor.expect("medians") - 5.0).abs() < 0.3, "by the usual time: {:?}", second.factor);
-    let superseded = |transition: &Transition| {
-        matches!(transition, Transition::Closed(change) if change.id == first && change.state == State::Superseded)
+    let superseded = |transition: &Transition| match transition {
+        Transition::Closed(change) => change.id == first && change.state == State::Superseded,
+        _ => false,
     };
     assert!(told.transitions.iter().any(superseded));
     told.runs(12, 200.0);
-    assert_eq!((told.change().id.clone(), told.change().state), (first, State::Open), "still slower than usual");
+    assert_eq!(
+        (told.change().id.clone(), told.change().state),
+        (first, State::Open),
+        "still slower than usual"
+    );
     told.runs(12, 100.0);
     assert_eq!(told.open(), []);
 }
@@ -239,7 +250,11 @@ fn three_times_the_rows_at_once_is_slower_by_more_rows() {
     }
     let change = told.change();
     assert_eq!((change.kind, change.causes[0].cause), (Kind::Slower, CauseKind::MoreRows));
-    assert!(change.causes[0].sentence.starts_with("Scan of orders reads 3.0x the rows"), "{:?}", change.causes);
+    assert!(
+        change.causes[0].sentence.starts_with("Scan of orders reads 3.0x the rows"),
+        "{:?}",
+        change.causes
+    );
     assert_eq!(change.causes[0].node.as_ref().map(|node| node.id), Some(1));
 }
 
@@ -278,7 +293,9 @@ fn a_restored_detector_says_the_same() {
     for _ in 0..5 {
         told.ended(Status::Failed, 10.0);
     }
-    for times in [230.0, 230.0, 500.0, 500.0, 500.0, 500.0, 500.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0] {
+    for times in
+        [230.0, 230.0, 500.0, 500.0, 500.0, 500.0, 500.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0]
+    {
         let text = serde_json::to_string(&told.detector.save()).expect("JSON");
         let saved: Saved = serde_json::from_str(&text).expect("JSON");
         let mut restored = Detector::restore(saved, told.detector.runs().rev().cloned()).expect("restored");
@@ -294,7 +311,9 @@ fn the_contract_is_what_clients_read() {
     let mut told = Told::new();
     told.runs(40, 100.0).runs(5, 300.0);
     let value = serde_json::to_value(told.change()).expect("JSON");
-    let names = |value: &serde_json::Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
+    let names = |value: &serde_json::Value| {
+        value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ")
+    };
     assert_eq!(
         names(&value),
         "after before causes confirmed_unix_ns cost examples factor harmless id kind label project \

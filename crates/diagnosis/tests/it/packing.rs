@@ -39,7 +39,10 @@ fn number() -> impl Strategy<Value = Option<u64>> {
 
 prop_compose! {
     fn plan()(
-        nodes in prop::collection::vec((any::<u64>(), ".{0,9}", 0..Role::ALL.len(), any::<u64>(), name(), prop::option::of(any::<u32>())), 0..9),
+        nodes in prop::collection::vec(
+            (any::<u64>(), ".{0,9}", 0..Role::ALL.len(), any::<u64>(), name(), prop::option::of(any::<u32>())),
+            0..9,
+        ),
         links in prop::collection::vec(any::<usize>(), 9),
         fingerprint in any::<[u8; 6]>(),
     ) -> Arc<Plan> {

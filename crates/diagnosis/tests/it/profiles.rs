@@ -31,9 +31,15 @@ fn a_run_of_polars() {
     let text = inflate("testdata/captures/001.jsonl.gz");
     let run = features(&profiles(&text)[0]);
     assert_eq!((run.wall_ns, run.cpu_ns, run.planning_ns), (372_724_200, Some(558_146_300), Some(9_436_400)));
-    assert_eq!((run.threads_available, run.waiting_ns, run.rows_out), (Some(2), Some(37_458_378), Some(8_059)));
+    assert_eq!(
+        (run.threads_available, run.waiting_ns, run.rows_out),
+        (Some(2), Some(37_458_378), Some(8_059))
+    );
     assert_eq!(run.engine_version.as_deref(), Some("polars 2.1.0"));
-    assert_eq!(run.plan.nodes.iter().map(|node| &*node.kind).collect::<Vec<_>>(), ["MultiScan", "InMemorySink"]);
+    assert_eq!(
+        run.plan.nodes.iter().map(|node| &*node.kind).collect::<Vec<_>>(),
+        ["MultiScan", "InMemorySink"]
+    );
     assert_eq!(run.nodes[0].rows_out.get(), Some(8_060));
     assert!(run.plan.nodes[0].predicate.is_some());
     assert_eq!(run.status, Status::Finished);
