@@ -10,7 +10,7 @@ use crate::change::{Change, Kind, State, Transition};
 use crate::failing::Failing;
 use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
-use crate::layer::{Layer, Levels};
+use crate::layer::{Layer, Levels, the_one_host};
 use crate::limits::{
     AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, LAYERS_MAX,
     MARKED_PROBABILITY, STRATUM_RUNS_MIN,
@@ -25,14 +25,16 @@ use crate::stats::median;
 const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
+/// Least runs after a change of one host without a mark, while the other hosts run as usual.
+const HOST_RUNS_MIN: usize = 4;
 /// The least shift of one host alone, in logarithms.
 const HOST_SHIFT: f64 = 0.3;
 /// A change of no more runs than this, once over, is what the query does at times.
 const SHORT_RUNS: usize = 12;
 /// What is left of a shift that faded.
 const FADED: f64 = 0.4;
-/// Runs since a change from which on it may fade.
-const FADES_FROM: u64 = 10;
+/// Runs since a change while it may fade; later only runs as before end it.
+const FADES: std::ops::RangeInclusive<u64> = 10..=60;
 
 /// What is known of one query (project, service and label).
 #[derive(Debug, Clone, Default)]
@@ -146,7 +148,17 @@ impl Detector {
         // A faster time that lasts is the usual one: what comes after is a change of its own.
         let settled = layer.change.kind == Kind::Faster && layer.runs > ACCEPTED_RUNS;
         if !settled && layer.recovers(point) {
-            self.recover(ended_unix_ns, told);
+            let Some(host) = self.still_changed_on() else {
+                self.recover(ended_unix_ns, told);
+                return;
+            };
+            let at = self.layers.len() - 1;
+            let layer = &mut self.layers[at];
+            layer.host = Some(host);
+            layer.evidence = 0.0;
+            layer.quiet_since = None;
+            self.refresh(at, workspace);
+            told.push(Transition::Updated(self.layers[at].change.clone()));
             return;
         }
         if layer.runs >= layer.next_refresh {
@@ -160,12 +172,28 @@ impl Detector {
         }
     }
 
+    /// The host whose last runs are still as they were called, while those of the others are as usual.
+    fn still_changed_on(&self) -> Option<u32> {
+        let layer = self.layers.last()?;
+        let quiet = layer.quiet_since?;
+        let since: Vec<Point> =
+            self.since(layer).map(|entry| entry.point).filter(|point| point.place() >= quiet).collect();
+        let middle = f64::midpoint(layer.levels.before, layer.levels.after);
+        let sign = (layer.levels.after - layer.levels.before).signum();
+        let changed = |host: u32| {
+            let own = since.iter().filter(|point| point.host == host);
+            let mut values: Vec<f64> = own.map(|point| layer.value(point)).collect();
+            values.len() >= 2 && (median(&mut values) - middle) * sign > 0.0
+        };
+        since.iter().map(|point| point.host).filter(|&host| host != 0).find(|&host| changed(host))
+    }
+
     /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from
     /// the usual as those that were called, and could as well be usual ones.
     fn has_faded(&self, at: usize) -> bool {
         let layer = &self.layers[at];
         let shift = layer.levels.after - layer.levels.before;
-        if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
+        if !FADES.contains(&layer.runs) || shift.abs() >= FADED * layer.peak.abs() {
             return false;
         }
         let about = |run: &&RunFeatures| {
@@ -234,7 +262,7 @@ impl Detector {
             if entries.len() >= STRATUM_RUNS_MIN && entries.len() * 20 <= all * 19 {
                 // The host's runs are looked at beside all runs: both share the allowance.
                 let half = Spending {
-                    least: AFTER_RUNS_MIN,
+                    least: HOST_RUNS_MIN,
                     searched: spending.searched / 2.0,
                     marked: spending.marked / 2.0,
                 };
@@ -285,6 +313,18 @@ impl Detector {
         let middle = median(&mut usual);
         let as_usual =
             others.iter().all(|other| (other - middle) * found.shift.signum() < 0.4 * found.shift.abs());
+        // Where runs are as slow at times, on any host, a few in a row on one are luck.
+        let before = self
+            .series
+            .finished()
+            .filter(|entry| !entry.episode && entry.point.place() < found.since)
+            .map(|entry| found.adjustment.rest(&entry.point));
+        let far = |value: f64| (value - middle) * found.shift.signum() >= 0.6 * found.shift.abs();
+        let (known, as_far) =
+            before.fold((0, 0), |(all, far_ones), value| (all + 1, far_ones + usize::from(far(value))));
+        if as_far * 100 > known * 3 && own < 2 * SEARCHED_RUNS_MIN {
+            return false;
+        }
         own >= SEARCHED_RUNS_MIN || !others.is_empty() && !usual.is_empty() && as_usual
     }
 
@@ -513,47 +553,6 @@ impl Layer {
         cost.extra_wall_ms = self.extra_wall_ms;
         cost.extra_cpu_ms = self.extra_cpu_ms;
         cost.wall_ms_a_day = self.extra_wall_ms / days;
-    }
-}
-
-/// The one host whose runs changed while those of the others did not.
-fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
-    let mut hosts: Vec<u32> = after.iter().map(|entry| entry.point.host).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
-    if hosts.len() < 2 {
-        return layer.host;
-    }
-    let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
-    let shift = |on: &dyn Fn(u32) -> bool| {
-        let mut now: Vec<f64> = after
-            .iter()
-            .filter(|entry| on(entry.point.host))
-            .map(|entry| layer.value(&entry.point))
-            .collect();
-        let of = |point: &&Point| on(point.host);
-        let mut then: Vec<f64> = before.iter().filter(of).map(|point| layer.value(point)).collect();
-        if then.len() < AFTER_RUNS_MIN {
-            then = before.iter().map(|point| layer.value(point)).collect();
-        }
-        (now.len() >= 2 && !then.is_empty()).then(|| median(&mut now) - median(&mut then))
-    };
-    hosts.into_iter().filter(|&host| host != 0).find(|&host| {
-        let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
-        let Some(others) = others else { return layer.host == Some(host) };
-        // A host that was named stays so until the others show half of the shift.
-        let part = if layer.host == Some(host) { 0.4 } else { 0.25 };
-        own.is_some_and(|own| {
-            own * layer.change.kind.sign() > 0.0
-                && own.abs() >= 0.2
-                && others * own.signum() < own.abs() * part
-        })
-    })
-}
-
-impl Kind {
-    fn sign(self) -> f64 {
-        if self == Self::Faster { -1.0 } else { 1.0 }
     }
 }
 

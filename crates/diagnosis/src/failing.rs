@@ -19,7 +19,7 @@ const FAILURES_MIN: usize = 3;
 /// Runs back that the first failure may lie.
 const REACH: usize = 60;
 /// Evidence of recovery: one chance in e to the power of this.
-const RECOVERY: f64 = 7.0;
+const RECOVERY: f64 = 9.0;
 
 /// An open change of the failures.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl Failing {
     fn rates(&self) -> (f64, f64) {
         let rate = |(runs, failed): (u64, u64)| (failed as f64 + 0.1) / (runs as f64 + 10.0);
         // What came after the last failure does not lower the rate that it is measured by.
-        (rate(self.before), (self.after.1 as f64 + 0.5) / (self.until_failed as f64 + 1.0))
+        (rate(self.before), (self.after.1 as f64 + 0.5) / (self.until_failed as f64 + 3.0))
     }
 
     fn recovers(&mut self, failed: bool) -> bool {

@@ -3,10 +3,10 @@
 use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, Scratch};
-use crate::change::Change;
+use crate::change::{Change, Kind};
 use crate::features::RunFeatures;
-use crate::limits::RECOVERY_EVIDENCE;
-use crate::series::Point;
+use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
+use crate::series::{Entry, Point};
 use crate::stats::{deviation, median};
 
 /// The most a single run may say for or against recovery.
@@ -94,5 +94,46 @@ impl Layer {
             self.quiet_since = Some(point.place());
         }
         self.evidence >= RECOVERY_EVIDENCE
+    }
+}
+
+/// The one host whose runs changed while those of the others did not.
+pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
+    let mut hosts: Vec<u32> = after.iter().map(|entry| entry.point.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    if hosts.len() < 2 {
+        return layer.host;
+    }
+    let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
+    let shift = |on: &dyn Fn(u32) -> bool| {
+        let mut now: Vec<f64> = after
+            .iter()
+            .filter(|entry| on(entry.point.host))
+            .map(|entry| layer.value(&entry.point))
+            .collect();
+        let of = |point: &&Point| on(point.host);
+        let mut then: Vec<f64> = before.iter().filter(of).map(|point| layer.value(point)).collect();
+        if then.len() < AFTER_RUNS_MIN {
+            then = before.iter().map(|point| layer.value(point)).collect();
+        }
+        (now.len() >= 2 && !then.is_empty()).then(|| median(&mut now) - median(&mut then))
+    };
+    hosts.into_iter().filter(|&host| host != 0).find(|&host| {
+        let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
+        let Some(others) = others else { return layer.host == Some(host) };
+        // A host that was named stays so until the others show half of the shift.
+        let part = if layer.host == Some(host) { 0.4 } else { 0.3 };
+        own.is_some_and(|own| {
+            own * layer.change.kind.sign() > 0.0
+                && own.abs() >= 0.2
+                && others * own.signum() < own.abs() * part
+        })
+    })
+}
+
+impl Kind {
+    fn sign(self) -> f64 {
+        if self == Self::Faster { -1.0 } else { 1.0 }
     }
 }

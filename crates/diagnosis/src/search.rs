@@ -16,6 +16,8 @@ use crate::stats::median;
 const NEAR: usize = 20;
 /// Runs on hosts that never ran a query before, until they count.
 const NEW_HOST_RUNS: usize = 60;
+/// By how much the slope of the rows may be wrong.
+const SLOPE_DOUBT: f64 = 0.45;
 /// A step of the rows, in logarithms, that a new plan makes.
 const PLAN_STEP: f64 = 0.14;
 
@@ -64,6 +66,7 @@ pub(crate) fn search(
         && !is_first_weekend(points, split.cut)
         && holds_within(points, values, split, !marks.is_empty())
         && is_felt(points, &adjustment, split)
+        && outgrows(points, split)
     {
         let cut = locate(values, split, &marks, scratch).max(floor);
         if is_first_weekend(points, cut) {
@@ -151,6 +154,15 @@ fn hosts_pass(points: &[Point]) -> bool {
     hosts.sort_unstable();
     hosts.dedup();
     hosts.len() >= 6 && hosts.len() * STRATUM_RUNS_MIN > points.len()
+}
+
+/// Whether a shift is larger than what the rows' slope may be wrong by, where the rows grew meanwhile.
+fn outgrows(points: &[Point], split: Split) -> bool {
+    let rows =
+        |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
+    let grown = (rows(&points[split.cut..]) - rows(&points[..split.cut])).abs();
+    let least = least_shift(points.len() - split.cut);
+    grown.is_nan() || split.shift.abs() >= 0.6 * least + SLOPE_DOUBT * grown
 }
 
 /// Whether the time itself moved as the shift says, and not only the time for so many rows.
