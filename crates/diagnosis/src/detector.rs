@@ -185,7 +185,15 @@ impl Detector {
             let mut values: Vec<f64> = own.map(|point| layer.value(point)).collect();
             values.len() >= 2 && (median(&mut values) - middle) * sign > 0.0
         };
-        since.iter().map(|point| point.host).filter(|&host| host != 0).find(|&host| changed(host))
+        let known = |host: u32| {
+            let before = layer.before.iter().filter(|run| crate::series::number(run.host.as_ref()) == host);
+            before.count() >= AFTER_RUNS_MIN
+        };
+        since
+            .iter()
+            .map(|point| point.host)
+            .filter(|&host| host != 0)
+            .find(|&host| known(host) && changed(host))
     }
 
     /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from

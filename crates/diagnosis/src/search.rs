@@ -16,6 +16,8 @@ use crate::stats::median;
 const NEAR: usize = 20;
 /// Runs on hosts that never ran a query before, until they count.
 const NEW_HOST_RUNS: usize = 60;
+/// Runs before a change that show what a host, and a sort of day, takes.
+const LEVEL_RUNS_MIN: [usize; 2] = [BEFORE_RUNS_MIN, STRATUM_RUNS_MIN];
 /// By how much the slope of the rows may be wrong.
 const SLOPE_DOUBT: f64 = 0.45;
 /// A step of the rows, in logarithms, that a new plan makes.
@@ -119,7 +121,7 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
                 inside.map(|place| values[place]).collect()
             };
             let (mut then, mut now) = (of(0, split.cut), of(split.cut, points.len()));
-            if then.len() >= AFTER_RUNS_MIN {
+            if then.len() >= LEVEL_RUNS_MIN[which] {
                 matched += now.len();
                 sum += now.len() as f64 * (median(&mut now) - median(&mut then));
                 dominates += dominance(&now, &then) * now.len() as f64;
@@ -208,8 +210,8 @@ fn is_first_weekend(points: &[Point], cut: usize) -> bool {
     };
     let ((before_weekend, before_days), (after_weekend, after_days)) =
         (days(&points[..cut]), days(&points[cut..]));
-    after_days == 0 && before_weekend < 3 && before_days > 0
-        || after_weekend == 0 && before_days < 3 && before_weekend > 0
+    after_days == 0 && before_weekend < STRATUM_RUNS_MIN && before_days > 0
+        || after_weekend == 0 && before_days < STRATUM_RUNS_MIN && before_weekend > 0
 }
 
 /// Where the rows made a step that lasts until now: no run before read as many (or as few).
