@@ -33,8 +33,8 @@ const HOST_SHIFT: f64 = 0.3;
 const SHORT_RUNS: usize = 12;
 /// What is left of a shift that faded.
 const FADED: f64 = 0.4;
-/// Runs since a change while it may fade; later only runs as before end it.
-const FADES: std::ops::RangeInclusive<u64> = 10..=60;
+/// Runs since a change from which on it may fade.
+const FADES_FROM: u64 = 10;
 
 /// What is known of one query (project, service and label).
 #[derive(Debug, Clone, Default)]
@@ -201,7 +201,7 @@ impl Detector {
     fn has_faded(&self, at: usize) -> bool {
         let layer = &self.layers[at];
         let shift = layer.levels.after - layer.levels.before;
-        if !FADES.contains(&layer.runs) || shift.abs() >= FADED * layer.peak.abs() {
+        if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
             return false;
         }
         let about = |run: &&RunFeatures| {
