@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use http::Target;
 use load::Pace;
+use queryscope_histories as histories;
 use report::{Row, table};
 use watched::Watched;
 use workload::{Shapes, Workload};
@@ -51,6 +52,9 @@ mod workload;
 
 /// Longest run of a workload, in seconds.
 const SECONDS_MAX: u64 = 600;
+
+/// Seed of histories that the diagnosis was not tuned with.
+const HELD_OUT_SEED: u64 = 41;
 
 /// Loads a queryscope collector on this machine and reports what it took.
 #[derive(Debug, Parser)]
@@ -239,6 +243,15 @@ enum Command {
     },
     /// Measure W1, W3 and the live stream with several collectors on one PostgreSQL of its own, beside the embedded store.
     Collectors(collectors::Plan),
+    /// Evaluate the diagnosis on seeded histories of runs with known changes. Needs no collector.
+    Diagnosis {
+        /// Histories of each kind of change and size, and many times as many of each noise.
+        #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        labels: u64,
+        /// One history of each: proves that the evaluation works, measures nothing worth keeping.
+        #[arg(long)]
+        quick: bool,
+    },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
         /// The collector, built for release.
@@ -410,6 +423,13 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
         }
         Command::Client { seconds } => {
             print(&sending::rows(&sending::run(Duration::from_secs(*seconds))?));
+            Ok(Vec::new())
+        }
+        Command::Diagnosis { labels, quick } => {
+            let labels = if *quick { 1 } else { *labels };
+            // Without a seed it is that of the figures in the documentation, which nothing was tuned with.
+            let options = histories::Options { seed: cli.seed.unwrap_or(HELD_OUT_SEED), labels };
+            print!("{}", histories::report(&histories::evaluate(options)));
             Ok(Vec::new())
         }
         Command::Hostile { binary, folder, only, seconds, rate, crowd } => {

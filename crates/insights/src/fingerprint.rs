@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use queryscope_protocol::Plan;
+use queryscope_protocol::{Node, Plan};
 use sha2::{Digest, Sha256};
 
 use crate::graph::{Graph, Step};
@@ -39,7 +39,16 @@ impl fmt::Display for Fingerprint {
 /// or in the order nodes are listed. A query that failed before it was planned has the fingerprint of the
 /// empty plan, which is that of no bytes: `e3b0c44298fc`.
 pub fn fingerprint(plan: &Plan<'_>) -> Fingerprint {
-    let nodes = if plan.logical.is_empty() { &plan.physical } else { &plan.logical };
+    of_nodes(if plan.logical.is_empty() { &plan.physical } else { &plan.logical })
+}
+
+/// The fingerprint of the physical plan: another join algorithm or build side has another one, where the logical plan
+/// is the same. It depends on what the engine chose, so two machines may run one query by two of them.
+pub fn physical_fingerprint(plan: &Plan<'_>) -> Fingerprint {
+    of_nodes(&plan.physical)
+}
+
+fn of_nodes(nodes: &[Node<'_>]) -> Fingerprint {
     let graph = Graph::of(nodes);
     let hashes = shapes(&graph);
     let mut roots: Vec<Hash> = graph.roots().map(|root| hashes[root]).collect();
@@ -50,6 +59,18 @@ pub fn fingerprint(plan: &Plan<'_>) -> Fingerprint {
     }
     let hash: Hash = whole.finalize().into();
     Fingerprint(std::array::from_fn(|at| hash[at]))
+}
+
+impl Fingerprint {
+    /// The six bytes.
+    pub const fn bytes(self) -> [u8; 6] {
+        self.0
+    }
+
+    /// From six bytes, as [`bytes`](Self::bytes) gave them.
+    pub const fn from_bytes(bytes: [u8; 6]) -> Self {
+        Self(bytes)
+    }
 }
 
 pub(crate) type Hash = [u8; 32];

@@ -16,7 +16,9 @@ const SERVICE: [&str; 2] = ["queryscope-collector", "queryscope-store"];
 /// What each crate may not reach over normal dependencies, however far.
 fn forbidden(name: &str) -> Option<Vec<&'static str>> {
     let sets: &[&[&str]] = match name {
-        "queryscope-protocol" | "queryscope-history" => &[&RUNTIME, &HTTP, &SQL, &SERVICE],
+        "queryscope-protocol" | "queryscope-history" | "queryscope-diagnosis" | "queryscope-histories" => {
+            &[&RUNTIME, &HTTP, &SQL, &SERVICE]
+        }
         // Of ours it reaches the protocol alone.
         "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
         // Files that were built before; nothing of what serves them.

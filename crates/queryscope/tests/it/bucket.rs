@@ -72,7 +72,7 @@ fn it_lives_through_the_absence_of_its_bucket() {
     let answer = service.get(&format!("/api/queries/{early}/recording"));
     assert_eq!(answer.status, 503);
     let reason = answer.json()["error"].clone();
-    assert!(reason.as_str().expect("a sentence").contains("can not be reached at the moment"), "{reason}");
+    assert!(reason.as_str().expect("a sentence").contains("cannot be reached at the moment"), "{reason}");
     assert_eq!(service.recording(late).expect("ended"), [stream.process(), kept.clone()], "from its chunks");
     let away = "queryscope_recordings_away_seconds";
     wait_for("the time to be counted", || (metric(&service, away) > 0).then_some(()));

@@ -1,7 +1,9 @@
+use queryscope_store::testsuite::{facts, seq};
+use queryscope_store::{Facts, Packer, QueryPart, Report, StreamBatch, StreamProcess};
 use serde_json::{Value, json};
 
 use crate::app::{OTHER_TOKEN, TestApp};
-use crate::events::{batch, event, finished, process, progress, query, started};
+use crate::events::{NOW_NS, batch, event, finished, process, progress, query, started, stream};
 
 async fn insights(app: &TestApp, n: u64) -> Value {
     let answer = app.get(&format!("/api/queries/{}/insights", query(n))).await;
@@ -142,13 +144,30 @@ async fn without_a_plan_or_a_query_there_is_nothing_to_judge() {
     }
 }
 
-/// A profile that no rule can judge is told apart from one that nobody sent.
+/// A profile that no rule can judge is told apart from one that nobody sent. Earlier versions stored such profiles.
 #[tokio::test]
 async fn a_profile_that_cannot_be_read_says_so() {
     let app = TestApp::new().await;
     let mut members = calls(&json!({"rows_received": 5}));
     members["plan"]["physical"][0]["inputs"] = json!("none");
-    app.store(batch(1, [finished(2, 1, members)])).await;
+    let line = finished(2, 1, members);
+    let number = seq(2);
+    let part = QueryPart {
+        query_id: query(1).parse().expect("an id"),
+        seqs: vec![number],
+        gzip: Packer::new().pack([line.as_bytes()]),
+        report: Report { finished: Some(Facts { seq: number, ..facts("earlier") }), ..Report::default() },
+    };
+    let process = StreamProcess {
+        id: stream(1).parse().expect("an id"),
+        service: None,
+        environment: None,
+        host: "host".into(),
+        line: process(1),
+    };
+    let (project, received_unix_ms) = ("default".into(), NOW_NS / 1_000_000);
+    let batch = StreamBatch { project, process, received_unix_ms, parts: vec![part], loose: vec![] };
+    app.store.commit(batch).await.expect("stored");
     let answer = app.get(&format!("/api/queries/{}/insights", query(1))).await;
     let body = answer.json();
     let reason = body["error"].as_str().expect("a reason");

@@ -1,0 +1,302 @@
+//! Why is it slower? Many runs of one side beside many of the other.
+//!
+//! The difference of the medians is put down to parts by [`account`], each with its node; then to a host or a
+//! version that carries it ([`dimension`]). What also changed and carries nothing is named as harmless.
+
+mod account;
+mod dimension;
+mod median_plan;
+mod words;
+
+use std::sync::Arc;
+
+use crate::change::{Cause, CauseKind, Change, Examples, Kind, Side};
+use crate::features::{RunFeatures, Status};
+use crate::limits::COMPARED_RUNS;
+use crate::plan::{Matching, Plan};
+use crate::stats::{median, median_interval};
+
+use account::{Part, account};
+use median_plan::Medians;
+use words::{figure, ms_words};
+
+/// Parts below this share of the difference are not told: they join what is unexplained.
+const SHARE_MIN: f64 = 0.03;
+/// So many runs of a plan before a change show what it costs.
+const PLAN_RUNS_MIN: usize = 3;
+
+/// The runs a change is explained by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sides<'r> {
+    /// Before, oldest first; all finished.
+    pub(crate) before: &'r [&'r RunFeatures],
+    /// Since, oldest first; all finished.
+    pub(crate) after: &'r [&'r RunFeatures],
+    /// Runs since the change that it is not about: those on other hosts.
+    pub(crate) others: &'r [&'r RunFeatures],
+    /// Whether the change is about one host.
+    pub(crate) host: bool,
+}
+
+/// What is said of a change.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Explained {
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+    pub(crate) factor: Option<f64>,
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) examples: Examples,
+    pub(crate) harmless: Vec<String>,
+}
+
+pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
+    let (before, after) = (side(sides.before), side(sides.after));
+    let (Some(then), Some(now)) = (before.median_wall_ms, after.median_wall_ms) else {
+        return Explained { before, after, ..Explained::default() };
+    };
+    let difference_ms = now - then;
+    let mut explained = Explained {
+        factor: (then > 0.0).then(|| now / then),
+        examples: Examples { base: typical(sides.before, then), run: typical(sides.after, now) },
+        ..Explained::default()
+    };
+    let chosen = Chosen::of(sides);
+    let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.host);
+    if kind == Kind::Faster {
+        for part in &mut parts {
+            part.wall_ns = -part.wall_ns;
+        }
+    }
+    explained.harmless = chosen.harmless(sides);
+    let mut causes = shares(parts, difference_ms, &mut explained.harmless);
+    dimension::carry(&mut causes, sides, &mut explained.harmless);
+    settle(&mut causes, difference_ms);
+    explained.causes = causes;
+    (explained.before, explained.after) = (before, after);
+    explained
+}
+
+/// Both sides of failures, and what they are.
+pub(crate) fn explain_failures(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures]) {
+    let finished = |runs: &[&RunFeatures]| -> Side {
+        let finished: Vec<&RunFeatures> =
+            runs.iter().copied().filter(|run| run.status == Status::Finished).collect();
+        let failed = (runs.len() - finished.len()) as u64;
+        Side { runs: runs.len() as u64, failed, ..side(&finished) }
+    };
+    (change.before, change.after) = (finished(before), finished(after));
+    let typical = |runs: &[&RunFeatures], status: Status| {
+        runs.iter().rev().find(|run| run.status == status).map(|run| run.query_id.to_string())
+    };
+    change.examples =
+        Examples { base: typical(before, Status::Finished), run: typical(after, Status::Failed) };
+    let (then, now) = (&change.before, &change.after);
+    change.causes = vec![Cause {
+        cause: CauseKind::Failures,
+        share: 1.0,
+        wall_ms: 0.0,
+        node: None,
+        dimension: None,
+        evidence: vec![
+            figure("failed", Some(then.failed as f64), Some(now.failed as f64), "runs"),
+            figure("runs", Some(then.runs as f64), Some(now.runs as f64), "runs"),
+        ],
+        sentence: format!(
+            "{} of {} runs failed; {} of {} did before",
+            now.failed, now.runs, then.failed, then.runs
+        ),
+    }];
+}
+
+fn side(runs: &[&RunFeatures]) -> Side {
+    let mut walls: Vec<f64> = runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect();
+    let mut cpus: Vec<f64> = runs.iter().filter_map(|run| run.cpu_ns).map(|ns| ns as f64 / 1e6).collect();
+    let interval = median_interval(&mut walls);
+    Side {
+        runs: runs.len() as u64,
+        median_wall_ms: interval.map(|(middle, _, _)| middle),
+        low_ms: interval.map(|(_, low, _)| low),
+        high_ms: interval.map(|(_, _, high)| high),
+        median_cpu_ms: (!cpus.is_empty()).then(|| median(&mut cpus)),
+        failed: 0,
+    }
+}
+
+/// The run whose time is nearest to the median; of the last ones, as they are kept the longest.
+fn typical(runs: &[&RunFeatures], median_ms: f64) -> Option<String> {
+    let last = &runs[runs.len().saturating_sub(COMPARED_RUNS)..];
+    let far = |run: &&&RunFeatures| (run.wall_ns as f64 / 1e6 - median_ms).abs();
+    last.iter().rev().min_by(|a, b| far(a).total_cmp(&far(b))).map(|run| run.query_id.to_string())
+}
+
+/// The runs whose nodes are compared: of one plan on each side, of the same one where it ran before the change.
+struct Chosen {
+    before: Medians,
+    after: Medians,
+    matching: Matching,
+    /// Plans of runs before that are not those of the compared ones, with how many runs had them.
+    other_plans: Vec<(Arc<Plan>, usize)>,
+    /// Whether the new plan ran before the change, and how many runs.
+    ran_before: usize,
+}
+
+impl Chosen {
+    fn of(sides: &Sides<'_>) -> Self {
+        let after = last_of_plan(sides.after, None);
+        let plan = after.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
+        let same = last_of_plan(sides.before, Some(&plan));
+        let ran_before = same.len();
+        let before = if ran_before >= PLAN_RUNS_MIN || proves_harmless(&same, sides) {
+            same
+        } else {
+            last_of_plan(sides.before, None)
+        };
+        let old = before.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
+        let mut other_plans: Vec<(Arc<Plan>, usize)> = Vec::new();
+        for run in sides.before.iter().filter(|run| run.plan.fingerprint != plan.fingerprint) {
+            match other_plans.iter_mut().find(|(known, _)| known.fingerprint == run.plan.fingerprint) {
+                Some((_, runs)) => *runs += 1,
+                None => other_plans.push((Arc::clone(&run.plan), 1)),
+            }
+        }
+        let matching = Matching::new(&old, &plan);
+        Self {
+            before: Medians::of(old, &before),
+            after: Medians::of(plan, &after),
+            matching,
+            other_plans,
+            ran_before,
+        }
+    }
+
+    /// Plans that came before the change and cost nothing.
+    fn harmless(&self, sides: &Sides<'_>) -> Vec<String> {
+        if self.ran_before == 0 || self.before.plan.fingerprint != self.after.plan.fingerprint {
+            return Vec::new();
+        }
+        let Some((old, runs)) = self.other_plans.iter().max_by_key(|(_, runs)| *runs) else {
+            return Vec::new();
+        };
+        if *runs < PLAN_RUNS_MIN {
+            return Vec::new();
+        }
+        let of = |plan: &Plan| {
+            let walls = sides.before.iter().filter(|run| run.plan.fingerprint == plan.fingerprint);
+            median(&mut walls.map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
+        };
+        let (then, now) = (of(old), of(&self.after.plan));
+        let differences = Matching::new(old, &self.after.plan).differences(old, &self.after.plan);
+        let what =
+            differences.first().map_or_else(|| "the plan changed".to_owned(), |first| first.text.clone());
+        vec![format!(
+            "Before that, {what}: it changed nothing ({} in {} runs, {} in {} with the plan before)",
+            ms_words(now),
+            self.ran_before,
+            ms_words(then),
+            runs
+        )]
+    }
+}
+
+/// The last runs of a plan; of the most frequent one of the last runs where none is said.
+fn last_of_plan<'r>(runs: &[&'r RunFeatures], plan: Option<&Plan>) -> Vec<&'r RunFeatures> {
+    let last = &runs[runs.len().saturating_sub(COMPARED_RUNS)..];
+    let fingerprint = plan.map_or_else(
+        || {
+            let count = |run: &RunFeatures| {
+                last.iter().filter(|other| other.plan.fingerprint == run.plan.fingerprint).count()
+            };
+            last.iter().max_by_key(|run| count(run)).map(|run| run.plan.fingerprint)
+        },
+        |plan| Some(plan.fingerprint),
+    );
+    let of_plan =
+        runs.iter().rev().filter(|run| Some(run.plan.fingerprint) == fingerprint).take(COMPARED_RUNS);
+    of_plan.copied().collect()
+}
+
+/// Whether the few runs of the new plan before the change took as long as the others before, not as those
+/// since.
+fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
+    let log = |runs: &[&RunFeatures]| {
+        median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>())
+    };
+    if same.is_empty() {
+        return false;
+    }
+    let (own, then, now) = (log(same), log(sides.before), log(sides.after));
+    (own - then).abs() * 2.0 < (now - own).abs()
+}
+
+/// Parts in the direction of the difference, as causes whose shares sum to 1; those against it are harmless.
+fn shares(parts: Vec<Part>, difference_ms: f64, harmless: &mut Vec<String>) -> Vec<Cause> {
+    let (with, against): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.wall_ns > 0.0);
+    let sum: f64 = with.iter().map(|part| part.wall_ns).sum();
+    for part in &against {
+        if -part.wall_ns >= 0.1 * sum && part.cause != CauseKind::Unexplained {
+            harmless.push(format!("Against it: {}", part.sentence));
+        }
+    }
+    if sum <= 0.0 {
+        return vec![unexplained(1.0)];
+    }
+    let mut causes: Vec<Cause> = Vec::new();
+    let mut rest = 0.0;
+    for part in with {
+        let share = part.wall_ns / sum;
+        if share < SHARE_MIN || part.cause == CauseKind::Unexplained {
+            rest += share;
+            continue;
+        }
+        causes.push(Cause {
+            cause: part.cause,
+            share,
+            wall_ms: share * difference_ms,
+            node: part.node,
+            dimension: None,
+            evidence: part.evidence,
+            sentence: part.sentence,
+        });
+    }
+    if rest > 0.0 {
+        causes.push(unexplained(rest));
+    }
+    causes
+}
+
+fn unexplained(share: f64) -> Cause {
+    Cause {
+        cause: CauseKind::Unexplained,
+        share,
+        wall_ms: 0.0,
+        node: None,
+        dimension: None,
+        evidence: Vec::new(),
+        sentence: String::new(),
+    }
+}
+
+/// Puts the largest first, and makes the shares sum to 1 and the milliseconds to the difference, exactly.
+fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
+    let known: f64 =
+        causes.iter().filter(|cause| cause.cause != CauseKind::Unexplained).map(|cause| cause.share).sum();
+    causes.retain(|cause| cause.cause != CauseKind::Unexplained);
+    // What the milliseconds are rounded to: whole nanoseconds.
+    let rounded = |ms: f64| (ms * 1e6).round() / 1e6;
+    causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+    for cause in &mut *causes {
+        cause.wall_ms = rounded(cause.share * difference_ms);
+    }
+    let told: f64 = causes.iter().map(|cause| cause.wall_ms).sum();
+    let mut rest = unexplained((1.0 - known).clamp(0.0, 1.0));
+    rest.wall_ms = difference_ms - told;
+    rest.sentence = format!(
+        "The counters do not say where {} ({} %) went",
+        ms_words(rest.wall_ms.abs()),
+        (rest.share * 100.0).round()
+    );
+    let place = causes.partition_point(|cause| cause.share >= rest.share);
+    if rest.share > 0.0 || rest.wall_ms != 0.0 {
+        causes.insert(place, rest);
+    }
+}

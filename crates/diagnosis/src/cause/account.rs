@@ -1,0 +1,559 @@
+//! What the difference of two middle runs is made of.
+//!
+//! A run plans, waits, and works: `W = P + Q + k B`, with `B` the time threads worked in its nodes and `k` wall
+//! time for each of it. The difference has three terms:
+//!
+//! - planning, as counted;
+//! - work: `k` times the difference of the busy time of each node. Of a node in both plans that is rows times
+//!   time per row, halved between the two factors (Shapley's value for two); more rows are a cause of their own
+//!   where they come from storage, and the plan's where a node below lets more through that did not. The rest
+//!   is the plan's where the node is another, the program's where it calls user code, a spill's where it
+//!   spills, and else slower per row. Busy time is wall time in the node: where it grows and the CPU time does
+//!   not, threads were not let run;
+//! - what is left has no work behind it: fewer threads, waits, one large partition, a spill's reads and writes,
+//!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
+//!   unexplained.
+
+use queryscope_protocol::Role;
+
+use super::median_plan::{Medians, NodeMedians};
+use super::words::{bytes_words, count_words, factor_words, figure, ms_words};
+use crate::change::{CauseKind, Figure, NodeRef};
+use crate::plan::{Matching, PlanNode};
+
+/// A part of a difference.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) cause: CauseKind,
+    pub(super) wall_ns: f64,
+    pub(super) node: Option<NodeRef>,
+    pub(super) evidence: Vec<Figure>,
+    pub(super) sentence: String,
+}
+
+/// A counter that grew by this much moved.
+const MOVED: f64 = 1.25;
+/// A partition this much over an equal part is skewed.
+const SKEWED: f64 = 1.8;
+/// A wait of this part of the difference explains what no work explains.
+const WAIT_PART: f64 = 0.3;
+/// Nodes with less than this part of the work say nothing of whether all are slower.
+const NODE_PART: f64 = 0.03;
+
+/// The work of nodes, by what it is put down to, in busy nanoseconds.
+#[derive(Debug, Default)]
+struct Work {
+    rows: Vec<(usize, f64)>,
+    per_row: Vec<(usize, f64)>,
+    plan: f64,
+    spilling: Vec<(usize, f64)>,
+    user_code: Vec<(usize, f64)>,
+    waiting: Vec<(usize, f64)>,
+    starved: f64,
+}
+
+struct Accounts<'m> {
+    then: &'m Medians,
+    now: &'m Medians,
+    matching: &'m Matching,
+    /// By how much busy time grew over CPU time.
+    starved: f64,
+}
+
+pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_host: bool) -> Vec<Part> {
+    let accounts = Accounts { then, now, matching, starved: starvation(then, now, matching) };
+    accounts.parts(one_host)
+}
+
+/// By how much the busy time grew more than the CPU time did, where all nodes did so; 1 where it did not.
+fn starvation(then: &Medians, now: &Medians, matching: &Matching) -> f64 {
+    let (Some(cpu_then), Some(cpu_now)) = (then.cpu, now.cpu) else { return 1.0 };
+    let (busy_then, busy_now) = (then.busy(), now.busy());
+    if cpu_then <= 0.0 || cpu_now <= 0.0 || busy_then <= 0.0 || busy_now <= 0.0 {
+        return 1.0;
+    }
+    let grown = (busy_now / cpu_now) / (busy_then / cpu_then);
+    let (slowest, _) = uniform(then, now, matching);
+    if grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4 { grown } else { 1.0 }
+}
+
+/// By how much nodes work longer a row: the lower quartile over nodes that matter, and how many those are.
+fn uniform(then: &Medians, now: &Medians, matching: &Matching) -> (f64, usize) {
+    let all = then.busy();
+    let mut ratios: Vec<(f64, f64)> = Vec::new();
+    for (here, node) in now.nodes.iter().enumerate() {
+        let Some(there) = matching.of_new[here] else { continue };
+        let before = &then.nodes[there];
+        if before.busy < NODE_PART * all || node.busy <= 0.0 {
+            continue;
+        }
+        let grown = node.rows().zip(before.rows()).filter(|(now, then)| *now > 0.0 && *then > 0.0);
+        let by_rows = grown.map_or(1.0, |(now, then)| now / then);
+        ratios.push((node.busy / before.busy / by_rows, before.busy));
+    }
+    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let whole: f64 = ratios.iter().map(|(_, weight)| weight).sum();
+    let mut sum = 0.0;
+    let quartile = ratios.iter().find(|(_, weight)| {
+        sum += weight;
+        sum >= whole * 0.2
+    });
+    (quartile.map_or(1.0, |(ratio, _)| *ratio), ratios.len())
+}
+
+impl Accounts<'_> {
+    fn parts(&self, one_host: bool) -> Vec<Part> {
+        let (then, now) = (self.then, self.now);
+        let mut parts = Vec::new();
+        let planning = now.planning.zip(then.planning).map_or(0.0, |(now, then)| now - then);
+        if planning.abs() > 0.0 {
+            let sentence = format!(
+                "Planning takes {} instead of {}",
+                ms_words(now.planning.unwrap_or(0.0) / 1e6),
+                ms_words(then.planning.unwrap_or(0.0) / 1e6)
+            );
+            let evidence = vec![figure("planning", ms(then.planning), ms(now.planning), "ms")];
+            parts.push(Part {
+                cause: CauseKind::Planning,
+                wall_ns: planning,
+                node: None,
+                evidence,
+                sentence,
+            });
+        }
+        let (busy_then, busy_now) = (then.busy(), now.busy());
+        let difference = now.execution() - then.execution();
+        let mut rest = difference;
+        let mut work_of_plan = 0.0;
+        if busy_then > 0.0 && busy_now > 0.0 {
+            let waited = then.longest_wait();
+            // Wall time for each time threads worked; what is left over then is what that changed by.
+            let slope = (then.execution() - waited).max(0.0) / busy_then;
+            let mut work = self.work();
+            let all: f64 = (busy_now - busy_then) * slope;
+            rest -= all;
+            let (slowest, nodes) = uniform(then, now, self.matching);
+            let per_row: f64 = work.per_row.iter().map(|(_, busy)| busy).sum();
+            let uniform_part = busy_then * (slowest - 1.0);
+            let everywhere =
+                self.starved <= 1.0 && nodes >= 2 && slowest >= 1.15 && uniform_part >= 0.5 * per_row;
+            if everywhere {
+                // Every node is slower alike: that is the processor, not a node.
+                work.starved += per_row;
+                work.per_row.clear();
+            }
+            work_of_plan = work.plan * slope;
+            self.tell_work(&work, slope, one_host && everywhere, &mut parts);
+        }
+        self.tell_rest(rest, difference, work_of_plan, &mut parts);
+        parts
+    }
+
+    /// Puts the change of the busy time down to nodes.
+    fn work(&self) -> Work {
+        let (then, now, matching) = (self.then, self.now, self.matching);
+        let mut work = Work::default();
+        let (origins, fed) = self.row_origins();
+        for (here, node) in now.nodes.iter().enumerate() {
+            let planned = &now.plan.nodes[here];
+            let busy = node.busy / self.starved;
+            work.starved += node.busy - busy;
+            let Some(there) = matching.of_new[here] else {
+                if planned.user_code.is_some() {
+                    work.user_code.push((here, busy));
+                } else {
+                    work.plan += busy;
+                }
+                continue;
+            };
+            let (before, old) = (&then.nodes[there], &then.plan.nodes[there]);
+            let grown = busy - before.busy;
+            let changed = planned.own_shape != old.own_shape || matching.inputs_swapped(old, planned);
+            let by_rows = match (before.rows(), node.rows()) {
+                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => {
+                    f64::midpoint(before.busy / x0, busy / x1) * (x1 - x0)
+                }
+                (Some(_), Some(_)) => grown,
+                _ => 0.0,
+            };
+            if fed[here] {
+                work.plan += by_rows;
+            } else {
+                work.rows.push((origins[here], by_rows));
+            }
+            let rest = grown - by_rows;
+            if spills_more(before, node) && rest > 0.0 {
+                work.spilling.push((here, rest));
+            } else if planned.user_code.is_some() && planned.user_code != old.user_code {
+                work.user_code.push((here, rest));
+            } else if changed && (old.kind != planned.kind || rest > 0.0) {
+                work.plan += rest;
+            } else if planned.user_code.is_some() {
+                work.user_code.push((here, rest));
+            } else if self.blocked_by_reads(before, node, rest) {
+                work.waiting.push((here, rest));
+            } else {
+                work.per_row.push((here, rest));
+            }
+        }
+        let gone = (0..then.nodes.len()).filter(|&there| matching.of_old[there].is_none());
+        work.plan -= gone.map(|there| then.nodes[there].busy).sum::<f64>();
+        work
+    }
+
+    /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work
+    /// more.
+    fn blocked_by_reads(&self, before: &NodeMedians, node: &NodeMedians, rest: f64) -> bool {
+        let waits = before
+            .waiting
+            .zip(node.waiting)
+            .is_some_and(|(then, now)| now >= MOVED * then && now - then >= 0.5 * rest);
+        let cpu = self.then.cpu.zip(self.now.cpu).is_some_and(|(then, now)| (now - then) < 0.4 * rest);
+        waits && cpu && rest > 0.0
+    }
+
+    /// For each node, the scan its additional rows come from, and whether a change of the plan below makes
+    /// them.
+    fn row_origins(&self) -> (Vec<usize>, Vec<bool>) {
+        let (then, now, matching) = (self.then, self.now, self.matching);
+        let count = now.nodes.len();
+        let (mut origins, mut fed) = ((0..count).collect::<Vec<_>>(), vec![false; count]);
+        let mut gives: Vec<bool> = vec![false; count];
+        for here in 0..count {
+            let planned = &now.plan.nodes[here];
+            // What it takes comes from its inputs: the one whose rows changed the most says why.
+            let change = |input: usize| {
+                let old = matching.of_new[input].and_then(|there| then.nodes[there].rows_out);
+                now.nodes[input].rows_out.zip(old).map_or(0.0, |(now, then)| (now - then).abs())
+            };
+            let most = planned.inputs.iter().copied().max_by(|&a, &b| change(a).total_cmp(&change(b)));
+            if let Some(input) = most {
+                origins[here] = origins[input];
+                fed[here] = gives[input];
+            }
+            let Some(there) = matching.of_new[here] else {
+                gives[here] = true;
+                continue;
+            };
+            let (old, before, node) = (&then.plan.nodes[there], &then.nodes[there], &now.nodes[here]);
+            let makes_rows = changes_rows(old, planned);
+            if planned.inputs.is_empty() {
+                // A scan that lost its predicate gives more rows of as many; one over more data reads more.
+                let read_more =
+                    before.rows_scanned.zip(node.rows_scanned).map(|(then, now)| now / then.max(1.0));
+                let gave_more = before.read().zip(node.read()).map_or(1.0, |(then, now)| now / then.max(1.0));
+                let scanned_more = read_more.unwrap_or(if makes_rows { 1.0 } else { gave_more });
+                fed[here] = makes_rows && scanned_more < 1.0 + (gave_more - 1.0) * 0.5;
+                gives[here] = makes_rows && read_more.is_none_or(|more| more < MOVED);
+                continue;
+            }
+            let grown = |of: fn(&NodeMedians) -> Option<f64>| {
+                of(node).zip(of(before)).filter(|(_, then)| *then > 0.0).map_or(1.0, |(now, then)| now / then)
+            };
+            let lets_through = grown(|node| node.rows_out) / grown(|node| node.rows_in).max(1e-9);
+            gives[here] = fed[here] || makes_rows && !(0.85..=1.18).contains(&lets_through);
+        }
+        (origins, fed)
+    }
+
+    fn node(&self, here: usize) -> NodeRef {
+        let node = &self.now.plan.nodes[here];
+        NodeRef { id: node.id, kind: node.kind.clone() }
+    }
+
+    fn tell_work(&self, work: &Work, slope: f64, contended: bool, parts: &mut Vec<Part>) {
+        let (then, now) = (self.then, self.now);
+        let mut by_scan: Vec<(usize, f64)> = Vec::new();
+        for &(origin, busy) in &work.rows {
+            match by_scan.iter_mut().find(|(scan, _)| *scan == origin) {
+                Some((_, sum)) => *sum += busy,
+                None => by_scan.push((origin, busy)),
+            }
+        }
+        for (scan, busy) in by_scan {
+            let (node, planned) = (&now.nodes[scan], &now.plan.nodes[scan]);
+            let before = self.matching.of_new[scan].and_then(|there| then.nodes[there].read());
+            let sentence = match (before, node.read()) {
+                (Some(then), Some(now)) if then > 0.0 => format!(
+                    "{} reads {} the rows ({} instead of {})",
+                    planned.name(),
+                    factor_words(now / then),
+                    count_words(now),
+                    count_words(then)
+                ),
+                _ => format!("{} reads another number of rows", planned.name()),
+            };
+            let evidence = vec![figure("rows", before, node.read(), "rows")];
+            self.push(CauseKind::MoreRows, busy * slope, Some(scan), evidence, sentence, parts);
+        }
+        for &(here, busy) in &work.per_row {
+            let (sentence, evidence) = self.per_row_words(here);
+            self.push(CauseKind::SlowerPerRow, busy * slope, Some(here), evidence, sentence, parts);
+        }
+        for &(here, busy) in &work.spilling {
+            let (sentence, evidence) = self.spill_words(here);
+            self.push(CauseKind::Spilling, busy * slope, Some(here), evidence, sentence, parts);
+        }
+        for &(here, busy) in &work.user_code {
+            let (sentence, mut evidence) = (self.user_code_words(here), Vec::new());
+            let before = self.matching.of_new[here].map(|there| then.nodes[there].busy);
+            evidence.push(figure("busy", ms(before), ms(Some(now.nodes[here].busy)), "ms"));
+            self.push(CauseKind::UserCode, busy * slope, Some(here), evidence, sentence, parts);
+        }
+        for &(here, busy) in &work.waiting {
+            let (sentence, evidence) = self.wait_words(here);
+            self.push(CauseKind::Waiting, busy * slope, Some(here), evidence, sentence, parts);
+        }
+        if work.plan != 0.0 {
+            let (sentence, node) = self.plan_words();
+            let evidence = vec![figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms")];
+            self.push(CauseKind::PlanChange, work.plan * slope, node, evidence, sentence, parts);
+        }
+        if work.starved != 0.0 {
+            let (cause, sentence) = if contended {
+                let factor = now.busy() / then.busy().max(1.0);
+                (CauseKind::Contention, format!("All nodes are {} as slow at once", factor_words(factor)))
+            } else {
+                (CauseKind::StarvedCpu, self.starved_words())
+            };
+            let evidence = vec![
+                figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
+                figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
+            ];
+            self.push(cause, work.starved * slope, None, evidence, sentence, parts);
+        }
+    }
+
+    fn push(
+        &self,
+        cause: CauseKind,
+        wall_ns: f64,
+        node: Option<usize>,
+        evidence: Vec<Figure>,
+        sentence: String,
+        parts: &mut Vec<Part>,
+    ) {
+        if wall_ns.abs() > 0.0 {
+            parts.push(Part { cause, wall_ns, node: node.map(|here| self.node(here)), evidence, sentence });
+        }
+    }
+
+    /// Puts down what has no work behind it to the counters that moved.
+    fn tell_rest(&self, rest: f64, difference: f64, work_of_plan: f64, parts: &mut Vec<Part>) {
+        let (then, now) = (self.then, self.now);
+        let mut rest = rest;
+        if rest * difference <= 0.0 || rest == 0.0 {
+            // The other way than the whole: more threads worked at a time. It lessens all parts alike.
+            return;
+        }
+        let sign = rest.signum();
+        // Waits: those of the query, or of the scan that waits the most.
+        let scans = (0..now.nodes.len()).filter_map(|here| {
+            let before =
+                self.matching.of_new[here].map(|there| then.nodes[there].wall_waiting().unwrap_or(0.0));
+            Some((here, now.nodes[here].wall_waiting()? - before?))
+        });
+        let scans: Vec<(usize, f64)> = scans.collect();
+        let all: f64 = scans.iter().map(|(_, wait)| wait).sum();
+        let waited = scans.into_iter().max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
+        let whole = now.waiting.zip(then.waiting).map_or(0.0, |(now, then)| now - then);
+        // Scans wait beside each other or one after the other: that is not told.
+        let whole = if all * sign > whole * sign { all } else { whole };
+        let wait = waited.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
+        let long = now.longest_wait().max(then.longest_wait());
+        let threads =
+            fewer(then.threads, now.threads, sign).or(fewer(then.partitions(), now.partitions(), sign));
+        let skewed = self.skew(sign);
+        let spilled = (0..now.nodes.len()).find(|&here| {
+            let before = self.matching.of_new[here].map_or(0.0, |there| then.nodes[there].spilled);
+            let (small, large) = if sign > 0.0 {
+                (before, now.nodes[here].spilled)
+            } else {
+                (now.nodes[here].spilled, before)
+            };
+            large > 0.0 && large >= small * 1.5
+        });
+        if let Some(here) = spilled {
+            let (sentence, evidence) = self.spill_words(here);
+            self.push(CauseKind::Spilling, rest, Some(here), evidence, sentence, parts);
+            return;
+        }
+        if let Some((before, after)) = threads {
+            let sentence = format!("The query runs on {after:.0} threads instead of {before:.0}");
+            let evidence = vec![figure("threads", Some(before), Some(after), "threads")];
+            self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
+            return;
+        }
+        if let Some((here, before, after)) = skewed {
+            let planned = &now.plan.nodes[here];
+            let sentence = format!(
+                "One partition of {} holds {} an equal part ({} before): the others wait for it",
+                planned.name(),
+                factor_words(after),
+                factor_words(before)
+            );
+            let evidence = vec![figure("imbalance", Some(before), Some(after), "ratio")];
+            self.push(CauseKind::Skew, rest, Some(here), evidence, sentence, parts);
+            return;
+        }
+        if wait * sign >= WAIT_PART * rest.abs() && (sign < 0.0 || long > 0.0 || wait > 0.1 * difference) {
+            // Waits overlap with work: they explain at most what no work explains.
+            let part = if wait.abs() >= 0.5 * rest.abs() { rest } else { wait };
+            let (sentence, evidence) = waited.map_or_else(
+                || {
+                    let words = format!(
+                        "Reads and writes are under way for {} instead of {}",
+                        ms_words(now.waiting.unwrap_or(0.0) / 1e6),
+                        ms_words(then.waiting.unwrap_or(0.0) / 1e6)
+                    );
+                    (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
+                },
+                |(here, _)| self.wait_words(here),
+            );
+            self.push(CauseKind::Waiting, part, waited.map(|(here, _)| here), evidence, sentence, parts);
+            rest -= part;
+        }
+        // What the program's own functions do is in no counter of the engine.
+        let mut calls = (0..now.nodes.len()).filter(|&here| now.plan.nodes[here].user_code.is_some());
+        let is_new = |&here: &usize| {
+            let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
+            old != Some(&now.plan.nodes[here].user_code)
+        };
+        let calls = calls
+            .clone()
+            .find(is_new)
+            .or_else(|| calls.next().filter(|_| self.then.plan.fingerprint == now.plan.fingerprint));
+        if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
+            let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
+            self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
+            return;
+        }
+        if then.plan.fingerprint != now.plan.fingerprint && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
+            let (sentence, node) = self.plan_words();
+            self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
+            return;
+        }
+        self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
+    }
+
+    /// The node whose largest partition grew over its part.
+    fn skew(&self, sign: f64) -> Option<(usize, f64, f64)> {
+        let each = (0..self.now.nodes.len()).filter_map(|here| {
+            let after = self.now.nodes[here].imbalance?;
+            let before = self.matching.of_new[here].and_then(|there| self.then.nodes[there].imbalance)?;
+            let (small, large) = if sign > 0.0 { (before, after) } else { (after, before) };
+            (large >= SKEWED && large >= MOVED * small).then_some((here, before, after))
+        });
+        each.max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)))
+    }
+
+    fn per_row_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
+        let per_row =
+            |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
+        let (then, now) = (before.and_then(per_row), per_row(node));
+        let sentence = match (then, now) {
+            (Some(then), Some(now)) if then > 0.0 => {
+                format!("{} takes {} as long for each row", planned.name(), factor_words(now / then))
+            }
+            _ => format!("{} works longer", planned.name()),
+        };
+        (sentence, vec![figure("busy_per_row", then, now, "ns")])
+    }
+
+    fn spill_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].spilled);
+        let was = if before > 0.0 { bytes_words(before) } else { "nothing".to_owned() };
+        let sentence =
+            format!("{} spills {} to disk instead of {was}", planned.name(), bytes_words(node.spilled));
+        (sentence, vec![figure("spilled", Some(before), Some(node.spilled), "bytes")])
+    }
+
+    fn user_code_words(&self, here: usize) -> String {
+        let node = &self.now.plan.nodes[here];
+        let rows = self.now.nodes[here]
+            .rows_in
+            .map_or_else(String::new, |rows| format!(" for {} rows", count_words(rows)));
+        format!("{} calls user code ({}){rows}", node.name(), node.user_code.as_deref().unwrap_or("unnamed"))
+    }
+
+    fn wait_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
+        let (then, now) = (before.and_then(|node| node.waiting), node.waiting);
+        let bytes = before.and_then(|node| node.bytes_read).zip(node.bytes_read);
+        let same = bytes.filter(|(then, now)| (0.9..=1.1).contains(&(now / then.max(1.0))));
+        let sentence = format!(
+            "{} waits for data for {} instead of {}{}",
+            planned.name(),
+            ms_words(now.unwrap_or(0.0) / 1e6),
+            ms_words(then.unwrap_or(0.0) / 1e6),
+            same.map_or_else(String::new, |(_, bytes)| format!(", for the same {}", bytes_words(bytes)))
+        );
+        (sentence, vec![figure("waiting", ms(then), ms(now), "ms")])
+    }
+
+    fn plan_words(&self) -> (String, Option<usize>) {
+        let differences = self.matching.differences(&self.then.plan, &self.now.plan);
+        let shown: Vec<&str> = differences.iter().take(3).map(|difference| &*difference.text).collect();
+        let more = differences.len().saturating_sub(3);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let node = differences.iter().find_map(|difference| difference.node);
+        (format!("The plan changed and works more: {}{more}", shown.join("; ")), node)
+    }
+
+    fn starved_words(&self) -> String {
+        let part = |side: &Medians| {
+            side.cpu.filter(|_| side.busy() > 0.0).map(|cpu| (100.0 * cpu / side.busy()).min(100.0).round())
+        };
+        match (part(self.then), part(self.now)) {
+            (Some(then), Some(now)) if self.starved > 1.0 => format!(
+                "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
+            ),
+            _ => {
+                let factor = self.now.busy() / self.then.busy().max(1.0);
+                format!(
+                    "All nodes take {} as long at once: a slower or shared processor",
+                    factor_words(factor)
+                )
+            }
+        }
+    }
+}
+
+impl Medians {
+    /// The longest that nothing can have worked while reads or writes were under way.
+    fn longest_wait(&self) -> f64 {
+        let working =
+            self.threads.filter(|&threads| threads > 0.0).map_or(0.0, |threads| self.busy() / threads);
+        (self.execution() - working).clamp(0.0, self.waiting.unwrap_or(0.0).min(self.execution()))
+    }
+}
+
+fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {
+    node.spilled > 0.0 && node.spilled >= 1.5 * before.spilled
+}
+
+/// Fewer threads where the run is slower, more where it is faster.
+fn fewer(then: Option<f64>, now: Option<f64>, sign: f64) -> Option<(f64, f64)> {
+    let (then, now) = then.zip(now)?;
+    let moved = if sign > 0.0 { now <= 0.85 * then } else { then <= 0.85 * now };
+    (moved && then > 0.0 && now > 0.0).then_some((then, now))
+}
+
+/// Whether a node's own difference can change how many rows there are.
+fn changes_rows(old: &PlanNode, new: &PlanNode) -> bool {
+    let same = old.own_shape == new.own_shape;
+    let only_columns = old.kind == new.kind
+        && old.predicate == new.predicate
+        && old.how == new.how
+        && old.table == new.table
+        && (old.columns != new.columns || matches!(new.role, Role::Projection | Role::Map | Role::Sort));
+    !same && !only_columns
+}
+
+fn ms(ns: Option<f64>) -> Option<f64> {
+    ns.map(|ns| ns / 1e6)
+}

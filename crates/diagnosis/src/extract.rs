@@ -1,0 +1,97 @@
+//! Features from the profile of an ended run.
+
+use std::sync::Arc;
+
+use queryscope_insights::vocabulary::query_counters;
+use queryscope_insights::{Outline, outline, vocabulary::Term};
+use queryscope_protocol::{Profile, QueryId};
+
+use crate::features::{NodeFeatures, RunFeatures, Status};
+use crate::packed::NODES_MAX;
+use crate::plan::Plan;
+
+/// Names under which engines send the most memory a query used.
+const PEAK_MEMORY: [&str; 3] = ["peak_memory_bytes", "peak_mem_used", "peak_rss_bytes"];
+
+/// What the process of a run says of it, beside the profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Host the process runs on.
+    pub host: Option<Arc<str>>,
+    /// Its environment.
+    pub environment: Option<Arc<str>>,
+    /// Version of the program.
+    pub program_version: Option<Arc<str>>,
+}
+
+impl RunFeatures {
+    /// The features of an ended run. `plan` gives back a plan that is known already, so that runs share it.
+    pub fn from_profile(
+        query_id: QueryId,
+        started_unix_ns: i64,
+        profile: &Profile<'_>,
+        context: &Context,
+        plan: impl FnOnce(Plan) -> Arc<Plan>,
+    ) -> Self {
+        let outline = outline(profile);
+        let mut run = Self::new(query_id, started_unix_ns, nanoseconds(profile.wall_ms));
+        run.status = Status::from_error(profile.failed.as_deref());
+        run.cpu_ns = profile.cpu_ms.map(nanoseconds);
+        run.planning_ns = profile.planning_ms.map(nanoseconds);
+        run.rows_out = profile.result_rows.and_then(|rows| u64::try_from(rows).ok());
+        run.engine_version =
+            profile.engine_version.as_deref().map(|version| match profile.engine.as_deref() {
+                Some(engine) => format!("{engine} {version}").into(),
+                None => version.into(),
+            });
+        run.logical = profile.fingerprint.as_deref().map(Into::into);
+        run.host.clone_from(&context.host);
+        run.environment.clone_from(&context.environment);
+        run.program_version.clone_from(&context.program_version);
+        let counter = |term: &Term| {
+            let counters = profile.query_metrics.as_ref()?;
+            term.names.iter().find_map(|name| counters.get(name))
+        };
+        run.threads_available = counter(&query_counters::THREADS);
+        run.peak_memory_bytes =
+            profile.query_metrics.as_ref().and_then(|all| PEAK_MEMORY.iter().find_map(|name| all.get(name)));
+        run.nodes = nodes(&outline);
+        run.waiting_ns = counter(&query_counters::IO).or_else(|| longest_wait(&run.nodes));
+        run.plan = plan(Plan::from(&outline));
+        run.sum_up();
+        run
+    }
+}
+
+fn nodes(outline: &Outline) -> Box<[NodeFeatures]> {
+    if outline.nodes.len() > NODES_MAX {
+        return Box::default();
+    }
+    let each = outline.nodes.iter().map(|node| {
+        let counters = &node.counters;
+        NodeFeatures {
+            busy_ns: counters.busy_ns.into(),
+            rows_in: counters.rows_in.into(),
+            rows_out: counters.rows_out.into(),
+            rows_scanned: counters.rows_scanned.into(),
+            bytes_read: counters.bytes_read.into(),
+            waiting_ns: counters.waiting_ns.into(),
+            spilled_bytes: counters.spilled_bytes.into(),
+            partitions: counters.partitions.into(),
+            imbalance_permille: counters.imbalance_permille.into(),
+        }
+    });
+    each.collect()
+}
+
+/// Partitions wait beside each other: a node in partitions waited for the sum of their waits by their number.
+fn longest_wait(nodes: &[NodeFeatures]) -> Option<u64> {
+    let each = nodes.iter().filter_map(|node| {
+        Some(node.waiting_ns.get()? / node.partitions.get().filter(|&count| count > 0).unwrap_or(1))
+    });
+    each.max()
+}
+
+fn nanoseconds(ms: f64) -> u64 {
+    (ms * 1e6).round() as u64
+}

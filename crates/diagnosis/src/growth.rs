@@ -1,0 +1,110 @@
+//! Runs that take longer because their input has slowly grown: no regression, but worth knowing.
+
+use crate::cause::{self, Sides};
+use crate::change::{Change, Kind, State, Transition};
+use crate::features::RunFeatures;
+use crate::series::{Point, Series};
+use crate::stats::median;
+
+/// Runs at both ends of the window that are compared.
+const ENDS: usize = 15;
+/// Rows, and time, must have grown by this much, in logarithms.
+const GROWN: f64 = 0.30;
+/// Below this, in logarithms, growth is over.
+const SHRUNK: f64 = 0.12;
+/// How far time may have grown other than with the rows, in logarithms.
+const APART: f64 = 0.25;
+
+/// Growth that is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Growth {
+    pub(crate) change: Change,
+    pub(crate) environment: u32,
+    /// Runs before it began.
+    pub(crate) before: Vec<RunFeatures>,
+    pub(crate) runs: u64,
+}
+
+impl Growth {
+    pub(crate) fn observe(
+        open: &mut Option<Self>,
+        series: &Series,
+        point: &Point,
+        slower: bool,
+        ended_unix_ns: i64,
+        told: &mut Vec<Transition>,
+    ) {
+        if point.rows.is_nan() || open.as_ref().is_some_and(|growth| growth.environment != point.environment)
+        {
+            return;
+        }
+        let usable = || {
+            series.finished().filter(|entry| !entry.episode && entry.point.environment == point.environment)
+        };
+        if let Some(growth) = open {
+            growth.runs += 1;
+            if !growth.runs.is_power_of_two() && growth.runs % 32 != 0 {
+                return;
+            }
+            let last: Vec<&RunFeatures> = usable().rev().take(ENDS).map(|entry| &entry.run).collect();
+            let before: Vec<&RunFeatures> = growth.before.iter().collect();
+            let (then, now) = (rows(&before), rows(&last));
+            tell(&mut growth.change, &before, &last);
+            if now - then < SHRUNK || slower {
+                growth.change.state = if slower { State::Superseded } else { State::Recovered };
+                growth.change.recovered_unix_ns = (!slower).then_some(ended_unix_ns);
+                told.extend(open.take().map(|growth| Transition::Closed(growth.change)));
+            } else {
+                told.push(Transition::Updated(growth.change.clone()));
+            }
+            return;
+        }
+        if slower || series.entries.len() < 2 * ENDS {
+            return;
+        }
+        let points: Vec<&Point> = usable().map(|entry| &entry.point).collect();
+        let count = points.len();
+        if count < 2 * ENDS {
+            return;
+        }
+        let middle = |points: &[&Point], of: fn(&Point) -> f64| {
+            let mut values: Vec<f64> =
+                points.iter().map(|point| of(point)).filter(|value| !value.is_nan()).collect();
+            median(&mut values)
+        };
+        let ends = (&points[..ENDS], &points[count - ENDS..]);
+        let grown = |of: fn(&Point) -> f64| middle(ends.1, of) - middle(ends.0, of);
+        let (by_rows, by_time) = (grown(|point| point.rows), grown(|point| point.wall));
+        if !(by_rows >= GROWN && by_time >= GROWN * 0.8 && by_time - by_rows * 1.2 < APART) {
+            return;
+        }
+        let half = middle(ends.0, |point| point.rows) + by_rows / 4.0;
+        let last_small = points.iter().rposition(|point| point.rows < half).unwrap_or(0);
+        let since = points[(last_small + 1).min(count - 1)].place();
+        let runs: Vec<&RunFeatures> = usable().map(|entry| &entry.run).collect();
+        let before: Vec<RunFeatures> = runs[..ENDS].iter().map(|&run| run.clone()).collect();
+        let mut growth = Self {
+            change: Change::new(Kind::DataGrew, since, ended_unix_ns),
+            environment: point.environment,
+            before,
+            runs: 0,
+        };
+        tell(&mut growth.change, &runs[..ENDS], &runs[count - ENDS..]);
+        told.push(Transition::Opened(growth.change.clone()));
+        *open = Some(growth);
+    }
+}
+
+fn tell(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures]) {
+    let explained = cause::explain(Kind::DataGrew, &Sides { before, after, others: &[], host: false });
+    change.before = explained.before;
+    change.after = explained.after;
+    change.factor = explained.factor;
+    change.causes = explained.causes;
+    change.examples = explained.examples;
+}
+
+fn rows(runs: &[&RunFeatures]) -> f64 {
+    let known = runs.iter().filter_map(|run| run.rows_read.filter(|&rows| rows > 0));
+    median(&mut known.map(|rows| (rows as f64).ln()).collect::<Vec<f64>>())
+}

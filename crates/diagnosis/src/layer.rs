@@ -1,0 +1,139 @@
+//! An open change of time: both sides, and the evidence that it is over.
+
+use queryscope_protocol::QueryId;
+
+use crate::adjust::{Adjustment, Scratch};
+use crate::change::{Change, Kind};
+use crate::features::RunFeatures;
+use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
+use crate::series::{Entry, Point};
+use crate::stats::{deviation, median};
+
+/// The most a single run may say for or against recovery.
+const EVIDENCE_A_RUN: f64 = 3.0;
+
+/// An open change of time.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    pub(crate) change: Change,
+    /// First run after it.
+    pub(crate) since: (i64, QueryId),
+    /// Environment of its runs.
+    pub(crate) environment: u32,
+    /// The one host it is about.
+    pub(crate) host: Option<u32>,
+    /// Whether the rows that were read are the change.
+    pub(crate) by_rows: bool,
+    /// Runs before it, oldest first.
+    pub(crate) before: Vec<RunFeatures>,
+    /// Those of them that failed are counted alone.
+    pub(crate) before_failed: u64,
+    /// Runs since it that finished.
+    pub(crate) runs: u64,
+    /// Those that failed.
+    pub(crate) failed: u64,
+    /// Wall and CPU time over the usual, in milliseconds.
+    pub(crate) extra_wall_ms: f64,
+    pub(crate) extra_cpu_ms: f64,
+    pub(crate) levels: Levels,
+    /// The largest shift between them.
+    pub(crate) peak: f64,
+    pub(crate) adjustment: Adjustment,
+    /// Evidence that runs are as before, and the first run of it.
+    pub(crate) evidence: f64,
+    pub(crate) quiet_since: Option<(i64, QueryId)>,
+    /// At how many runs the causes are judged anew.
+    pub(crate) next_refresh: u64,
+}
+
+/// Where the two sides lie, in logarithms.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Levels {
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+    pub(crate) spread: f64,
+}
+
+impl Levels {
+    pub(crate) fn of(before: &[f64], after: &[f64], scratch: &mut Scratch) -> Self {
+        let mut middle = |values: &[f64]| {
+            scratch.rest.clear();
+            scratch.rest.extend_from_slice(values);
+            median(&mut scratch.rest)
+        };
+        let (then, now) = (middle(before), middle(after));
+        let spread = deviation(before, then, &mut scratch.buffer).max(0.05);
+        Self { before: then, after: now, spread }
+    }
+}
+
+impl Layer {
+    /// A run's time as the layer's levels count it.
+    pub(crate) fn value(&self, point: &Point) -> f64 {
+        if self.by_rows { self.adjustment.rest_with_rows(point) } else { self.adjustment.rest(point) }
+    }
+
+    pub(crate) fn is_about(&self, point: &Point) -> bool {
+        point.environment == self.environment && self.host.is_none_or(|host| host == point.host)
+    }
+
+    /// Whether a new run makes it certain that runs are as they were before: the cumulative sum of logarithms
+    /// of likelihood ratios (E. S. Page, "Continuous Inspection Schemes", Biometrika 41 (1954)) of the two
+    /// levels, each bounded so that no single run decides.
+    pub(crate) fn recovers(&mut self, point: &Point) -> bool {
+        let Levels { before, after, spread } = self.levels;
+        let value = self.value(point);
+        // A level a third of the way back is none of the two.
+        let (near, far) = (before + (after - before) / 4.0, after);
+        let ratio = ((value - far).powi(2) - (value - near).powi(2)) / (2.0 * spread * spread);
+        self.evidence = (self.evidence + ratio.clamp(-EVIDENCE_A_RUN, EVIDENCE_A_RUN)).max(0.0);
+        if self.evidence <= 0.0 {
+            self.quiet_since = None;
+        } else if self.quiet_since.is_none() {
+            self.quiet_since = Some(point.place());
+        }
+        self.evidence >= RECOVERY_EVIDENCE
+    }
+}
+
+/// The one host whose runs changed while those of the others did not.
+pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
+    let mut hosts: Vec<u32> = after.iter().map(|entry| entry.point.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    if hosts.len() < 2 {
+        return layer.host;
+    }
+    let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
+    let shift = |on: &dyn Fn(u32) -> bool| {
+        let mut now: Vec<f64> = after
+            .iter()
+            .filter(|entry| on(entry.point.host))
+            .map(|entry| layer.value(&entry.point))
+            .collect();
+        let of = |point: &&Point| on(point.host);
+        let mut then: Vec<f64> = before.iter().filter(of).map(|point| layer.value(point)).collect();
+        if then.len() < AFTER_RUNS_MIN {
+            then = before.iter().map(|point| layer.value(point)).collect();
+        }
+        (now.len() >= 2 && !then.is_empty()).then(|| median(&mut now) - median(&mut then))
+    };
+    hosts.into_iter().filter(|&host| host != 0).find(|&host| {
+        let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
+        let Some(others) = others else { return layer.host == Some(host) };
+        // A host that was named stays so until the others show half of the shift.
+        let part = if layer.host == Some(host) { 0.4 } else { 0.3 };
+        own.is_some_and(|own| {
+            own * layer.change.kind.sign() > 0.0
+                && own.abs() >= 0.2
+                && others * own.signum() < own.abs() * part
+        })
+    })
+}
+
+impl Kind {
+    fn sign(self) -> f64 {
+        if self == Self::Faster { -1.0 } else { 1.0 }
+    }
+}

@@ -1,0 +1,264 @@
+//! A physical plan: what runs with one physical fingerprint have in common, kept once.
+
+use std::collections::HashMap;
+
+use queryscope_insights::{Fingerprint, Outline};
+use queryscope_protocol::Role;
+
+/// A physical plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// Its nodes, each after its inputs.
+    pub nodes: Box<[PlanNode]>,
+}
+
+/// A node of a [`Plan`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanNode {
+    /// Identity of the node in the profile the plan was first seen in.
+    pub id: u64,
+    /// The engine's name for what it is.
+    pub kind: String,
+    /// What it does.
+    pub role: Role,
+    /// The nodes it reads from, by place.
+    pub inputs: Vec<usize>,
+    /// Hash of the node without its inputs.
+    pub own_shape: u64,
+    /// Hash of the node and all below it.
+    pub shape: u64,
+    /// The table it scans.
+    pub table: Option<String>,
+    /// The condition rows must meet.
+    pub predicate: Option<String>,
+    /// Columns it reads; `None` for all.
+    pub columns: Option<u32>,
+    /// Sort of a join.
+    pub how: Option<String>,
+    /// The function of the program that it calls.
+    pub user_code: Option<String>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { fingerprint: Fingerprint::from_bytes([0; 6]), nodes: Box::default() }
+    }
+}
+
+impl From<&Outline> for Plan {
+    fn from(outline: &Outline) -> Self {
+        let nodes = outline.nodes.iter().map(|node| PlanNode {
+            id: node.id,
+            kind: node.kind.clone(),
+            role: node.role,
+            inputs: node.inputs.clone(),
+            own_shape: node.own_shape,
+            shape: node.shape,
+            table: node.table.clone(),
+            predicate: node.predicate.clone(),
+            columns: node.columns,
+            how: node.how.clone(),
+            user_code: node.user_code.clone(),
+        });
+        Self { fingerprint: outline.fingerprint, nodes: nodes.collect() }
+    }
+}
+
+impl PlanNode {
+    /// The node as sentences name it: its kind, and the table it scans.
+    pub fn name(&self) -> String {
+        match &self.table {
+            Some(table) => format!("{} of {table}", self.kind),
+            None => self.kind.clone(),
+        }
+    }
+}
+
+/// Whether two nodes of one role can be the same: the old one, the new one, and whether matched nodes feed
+/// both.
+type Rule<'r> = &'r dyn Fn(&PlanNode, &PlanNode, bool) -> bool;
+
+/// Which nodes of two plans are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matching {
+    /// For each node of the new plan, its partner in the old one.
+    pub of_new: Vec<Option<usize>>,
+    /// For each node of the old plan, its partner in the new one.
+    pub of_old: Vec<Option<usize>>,
+}
+
+impl Matching {
+    /// Matches the nodes of two plans: sub-plans of one shape first, the highest first, as GumTree does
+    /// (Falleri and others, ASE 2014), then scans of one table, then nodes of one role whose inputs are matched
+    /// with each other, then what is left of a role in order.
+    pub fn new(old: &Plan, new: &Plan) -> Self {
+        let (olds, news) = (old.nodes.len(), new.nodes.len());
+        let mut matching = Self { of_new: vec![None; news], of_old: vec![None; olds] };
+        if old.fingerprint == new.fingerprint && olds == news {
+            matching.of_new = (0..news).map(Some).collect();
+            matching.of_old = (0..olds).map(Some).collect();
+            return matching;
+        }
+        let mut by_shape: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (place, node) in old.nodes.iter().enumerate().rev() {
+            by_shape.entry(node.shape).or_default().push(place);
+        }
+        for here in (0..news).rev() {
+            if matching.of_new[here].is_some() {
+                continue;
+            }
+            let alike = by_shape.get(&new.nodes[here].shape).into_iter().flatten();
+            let Some(&there) = alike.into_iter().find(|&&there| matching.of_old[there].is_none()) else {
+                continue;
+            };
+            let mut open = vec![(there, here)];
+            while let Some((there, here)) = open.pop() {
+                if matching.pair(there, here) {
+                    let inputs = old.nodes[there].inputs.iter().copied();
+                    open.extend(inputs.zip(new.nodes[here].inputs.iter().copied()));
+                }
+            }
+        }
+        let scans = |old: &PlanNode, new: &PlanNode, _: bool| new.inputs.is_empty() && old.table == new.table;
+        let same = |old: &PlanNode, new: &PlanNode, _: bool| old.own_shape == new.own_shape;
+        let fed = |_: &PlanNode, _: &PlanNode, fed_alike: bool| fed_alike;
+        let leaf = |old: &PlanNode, new: &PlanNode, _: bool| {
+            old.inputs.is_empty() == new.inputs.is_empty() && old.role != Role::Unknown
+        };
+        let rules: [Rule<'_>; 4] = [&scans, &same, &fed, &leaf];
+        for rule in rules {
+            for here in 0..news {
+                if matching.of_new[here].is_some() {
+                    continue;
+                }
+                let node = &new.nodes[here];
+                let partner = (0..olds).find(|&there| {
+                    let other = &old.nodes[there];
+                    matching.of_old[there].is_none()
+                        && other.role == node.role
+                        && (node.role != Role::Engine || other.kind == node.kind)
+                        && rule(other, node, matching.fed_alike(other, node))
+                });
+                if let Some(there) = partner {
+                    matching.pair(there, here);
+                }
+            }
+        }
+        matching
+    }
+
+    fn pair(&mut self, there: usize, here: usize) -> bool {
+        let free = self.of_old[there].is_none() && self.of_new[here].is_none();
+        if free {
+            self.of_old[there] = Some(here);
+            self.of_new[here] = Some(there);
+        }
+        free
+    }
+
+    fn fed_alike(&self, old: &PlanNode, new: &PlanNode) -> bool {
+        new.inputs.iter().any(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there)))
+    }
+
+    /// What is different between the plans, a sentence each without its full stop, those that can change the
+    /// work first.
+    pub fn differences(&self, old: &Plan, new: &Plan) -> Vec<Difference> {
+        let mut found = Vec::new();
+        for (here, node) in new.nodes.iter().enumerate() {
+            let Some(there) = self.of_new[here] else {
+                let text = format!("{} was added", node.name());
+                found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
+                continue;
+            };
+            let other = &old.nodes[there];
+            let moved = self.inputs_swapped(other, node);
+            if other.own_shape != node.own_shape || moved {
+                found.push(Difference { node: Some(here), ..difference(other, node, moved) });
+            }
+        }
+        for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
+            let text = format!("{} is gone", node.name());
+            // What now reads from where it stood.
+            let reader = old.nodes.iter().position(|reader| reader.inputs.contains(&there));
+            let node = Difference {
+                node: reader.and_then(|reader| self.of_old[reader]),
+                text,
+                makes_rows: makes_rows(node.role),
+            };
+            found.push(node);
+        }
+        found.sort_by_key(|difference| !difference.makes_rows);
+        found
+    }
+
+    /// Whether a matched node reads from the same two nodes in another order.
+    pub fn inputs_swapped(&self, old: &PlanNode, new: &PlanNode) -> bool {
+        let then: Vec<usize> = old.inputs.iter().filter_map(|&input| self.of_old[input]).collect();
+        let now: Vec<usize> = new
+            .inputs
+            .iter()
+            .copied()
+            .filter(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there)))
+            .collect();
+        now.len() > 1 && now != then && now.iter().all(|input| then.contains(input))
+    }
+}
+
+/// One difference between two plans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The node of the new plan it is at.
+    pub node: Option<usize>,
+    /// It in words.
+    pub text: String,
+    /// Whether it can change how many rows there are.
+    pub makes_rows: bool,
+}
+
+fn makes_rows(role: Role) -> bool {
+    !matches!(
+        role,
+        Role::Projection | Role::Map | Role::Rename | Role::Sort | Role::Engine | Role::Sink | Role::Unknown
+    )
+}
+
+fn difference(old: &PlanNode, new: &PlanNode, swapped: bool) -> Difference {
+    let at = new.name();
+    let rows = |text: String| Difference { node: None, text, makes_rows: true };
+    let work = |text: String| Difference { node: None, text, makes_rows: false };
+    if old.kind != new.kind {
+        return rows(format!("{} became {}", old.name(), at));
+    }
+    if old.how != new.how {
+        let (then, now) = (old.how.as_deref().unwrap_or("none"), new.how.as_deref().unwrap_or("none"));
+        return rows(format!("{at}: {then} join became {now} join"));
+    }
+    match (&old.predicate, &new.predicate) {
+        (Some(_), None) if new.role == Role::Scan => {
+            return rows(format!("the predicate no longer reaches {at}"));
+        }
+        (None, Some(_)) if new.role == Role::Scan => return rows(format!("the predicate reaches {at} now")),
+        (Some(_), None) => return rows(format!("{at} lost its predicate")),
+        (None, Some(now)) => return rows(format!("{at} has the new predicate {now}")),
+        (Some(then), Some(now)) if then != now => {
+            return rows(format!("{at}: predicate {then} became {now}"));
+        }
+        _ => {}
+    }
+    if old.table != new.table {
+        return rows(format!("{} became {at}", old.name()));
+    }
+    if swapped {
+        return rows(format!("{at}: its inputs changed places"));
+    }
+    if new.user_code.is_some() && old.user_code != new.user_code {
+        return work(format!("{at} calls {} now", new.user_code.as_deref().unwrap_or("user code")));
+    }
+    if old.columns != new.columns {
+        let say = |columns: Option<u32>| columns.map_or_else(|| "all".to_owned(), |count| count.to_string());
+        return work(format!("{at} reads {} instead of {} columns", say(new.columns), say(old.columns)));
+    }
+    work(format!("{at} computes something else"))
+}

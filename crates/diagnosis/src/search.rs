@@ -1,0 +1,252 @@
+//! The search for a change at the end of one stream of runs: what is known to move times is taken out, the rest
+//! is scanned, and what was found must hold on the same hosts and on the same sort of day as before.
+
+use queryscope_protocol::QueryId;
+
+use crate::adjust::{Adjustment, is_weekend};
+use crate::detector::Workspace;
+use crate::features::RunFeatures;
+use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN, DELTA_MIN, STRATUM_RUNS_MIN};
+use crate::marks::marks;
+use crate::scan::{self, Spending, Split, least_shift, locate, scan};
+use crate::series::{Entry, Point};
+use crate::stats::median;
+
+/// Runs just before a step of the rows that it is compared with.
+const NEAR: usize = 20;
+/// Runs on hosts that never ran a query before, until they count.
+const NEW_HOST_RUNS: usize = 60;
+/// Runs before a change that show what a host, and a sort of day, takes.
+const LEVEL_RUNS_MIN: [usize; 2] = [BEFORE_RUNS_MIN, STRATUM_RUNS_MIN];
+/// By how much the slope of the rows may be wrong.
+const SLOPE_DOUBT: f64 = 0.45;
+/// A step of the rows, in logarithms, that a new plan makes.
+const PLAN_STEP: f64 = 0.14;
+
+/// A change that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// First run after it.
+    pub(crate) since: (i64, QueryId),
+    /// In logarithms.
+    pub(crate) shift: f64,
+    /// Whether the rows that were read are the change.
+    pub(crate) by_rows: bool,
+    /// The one host it was found on.
+    pub(crate) host: Option<u32>,
+    pub(crate) adjustment: Adjustment,
+}
+
+/// Searches the runs of one stream for a change at their end.
+pub(crate) fn search(
+    entries: &[&Entry],
+    spending: Spending,
+    workspace: &mut Workspace,
+    settled: Option<(i64, QueryId)>,
+    inner: bool,
+) -> Option<Found> {
+    let count = entries.len();
+    if count < BEFORE_RUNS_MIN + AFTER_RUNS_MIN {
+        return None;
+    }
+    let Workspace { scan: scratch, adjust, points, values, rows } = workspace;
+    points.clear();
+    points.extend(entries.iter().map(|entry| entry.point));
+    let floor = settled.map_or(0, |settled| points.partition_point(|point| point.place() < settled));
+    without_plans(points);
+    let settled = count - (count / 2).min(60);
+    let adjustment = if settled >= BEFORE_RUNS_MIN {
+        Adjustment::fit(&points[..settled], adjust)
+    } else {
+        Adjustment::default()
+    };
+    values.clear();
+    values.extend(points.iter().map(|point| adjustment.rest(point)));
+    let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
+    let marks = if inner { Vec::new() } else { marks(points, &runs) };
+    if let Some(split) = scan(values, floor, &marks, spending, scratch)
+        && !is_first_weekend(points, split.cut)
+        && holds_within(points, values, split, !marks.is_empty())
+        && is_felt(points, &adjustment, split)
+        && outgrows(points, split)
+    {
+        let cut = locate(values, split, &marks, scratch).max(floor);
+        if is_first_weekend(points, cut) {
+            return None;
+        }
+        let by_rows = false;
+        return Some(Found {
+            since: points[cut].place(),
+            shift: split.shift,
+            by_rows,
+            host: None,
+            adjustment,
+        });
+    }
+    // The rows made a step, and the time with them.
+    rows.clear();
+    rows.extend(points.iter().map(|point| point.rows));
+    let cut = step_of_rows(rows, scratch)?;
+    values.clear();
+    values.extend(points.iter().map(|point| adjustment.rest_with_rows(point)));
+    let near = cut.saturating_sub(4 * NEAR);
+    let (by_rows, _) = scan::step(rows, cut, NEAR, scratch);
+    let allowed = Spending { searched: 0.0, ..spending };
+    let mark = [scan::Mark { cut: cut - near, strong: true }];
+    let split = scan(&values[near..], floor.saturating_sub(near), &mark, allowed, scratch)?;
+    let (by_time, _) = scan::step(values, cut, NEAR, scratch);
+    let split = Split { cut, shift: by_time, ..split };
+    let together = holds_within(points, values, split, true)
+        && by_time.signum() == by_rows.signum()
+        && by_time.abs() >= least_shift(count - cut);
+    if !together || split.shift.signum() != by_rows.signum() || is_first_weekend(points, cut) {
+        return None;
+    }
+    Some(Found { since: points[cut].place(), shift: by_time, by_rows: true, host: None, adjustment })
+}
+
+/// Whether a shift is there on the same hosts, and on the same sort of day, as before.
+fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool) -> bool {
+    let strata: [fn(&Point) -> u32; 2] =
+        [|point| point.host, |point| u32::from(is_weekend(point.started_unix_ns))];
+    let after = points.len() - split.cut;
+    strata.iter().enumerate().all(|(which, stratum)| {
+        let mut levels: Vec<u32> = points[split.cut..].iter().map(stratum).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let (mut matched, mut sum, mut dominates) = (0, 0.0, 0.0);
+        for level in levels {
+            let of = |from: usize, to: usize| -> Vec<f64> {
+                let inside = (from..to).filter(|&place| stratum(&points[place]) == level);
+                inside.map(|place| values[place]).collect()
+            };
+            let (mut then, mut now) = (of(0, split.cut), of(split.cut, points.len()));
+            if then.len() >= LEVEL_RUNS_MIN[which] {
+                matched += now.len();
+                sum += now.len() as f64 * (median(&mut now) - median(&mut then));
+                dominates += dominance(&now, &then) * now.len() as f64;
+            }
+        }
+        if matched * 2 < after {
+            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort. A
+            // weekend is
+            // known from one before, or by the weekdays beside it.
+            return if which == 0 {
+                is_marked || after >= NEW_HOST_RUNS || hosts_pass(&points[..split.cut])
+            } else {
+                matched == 0
+                    || matched >= AFTER_RUNS_MIN
+                        && sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
+            };
+        }
+        let sign = split.shift.signum() / matched as f64;
+        sum * sign >= 0.6 * split.shift.abs() && dominates * sign >= DELTA_MIN
+    })
+}
+
+/// Cliff's delta of two samples, in any order.
+pub(crate) fn dominance(first: &[f64], second: &[f64]) -> f64 {
+    let sum: i64 = first.iter().map(|a| second.iter().map(|b| a.total_cmp(b) as i64).sum::<i64>()).sum();
+    sum as f64 / (first.len() * second.len()) as f64
+}
+
+/// Whether hosts come and go, so that none is ever known.
+fn hosts_pass(points: &[Point]) -> bool {
+    let mut hosts: Vec<u32> = points.iter().map(|point| point.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts.len() >= 6 && hosts.len() * STRATUM_RUNS_MIN > points.len()
+}
+
+/// Whether a shift is larger than what the rows' slope may be wrong by, where the rows grew meanwhile.
+fn outgrows(points: &[Point], split: Split) -> bool {
+    let rows =
+        |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
+    let grown = (rows(&points[split.cut..]) - rows(&points[..split.cut])).abs();
+    let least = least_shift(points.len() - split.cut);
+    grown.is_nan() || split.shift.abs() >= 0.6 * least + SLOPE_DOUBT * grown
+}
+
+/// Whether the time itself moved as the shift says, and not only the time for so many rows.
+fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
+    let of = |points: &[Point]| {
+        median(&mut points.iter().map(|point| adjustment.rest_with_rows(point)).collect::<Vec<_>>())
+    };
+    let near = &points[split.cut.saturating_sub(3 * NEAR)..split.cut];
+    let felt = (of(&points[split.cut..]) - of(near)) * split.shift.signum();
+    felt >= 0.6 * least_shift(points.len() - split.cut)
+}
+
+/// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on
+/// more rows of as many, which is work and no input.
+fn without_plans(points: &mut [Point]) {
+    let mut offsets: Vec<([u8; 6], f64)> = Vec::new();
+    let Some(first) = points.first() else { return };
+    offsets.push((first.marks.plan, 0.0));
+    for place in 1..points.len() {
+        let plan = points[place].marks.plan;
+        if let Some(&(_, offset)) = offsets.iter().find(|(known, _)| *known == plan) {
+            points[place].rows -= offset;
+            continue;
+        }
+        let near =
+            |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
+        let before = near(&points[place.saturating_sub(8)..place]);
+        let own: Vec<Point> =
+            points[place..].iter().filter(|point| point.marks.plan == plan).take(8).copied().collect();
+        let step = near(&own) - before;
+        let offset = if step.abs() >= PLAN_STEP { step } else { 0.0 };
+        offsets.push((plan, offset));
+        points[place].rows -= offset;
+    }
+}
+
+/// Whether all runs after a cut are of a weekend, and none before is (or the other way round): what a weekend
+/// does to the query cannot be known yet.
+fn is_first_weekend(points: &[Point], cut: usize) -> bool {
+    let days = |points: &[Point]| {
+        let weekend = points.iter().filter(|point| is_weekend(point.started_unix_ns)).count();
+        (weekend, points.len() - weekend)
+    };
+    let ((before_weekend, before_days), (after_weekend, after_days)) =
+        (days(&points[..cut]), days(&points[cut..]));
+    after_days == 0 && before_weekend < STRATUM_RUNS_MIN && before_days > 0
+        || after_weekend == 0 && before_days < STRATUM_RUNS_MIN && before_weekend > 0
+}
+
+/// Where the rows made a step that lasts until now: no run before read as many (or as few).
+fn step_of_rows(rows: &[f64], scratch: &mut scan::Scratch) -> Option<usize> {
+    let count = rows.len();
+    let newest = rows[count - 1];
+    if newest.is_nan() {
+        return None;
+    }
+    for size in [3, 4, 5, 6, 8, 10, 15, 20, 30] {
+        let Some(cut) = count.checked_sub(size).filter(|&cut| cut >= BEFORE_RUNS_MIN) else { break };
+        let (shift, spread) = scan::step(rows, cut, NEAR, scratch);
+        if shift.is_nan() || shift.abs() < 0.14 || shift.abs() < 3.0 * spread {
+            continue;
+        }
+        let middle = newest - shift / 2.0;
+        let beyond = |value: f64| if shift > 0.0 { value > middle } else { value < middle };
+        // The step is where the last run on the other side is.
+        let after = rows.iter().rev().take_while(|value| beyond(**value)).count();
+        let cut = count - after;
+        if after < AFTER_RUNS_MIN || cut < BEFORE_RUNS_MIN || after > 60 {
+            continue;
+        }
+        let seen = rows[..cut].iter().filter(|value| beyond(**value)).count();
+        // Growth is no step: what came right before and right after lies as far apart as the rest, and
+        // farther than
+        // the two halves of what came before.
+        let from = cut.saturating_sub(NEAR);
+        let (drift, _) = scan::step(&rows[from..cut], (cut - from) / 2, NEAR, scratch);
+        let close = cut.saturating_sub(3);
+        let (jump, _) = scan::step(&rows[close..(cut + 3).min(count)], cut - close, 3, scratch);
+        if seen * 20 <= cut && jump * shift.signum() >= (0.6 * shift.abs()).max(2.5 * drift * shift.signum())
+        {
+            return Some(cut);
+        }
+    }
+    None
+}

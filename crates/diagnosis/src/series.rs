@@ -1,0 +1,131 @@
+//! The runs of a query in the order they started.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use queryscope_protocol::QueryId;
+
+use crate::features::{RunFeatures, Status};
+use crate::limits::WINDOW_RUNS;
+
+/// What the detector reads of a run, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) started_unix_ns: i64,
+    pub(crate) query_id: QueryId,
+    /// Logarithm of the wall time in nanoseconds.
+    pub(crate) wall: f64,
+    /// Logarithm of the CPU time; NaN where it is not known.
+    pub(crate) cpu: f64,
+    /// Logarithm of the rows read; NaN where they are not known.
+    pub(crate) rows: f64,
+    /// Numbers of the names.
+    pub(crate) host: u32,
+    pub(crate) environment: u32,
+    /// Hash of what may mark a change: versions, plan, threads, whether it spilled.
+    pub(crate) marks: Marks,
+}
+
+/// What may mark a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks {
+    pub(crate) engine: u32,
+    pub(crate) program: u32,
+    pub(crate) plan: [u8; 6],
+    pub(crate) threads: u32,
+    pub(crate) spills: bool,
+    pub(crate) skewed: bool,
+}
+
+impl Point {
+    /// The run in numbers.
+    pub(crate) fn new(run: &RunFeatures) -> Self {
+        let log = |value: Option<u64>| {
+            value.filter(|&value| value > 0).map_or(f64::NAN, |value| (value as f64).ln())
+        };
+        let skew = run.nodes.iter().filter_map(|node| node.imbalance_permille.get()).max();
+        Self {
+            started_unix_ns: run.started_unix_ns,
+            query_id: run.query_id,
+            wall: (run.wall_ns.max(1_000) as f64).ln(),
+            cpu: log(run.cpu_ns),
+            rows: log(run.rows_read),
+            host: number(run.host.as_ref()),
+            environment: number(run.environment.as_ref()),
+            marks: Marks {
+                engine: number(run.engine_version.as_ref()),
+                program: number(run.program_version.as_ref()),
+                plan: run.plan.fingerprint.bytes(),
+                threads: run.threads_available.unwrap_or(0) as u32,
+                spills: run.spilled_bytes.is_some_and(|bytes| bytes > 0),
+                skewed: skew.is_some_and(|permille| permille >= 2_500),
+            },
+        }
+    }
+
+    pub(crate) fn known_rows(&self) -> Option<f64> {
+        (!self.rows.is_nan()).then_some(self.rows)
+    }
+
+    /// Orders runs.
+    pub(crate) fn place(&self) -> (i64, QueryId) {
+        (self.started_unix_ns, self.query_id)
+    }
+}
+
+/// A run of the window.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) point: Point,
+    pub(crate) run: RunFeatures,
+    /// Whether it ran while a change lasted that is over: it says nothing of what is usual.
+    pub(crate) episode: bool,
+}
+
+/// The last runs of a query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Series {
+    pub(crate) entries: VecDeque<Entry>,
+}
+
+/// A name as a number that does not depend on other names (FNV-1a); 0 is no name.
+pub(crate) fn number(name: Option<&Arc<str>>) -> u32 {
+    name.map_or(0, |name| {
+        name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1)
+    })
+}
+
+impl Series {
+    /// Adds a run in its place. `false` when it is older than all the window holds, or there already.
+    pub(crate) fn add(&mut self, run: RunFeatures) -> bool {
+        let point = Point::new(&run);
+        let place = self.entries.partition_point(|entry| entry.point.place() < point.place());
+        let full = self.entries.len() >= WINDOW_RUNS;
+        if full && place == 0
+            || self.entries.get(place).is_some_and(|entry| entry.point.place() == point.place())
+        {
+            return false;
+        }
+        self.entries.insert(place, Entry { point, run, episode: false });
+        if full {
+            self.entries.pop_front();
+        }
+        true
+    }
+
+    /// Runs a day, counted over the last hundred; a query younger than a day counts as a day old.
+    pub(crate) fn runs_a_day(&self) -> f64 {
+        let last = self.entries.len().saturating_sub(100);
+        let span = match (self.entries.get(last), self.entries.back()) {
+            (Some(first), Some(newest)) => newest.point.started_unix_ns - first.point.started_unix_ns,
+            _ => 0,
+        };
+        let days = (span as f64 / 86_400e9).max(1.0);
+        (self.entries.len() - last) as f64 / days
+    }
+
+    /// Those that finished.
+    pub(crate) fn finished(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.run.status == Status::Finished)
+    }
+}

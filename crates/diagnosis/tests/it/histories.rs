@@ -1,0 +1,333 @@
+//! Short histories whose answer is known.
+
+use std::sync::Arc;
+
+use queryscope_diagnosis::{
+    CauseKind, Change, Detector, Kind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures, Saved, State,
+    Status, Transition, Workspace,
+};
+use queryscope_insights::Fingerprint;
+use queryscope_protocol::{QueryId, Role};
+use uuid::Uuid;
+
+const MINUTE_NS: i64 = 60_000_000_000;
+/// Wednesday, 4 November 2026, 00:00 UTC.
+const START_UNIX_NS: i64 = 1_793_750_400_000_000_000;
+
+fn plan() -> Arc<Plan> {
+    let node = |place: usize, kind: &str, role: Role, inputs: &[usize]| PlanNode {
+        id: place as u64 + 1,
+        kind: kind.into(),
+        role,
+        inputs: inputs.to_vec(),
+        own_shape: place as u64,
+        shape: place as u64,
+        table: (role == Role::Scan).then(|| "orders".into()),
+        predicate: None,
+        columns: None,
+        how: None,
+        user_code: None,
+    };
+    let nodes = [node(0, "Scan", Role::Scan, &[]), node(1, "GroupBy", Role::Aggregation, &[0])];
+    Arc::new(Plan { fingerprint: Fingerprint::from_bytes([7; 6]), nodes: nodes.into() })
+}
+
+/// A history that is written down run by run, half an hour apart.
+struct Told {
+    detector: Detector,
+    workspace: Workspace,
+    transitions: Vec<Transition>,
+    runs: u64,
+    plan: Arc<Plan>,
+}
+
+impl Told {
+    fn new() -> Self {
+        Self {
+            detector: Detector::default(),
+            workspace: Workspace::default(),
+            transitions: Vec::new(),
+            runs: 0,
+            plan: plan(),
+        }
+    }
+
+    /// A run of so many milliseconds, 3 % more or less, over so many rows.
+    fn made(&mut self, wall_ms: f64, rows: f64) -> RunFeatures {
+        let n = self.runs;
+        self.runs += 1;
+        // No two alike.
+        let wobble = 1.0 + 0.03 * ((n * 7 % 11) as f64 / 5.0 - 1.0) + n as f64 * 1e-6;
+        let wall_ns = (wall_ms * wobble * 1e6) as u64;
+        let started = START_UNIX_NS + n as i64 * 30 * MINUTE_NS;
+        let busy = |part: f64| Quantity::new((wall_ns as f64 * part) as u64);
+        let rows = Quantity::new(rows as u64);
+        let scan = NodeFeatures { busy_ns: busy(0.6), rows_out: rows, ..NodeFeatures::default() };
+        let group = NodeFeatures { busy_ns: busy(0.3), rows_in: rows, rows_out: Quantity::new(9), ..scan };
+        let mut run = RunFeatures::new(QueryId::new(Uuid::from_u128(u128::from(n) + 1)), started, wall_ns);
+        run.plan = Arc::clone(&self.plan);
+        run.nodes = [scan, group].into();
+        run.cpu_ns = Some((wall_ns as f64 * 0.9) as u64);
+        run.host = Some("worker-1".into());
+        run.sum_up();
+        run
+    }
+
+    fn take(&mut self, run: RunFeatures) {
+        self.transitions.extend(self.detector.observe(run, &mut self.workspace));
+    }
+
+    fn runs(&mut self, count: usize, wall_ms: f64) -> &mut Self {
+        for _ in 0..count {
+            let run = self.made(wall_ms, 1e6);
+            self.take(run);
+        }
+        self
+    }
+
+    fn ended(&mut self, status: Status, wall_ms: f64) {
+        let run = self.made(wall_ms, 1e6);
+        self.take(RunFeatures { status, ..run });
+    }
+
+    fn open(&self) -> Vec<(Kind, u64)> {
+        self.detector.open().map(|change| (change.kind, change.after.runs)).collect()
+    }
+
+    /// What was told so far, a line each.
+    fn lines(&self) -> String {
+        let line = |transition: &Transition| {
+            let (word, change) = match transition {
+                Transition::Opened(change) => ("opened", change),
+                Transition::Updated(_) => return None,
+                Transition::Closed(change) => ("closed", change),
+            };
+            let run = Uuid::parse_str(&change.since_query_id).expect("an id").as_u128() - 1;
+            Some(format!(
+                "{word} {:?} since {run}: {:?} of {} runs",
+                change.kind, change.state, change.after.runs
+            ))
+        };
+        self.transitions.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn change(&self) -> &Change {
+        self.detector.open().next().unwrap_or_else(|| panic!("an open change: {}", self.lines()))
+    }
+}
+
+fn id(run: u64) -> String {
+    Uuid::from_u128(u128::from(run) + 1).to_string()
+}
+
+#[test]
+fn the_first_hour_is_enough() {
+    let mut told = Told::new();
+    told.runs(6, 70.0).runs(2, 290.0);
+    assert_eq!(told.open(), []);
+    told.runs(1, 290.0);
+    let change = told.change();
+    assert_eq!(
+        (change.kind, change.state, change.since_query_id.clone()),
+        (Kind::Slower, State::Open, id(6))
+    );
+    assert!((3.9..4.4).contains(&change.factor.expect("medians")), "{change:?}");
+    assert_eq!((change.before.runs, change.after.runs), (6, 3));
+}
+
+#[test]
+fn three_runs_after_five_are_the_least() {
+    let mut told = Told::new();
+    told.runs(4, 70.0).runs(3, 290.0);
+    assert_eq!(told.open(), []);
+    let mut told = Told::new();
+    told.runs(5, 70.0).runs(3, 290.0);
+    assert_eq!(told.open(), [(Kind::Slower, 3)]);
+}
+
+#[test]
+fn one_slow_run_is_none() {
+    let mut told = Told::new();
+    for _ in 0..40 {
+        told.runs(9, 70.0).runs(1, 400.0);
+    }
+    assert_eq!((told.open(), told.transitions.len()), (vec![], 0));
+}
+
+#[test]
+fn it_is_never_forgotten_and_recovers() {
+    let mut told = Told::new();
+    told.runs(60, 100.0).runs(700, 160.0);
+    // No run from before it is in the window any more.
+    assert_eq!(told.open(), [(Kind::Slower, 700)], "{}", told.lines());
+    let change = told.change().clone();
+    assert_eq!((change.since_query_id.clone(), change.before.runs), (id(60), 60));
+    assert!((change.before.median_wall_ms.expect("runs") - 100.0).abs() < 2.0);
+    assert!((change.cost.extra_wall_ms / (700.0 * 60.0) - 1.0).abs() < 0.05, "{:?}", change.cost);
+    told.runs(8, 100.0);
+    assert_eq!(told.open(), []);
+    let Some(Transition::Closed(closed)) = told.transitions.last() else { panic!("{:?}", told.transitions) };
+    assert_eq!((closed.id.clone(), closed.state), (change.id, State::Recovered));
+    assert!(closed.recovered_unix_ns > closed.confirmed_unix_ns);
+    // What is usual is again what it was, and the next change is measured by it.
+    told.runs(20, 100.0).runs(5, 160.0);
+    assert!((told.change().before.median_wall_ms.expect("runs") - 100.0).abs() < 2.0);
+}
+
+#[test]
+fn a_larger_change_supersedes_and_gives_way_again() {
+    let mut told = Told::new();
+    told.runs(40, 100.0).runs(30, 200.0);
+    let first = told.change().id.clone();
+    told.runs(30, 500.0);
+    let second = told.change().clone();
+    assert_ne!(second.id, first);
+    assert!((second.factor.expect("medians") - 5.0).abs() < 0.3, "by the usual time: {:?}", second.factor);
+    let superseded = |transition: &Transition| match transition {
+        Transition::Closed(change) => change.id == first && change.state == State::Superseded,
+        _ => false,
+    };
+    assert!(told.transitions.iter().any(superseded));
+    told.runs(12, 200.0);
+    assert_eq!(
+        (told.change().id.clone(), told.change().state),
+        (first, State::Open),
+        "still slower than usual"
+    );
+    told.runs(12, 100.0);
+    assert_eq!(told.open(), []);
+}
+
+#[test]
+fn faster_is_told_and_then_usual() {
+    let mut told = Told::new();
+    told.runs(40, 300.0).runs(6, 100.0);
+    assert_eq!(told.change().kind, Kind::Faster);
+    told.runs(40, 100.0).runs(6, 300.0);
+    let change = told.change();
+    assert_eq!(change.kind, Kind::Slower);
+    assert!((change.before.median_wall_ms.expect("runs") - 100.0).abs() < 5.0);
+}
+
+#[test]
+fn failures_are_told_and_cancelled_runs_are_none() {
+    let mut told = Told::new();
+    told.runs(30, 100.0);
+    for _ in 0..20 {
+        told.ended(Status::Cancelled, 10.0);
+    }
+    assert_eq!(told.open(), []);
+    for _ in 0..3 {
+        told.ended(Status::Failed, 10.0);
+    }
+    let change = told.change();
+    assert_eq!((change.kind, change.since_query_id.clone()), (Kind::Failing, id(50)));
+    assert_eq!((change.causes[0].cause, change.causes[0].share), (CauseKind::Failures, 1.0));
+    told.runs(12, 100.0);
+    assert_eq!(told.open(), []);
+}
+
+#[test]
+fn growth_is_no_regression() {
+    let mut told = Told::new();
+    for n in 0..400 {
+        let grown = 1.004_f64.powi(n);
+        let run = told.made(100.0 * grown, 1e6 * grown);
+        told.take(run);
+    }
+    assert_eq!(told.open().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::DataGrew]);
+    let change = told.change();
+    assert_eq!(change.causes[0].cause, CauseKind::MoreRows);
+}
+
+#[test]
+fn three_times_the_rows_at_once_is_slower_by_more_rows() {
+    let mut told = Told::new();
+    told.runs(40, 100.0);
+    for _ in 0..5 {
+        let run = told.made(300.0, 3e6);
+        told.take(run);
+    }
+    let change = told.change();
+    assert_eq!((change.kind, change.causes[0].cause), (Kind::Slower, CauseKind::MoreRows));
+    assert!(
+        change.causes[0].sentence.starts_with("Scan of orders reads 3.0x the rows"),
+        "{:?}",
+        change.causes
+    );
+    assert_eq!(change.causes[0].node.as_ref().map(|node| node.id), Some(1));
+}
+
+#[test]
+fn one_slow_host_is_named() {
+    let mut told = Told::new();
+    for n in 0..90 {
+        let slow = n >= 60 && n % 2 == 0;
+        let run = told.made(if slow { 300.0 } else { 100.0 }, 1e6);
+        let host = if n % 2 == 0 { "worker-2" } else { "worker-1" };
+        told.take(RunFeatures { host: Some(host.into()), ..run });
+    }
+    let change = told.change();
+    let first = &change.causes[0];
+    assert_eq!((first.cause, change.since_query_id.clone()), (CauseKind::Host, id(60)));
+    assert_eq!(first.dimension.as_ref().and_then(|dimension| dimension.after.as_deref()), Some("worker-2"));
+    assert!(first.share > 0.9 && first.sentence.starts_with("Only runs on worker-2 changed"), "{first:?}");
+}
+
+#[test]
+fn runs_of_another_environment_are_another_series() {
+    let mut told = Told::new();
+    told.runs(40, 100.0);
+    for _ in 0..20 {
+        let run = told.made(300.0, 1e6);
+        told.take(RunFeatures { environment: Some("dev".into()), ..run });
+    }
+    assert_eq!(told.open(), []);
+}
+
+#[test]
+fn a_restored_detector_says_the_same() {
+    let mut told = Told::new();
+    told.runs(40, 100.0).runs(20, 200.0).runs(20, 100.0).runs(10, 220.0);
+    told.ended(Status::Failed, 10.0);
+    for _ in 0..5 {
+        told.ended(Status::Failed, 10.0);
+    }
+    for times in
+        [230.0, 230.0, 500.0, 500.0, 500.0, 500.0, 500.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0]
+    {
+        let text = serde_json::to_string(&told.detector.save()).expect("JSON");
+        let saved: Saved = serde_json::from_str(&text).expect("JSON");
+        let mut restored = Detector::restore(saved, told.detector.runs().rev().cloned()).expect("restored");
+        let run = told.made(times, 1e6);
+        let other = restored.observe(run.clone(), &mut Workspace::default());
+        assert!(told.detector.observe(run, &mut told.workspace) == other);
+        assert!(told.detector.save() == restored.save());
+    }
+}
+
+#[test]
+fn the_contract_is_what_clients_read() {
+    let mut told = Told::new();
+    told.runs(40, 100.0).runs(5, 300.0);
+    let value = serde_json::to_value(told.change()).expect("JSON");
+    let names = |value: &serde_json::Value| {
+        value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        names(&value),
+        "after before causes confirmed_unix_ns cost examples factor harmless id kind label project \
+         recovered_unix_ns service since_query_id since_unix_ns state"
+    );
+    assert_eq!(names(&value["after"]), "failed high_ms low_ms median_cpu_ms median_wall_ms runs");
+    assert_eq!(names(&value["causes"][0]), "cause dimension evidence node sentence share wall_ms");
+    assert_eq!(names(&value["cost"]), "extra_cpu_ms extra_wall_ms runs wall_ms_a_day");
+    assert_eq!((&value["kind"], &value["state"]), (&"slower".into(), &"open".into()));
+    let sum = |name: &str| {
+        let causes = value["causes"].as_array().expect("causes").iter();
+        causes.map(|cause| cause[name].as_f64().expect("a number")).sum::<f64>()
+    };
+    let of = |side: &str| value[side]["median_wall_ms"].as_f64().expect("a number");
+    assert!((sum("wall_ms") - (of("after") - of("before"))).abs() < 1e-6);
+    assert!((sum("share") - 1.0).abs() < 1e-9);
+}

@@ -1,0 +1,8 @@
+//! What only shows from outside: the statistics against published implementations, real profiles, whole histories.
+
+#![expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly")]
+
+mod histories;
+mod packing;
+mod profiles;
+mod statistics;

@@ -1,0 +1,277 @@
+//! The physical plan of a run in the few words and figures that a comparison of many runs needs.
+//!
+//! Whole profiles of hundreds of runs do not fit in memory, and two runs rarely list their nodes in one order. An
+//! [`Outline`] therefore lists the nodes in an order that depends on the plan's shape alone: each after its inputs,
+//! roots by their hash. Runs with one [physical fingerprint](Outline::fingerprint) have the same nodes at the same
+//! places, so that figures can be kept as plain vectors. `docs/internals/diagnosis.md` tells what they are used for.
+
+use queryscope_protocol::{Profile, Role};
+
+use crate::fingerprint::{Fingerprint, Hash, own_shape, physical_fingerprint, shapes};
+use crate::graph::{Graph, Step};
+use crate::table::table_name;
+use crate::vocabulary::counters::{
+    BYTES_READ, IO, PARTITION_BUSY_MAX, PARTITION_ROWS_MAX, PARTITIONS, ROWS_IN, ROWS_OUT, ROWS_SCANNED,
+    SPILLED_BYTES,
+};
+use crate::vocabulary::properties::{EXPRESSIONS, HOW, PREDICATE, PROJECTION, TABLE};
+use crate::words::Words;
+
+/// Names and predicates are cut to this many characters.
+const QUOTED: usize = 80;
+
+/// A physical plan, with what its nodes counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// Equal for runs with one physical plan.
+    pub fingerprint: Fingerprint,
+    /// The nodes, each after its inputs.
+    pub nodes: Vec<OutlineNode>,
+}
+
+/// A node of an [`Outline`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutlineNode {
+    /// Identity of the node in the profile.
+    pub id: u64,
+    /// The engine's name for what the node is.
+    pub kind: String,
+    /// What the node does.
+    pub role: Role,
+    /// The nodes it reads from, by their place in the outline.
+    pub inputs: Vec<usize>,
+    /// Hash of the node without its inputs.
+    pub own_shape: u64,
+    /// Hash of the node and all below it.
+    pub shape: u64,
+    /// The table a scan reads.
+    pub table: Option<String>,
+    /// The condition rows must meet.
+    pub predicate: Option<String>,
+    /// Columns a scan reads; `None` for all.
+    pub columns: Option<u32>,
+    /// Sort of a join.
+    pub how: Option<String>,
+    /// The function of the program that the node calls.
+    pub user_code: Option<String>,
+    /// What it counted.
+    pub counters: OutlineCounters,
+}
+
+/// Counters of a node; `None` where the engine did not send one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OutlineCounters {
+    /// Time threads worked in the node, in nanoseconds.
+    pub busy_ns: Option<u64>,
+    /// Rows taken from all inputs.
+    pub rows_in: Option<u64>,
+    /// Rows given on.
+    pub rows_out: Option<u64>,
+    /// Rows a scan decoded before its predicate.
+    pub rows_scanned: Option<u64>,
+    /// Bytes read.
+    pub bytes_read: Option<u64>,
+    /// Time reads were under way, or, of a node in partitions, the sum of the time its partitions waited for data,
+    /// in nanoseconds.
+    pub waiting_ns: Option<u64>,
+    /// Bytes spilled to disk.
+    pub spilled_bytes: Option<u64>,
+    /// Partitions.
+    pub partitions: Option<u64>,
+    /// What the largest partition holds, in thousandths of what it would if all were of one size.
+    pub imbalance_permille: Option<u64>,
+}
+
+/// Describes the physical plan of a profile.
+pub fn outline(profile: &Profile<'_>) -> Outline {
+    let graph = Graph::of(&profile.plan.physical);
+    let hashes = shapes(&graph);
+    let order = order(&graph, &hashes);
+    let mut place_of = vec![0; order.len()];
+    for (place, &step) in order.iter().enumerate() {
+        place_of[step] = place;
+    }
+    let nodes = order.iter().map(|&at| node(&graph.steps[at], &hashes[at], &place_of)).collect();
+    Outline { fingerprint: physical_fingerprint(&profile.plan), nodes }
+}
+
+/// Depth first from the roots, which go by their hash; a node comes after its inputs.
+fn order(graph: &Graph<'_>, hashes: &[Hash]) -> Vec<usize> {
+    let mut roots: Vec<usize> = graph.roots().collect();
+    roots.sort_by_key(|&root| hashes[root]);
+    let mut order = Vec::with_capacity(graph.steps.len());
+    let mut seen = vec![false; graph.steps.len()];
+    for root in roots {
+        let mut open = vec![(root, 0)];
+        while let Some((step, next)) = open.pop() {
+            if next == 0 && std::mem::replace(&mut seen[step], true) {
+                continue;
+            }
+            if let Some(&input) = graph.steps[step].inputs.get(next) {
+                open.push((step, next + 1));
+                open.push((input, 0));
+            } else {
+                order.push(step);
+            }
+        }
+    }
+    order
+}
+
+fn node(step: &Step<'_>, hash: &Hash, place_of: &[usize]) -> OutlineNode {
+    let properties = &step.properties;
+    let predicate = properties.texts(&PREDICATE).join(" and ");
+    let columns = properties.names(&PROJECTION).map(|names| names.len() as u32);
+    OutlineNode {
+        id: step.node.id,
+        kind: step.node.kind.to_string(),
+        role: step.role(),
+        inputs: step.inputs.iter().map(|&input| place_of[input]).collect(),
+        own_shape: short(&own_shape(step)),
+        shape: short(hash),
+        table: properties.text(&TABLE).map(table_name).map(|name| cut(&name)),
+        predicate: (!predicate.is_empty()).then(|| cut(&predicate)),
+        columns,
+        how: properties.text(&HOW).map(str::to_ascii_lowercase),
+        user_code: user_code(step),
+        counters: counters(step),
+    }
+}
+
+fn user_code(step: &Step<'_>) -> Option<String> {
+    if let Some(name) = step.properties.user_code() {
+        return Some(cut(name));
+    }
+    let terms = [&EXPRESSIONS, &PREDICATE];
+    let words = Words::of(terms.into_iter().flat_map(|term| step.properties.texts(term)));
+    words.functions.into_iter().find(|name| name.ends_with("_udf"))
+}
+
+fn counters(step: &Step<'_>) -> OutlineCounters {
+    let partitions = step.counter(&PARTITIONS);
+    let imbalance = |largest: Option<u64>, all: u64| {
+        let (largest, partitions) = (u128::from(largest?), u128::from(partitions?));
+        let permille = (largest * partitions * 1000).checked_div(u128::from(all))?;
+        u64::try_from(permille).ok()
+    };
+    let rows_out = step.counter(&ROWS_OUT);
+    let by_rows = imbalance(step.counter(&PARTITION_ROWS_MAX), rows_out.unwrap_or(0));
+    OutlineCounters {
+        busy_ns: step.counter(&crate::vocabulary::counters::BUSY),
+        rows_in: step.counter(&ROWS_IN),
+        rows_out,
+        rows_scanned: step.counter(&ROWS_SCANNED),
+        bytes_read: step.counter(&BYTES_READ),
+        waiting_ns: step.counter(&IO).or_else(|| waited_in_partitions(step)),
+        spilled_bytes: step.counter(&SPILLED_BYTES),
+        partitions,
+        imbalance_permille: by_rows.or_else(|| imbalance(step.counter(&PARTITION_BUSY_MAX), step.busy_ns())),
+    }
+}
+
+/// How long the partitions of a scan of DataFusion waited for data: its own counters say how long each was under way
+/// to the next batch, and the work within that is the node's busy time.
+fn waited_in_partitions(step: &Step<'_>) -> Option<u64> {
+    if step.role() != Role::Scan {
+        return None;
+    }
+    let custom = &step.node.metrics.as_ref()?.custom;
+    let of = |name: &str| {
+        let counter = custom.iter().find(|custom| &*custom.key == name)?;
+        let value = counter.value.as_ref()?.as_f64()?;
+        let ns = match &*counter.unit {
+            "s" => value * 1e9,
+            "ms" => value * 1e6,
+            "us" => value * 1e3,
+            _ => value,
+        };
+        Some(ns as u64)
+    };
+    let under_way =
+        of("time_elapsed_scanning_total")?.saturating_add(of("time_elapsed_opening").unwrap_or(0));
+    Some(under_way.saturating_sub(of("time_elapsed_processing").unwrap_or_else(|| step.busy_ns())))
+}
+
+fn short(hash: &Hash) -> u64 {
+    u64::from_be_bytes(std::array::from_fn(|at| hash[at]))
+}
+
+fn cut(text: &str) -> String {
+    let mut shown: String = text.chars().take(QUOTED).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::testing::{node, profile, profile_text};
+
+    fn outlined(physical: &[Value]) -> Outline {
+        let text = profile_text(10.0, physical, json!({}));
+        outline(&profile(&text))
+    }
+
+    fn plan() -> [Value; 3] {
+        let scan = |id: u64, table: &str| node(id, "Scan", "scan", &[], json!({"table": table}), json!({}));
+        let join = node(
+            3,
+            "HashJoin",
+            "join",
+            &[1, 2],
+            json!({"how": "Inner", "keys": ["k"]}),
+            json!({"busy_ns": 7}),
+        );
+        [scan(1, "a"), scan(2, "b"), join]
+    }
+
+    #[test]
+    fn the_order_of_the_list_does_not_matter() {
+        let listed = plan();
+        let turned = [listed[2].clone(), listed[1].clone(), listed[0].clone()];
+        assert_eq!(outlined(&listed), outlined(&turned));
+        let nodes = outlined(&turned).nodes;
+        assert_eq!(nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!((&*nodes[2].inputs, nodes[2].counters.busy_ns), (&[0, 1][..], Some(7)));
+    }
+
+    #[test]
+    fn another_algorithm_or_build_side_is_another_physical_plan() {
+        let base = outlined(&plan()).fingerprint;
+        let mut other = plan();
+        other[2]["kind"] = json!("SortMergeJoin");
+        assert_ne!(base, outlined(&other).fingerprint);
+        let mut other = plan();
+        other[2]["inputs"] = json!([2, 1]);
+        assert_ne!(base, outlined(&other).fingerprint);
+        let mut other = plan();
+        other[2]["metrics"] = json!({"busy_ns": 8, "partitions": 4});
+        assert_eq!(base, outlined(&other).fingerprint);
+    }
+
+    #[test]
+    fn partitions_that_wait_for_data_are_counted() {
+        let scan = |custom: Value| {
+            let counters = json!({"busy_ns": 500, "partitions": 8, "rows_out": 800, "partition_rows_max": 400,
+                "custom": custom});
+            outlined(&[node(1, "DataSourceExec", "scan", &[], json!({}), counters)]).nodes[0].counters
+        };
+        let custom = json!([{"key": "time_elapsed_scanning_total", "unit": "ns", "value": 3_000},
+            {"key": "time_elapsed_opening", "unit": "us", "value": 1}]);
+        assert_eq!(scan(custom).waiting_ns, Some(3_500));
+        assert_eq!(scan(json!([])).waiting_ns, None);
+        assert_eq!(scan(json!([])).imbalance_permille, Some(4_000));
+    }
+
+    #[test]
+    fn a_shared_node_is_listed_once() {
+        let scan = node(1, "Scan", "scan", &[], json!({}), json!({}));
+        let join = node(2, "CrossJoin", "cross_join", &[1, 1], json!({}), json!({}));
+        let nodes = outlined(&[scan, join]).nodes;
+        assert_eq!((nodes.len(), &*nodes[1].inputs), (2, &[0, 0][..]));
+    }
+}
