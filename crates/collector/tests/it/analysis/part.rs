@@ -167,23 +167,36 @@ async fn an_answer_of_many_entries_comes_whole_and_keeps_its_tag() {
 async fn totals_count_what_could_be_judged() {
     let app = TestApp::new().await;
     // So many runs before the last day, and so many on it: it takes 5 and 3 that finished.
-    for (at, (label, before, lately, failed)) in
-        [("judged", 5, 3, 0), ("few before", 4, 3, 0), ("few lately", 9, 0, 2), ("failing", 9, 2, 1), ("new", 0, 9, 0)]
-            .into_iter()
-            .enumerate()
+    for (at, (label, before, lately, failed)) in [
+        ("judged", 5, 3, 0),
+        ("few before", 4, 3, 0),
+        ("few lately", 9, 0, 2),
+        ("failing", 9, 2, 1),
+        ("new", 0, 9, 0),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let ago = |days: i64, n: i64| NOW_NS - days * 86_400 * SECOND_NS - n * SECOND_NS;
         let starts = (0..before).map(|n| ago(3, n)).chain((0..lately + failed).map(|n| ago(0, n)));
         let runs = starts.enumerate().map(|(n, start)| {
             let ended = if n < (before + lately) as usize { Value::Null } else { json!("boom") };
             let number = at as u64 * 50 + n as u64;
-            finished(n as u64 + 2, number, told(label, "p", start, json!({"wall_ms": 100 + n, "failed": ended})))
+            finished(
+                n as u64 + 2,
+                number,
+                told(label, "p", start, json!({"wall_ms": 100 + n, "failed": ended})),
+            )
         });
         app.store(batch(at as u64 + 10, runs)).await;
     }
     for params in ["", "?split=service", "?limit=1", "?split=service&order=news&limit=2"] {
         let overview = get(&app, &format!("/api/overview{params}")).await;
-        assert_eq!((&overview["totals"]["labels"], &overview["totals"]["judged"]), (&json!(5), &json!(1)), "{params}");
+        assert_eq!(
+            (&overview["totals"]["labels"], &overview["totals"]["judged"]),
+            (&json!(5), &json!(1)),
+            "{params}"
+        );
     }
     let overview = get(&app, "/api/overview").await;
     let entries = overview["queries"].as_array().expect("an array");

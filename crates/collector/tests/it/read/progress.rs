@@ -119,17 +119,20 @@ async fn a_query_that_ended_has_nothing_left() {
 #[tokio::test]
 async fn a_label_in_another_service_is_another_query() {
     let app = world(10).await;
-    let told = |wall_ms: f64, ago: i64| {
-        json!({"label": "daily", "fingerprint": "p1", "wall_ms": wall_ms, "started_unix_ns": NOW_NS - ago * SECOND_NS})
-    };
+    let told = |wall_ms: f64, ago: i64| json!({"label": "daily", "fingerprint": "p1", "wall_ms": wall_ms, "started_unix_ns": NOW_NS - ago * SECOND_NS});
     for (stream, service) in [(2, json!("web")), (3, Value::Null)] {
         let mut lines = vec![process_with(stream, json!({"service": service}))];
-        lines.extend((1..=6).map(|n| finished(n + 1, stream * 100 + n, told(stream as f64, 1000 - n as i64))));
+        lines
+            .extend((1..=6).map(|n| finished(n + 1, stream * 100 + n, told(stream as f64, 1000 - n as i64))));
         lines.push(started(8, stream * 100 + 99, told(1.0, 0)));
         app.store(lines.join("\n") + "\n").await;
     }
     let basis = |progress: &Value| (progress["runs"].clone(), progress["usual_wall_ms"].clone());
     assert_eq!(basis(&progress(&app, 99).await), (json!(10), json!(55_000.0)));
     assert_eq!(basis(&progress(&app, 299).await), (json!(6), json!(2.0)));
-    assert_eq!(basis(&progress(&app, 399).await), (json!(6), json!(3.0)), "no service is a service of its own");
+    assert_eq!(
+        basis(&progress(&app, 399).await),
+        (json!(6), json!(3.0)),
+        "no service is a service of its own"
+    );
 }
