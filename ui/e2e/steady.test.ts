@@ -106,9 +106,10 @@ async function running(): Promise<string> {
   const [process = "", ...lines] = captureLines("unique/redundant");
   const { query_id: captured } = JSON.parse(lines[0] ?? "") as { query_id: string };
   const streamId = randomUUID();
-  const retold = (id: string, agoMs: bigint) => lines.map((line) =>
-    line.replaceAll(captured, id).replaceAll(/"started_unix_ns":\d+/g, `"started_unix_ns":${(now - agoMs) * 1_000_000n}`),
-  );
+  const retold = (id: string, agoMs: bigint): string[] => {
+    const start = `"started_unix_ns":${(now - agoMs) * 1_000_000n}`;
+    return lines.map((line) => line.replaceAll(captured, id).replaceAll(/"started_unix_ns":\d+/g, start));
+  };
   const earlier = [1, 2, 3, 4, 5, 6].flatMap((at) => retold(randomUUID(), BigInt(at) * 60_000n));
   const id = randomUUID();
   const going = retold(id, 1000n).filter((line) => !line.includes('"query.finished"'));

@@ -68,7 +68,8 @@ pub(crate) async fn compare(
 async fn usual_base(app: &App, run: &Query) -> Result<(Query, Basis, Option<usize>), ApiError> {
     let usual = usual(app, run).await?;
     let (base, alike, runs) = usual.ok_or_else(|| {
-        let reason = "no earlier run of its plan or label has finished in its service, there is nothing to compare it with";
+        let reason =
+            "no earlier run of its plan or label has finished in its service: nothing to compare it with";
         ApiError::not_found(format!("query {}: {reason}", run.query_id))
     })?;
     Ok((base, alike.into(), Some(runs)))

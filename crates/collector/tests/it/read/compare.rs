@@ -227,7 +227,8 @@ async fn what_cannot_be_compared_is_refused() {
     let lines = format!("{}\n{}\n", process(2), finished(2, 7, json!({"label": "daily"})));
     assert_eq!(app.post_as(OTHER_TOKEN, lines).await.status, 202);
     let (one, planless, foreign) = (query(1), query(8), query(7));
-    let nothing = "no earlier run of its plan or label has finished in its service, there is nothing to compare it with";
+    let nothing =
+        "no earlier run of its plan or label has finished in its service: nothing to compare it with";
     for (params, status, reason) in [
         (String::new(), 400, "run: is needed, the id of a query".into()),
         (format!("run={one}&run={one}"), 400, "run: given twice, once is allowed".into()),
