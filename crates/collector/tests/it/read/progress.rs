@@ -119,7 +119,10 @@ async fn a_query_that_ended_has_nothing_left() {
 #[tokio::test]
 async fn a_label_in_another_service_is_another_query() {
     let app = world(10).await;
-    let told = |wall_ms: f64, ago: i64| json!({"label": "daily", "fingerprint": "p1", "wall_ms": wall_ms, "started_unix_ns": NOW_NS - ago * SECOND_NS});
+    let told = |wall_ms: f64, ago: i64| {
+        let start = NOW_NS - ago * SECOND_NS;
+        json!({"label": "daily", "fingerprint": "p1", "wall_ms": wall_ms, "started_unix_ns": start})
+    };
     for (stream, service) in [(2, json!("web")), (3, Value::Null)] {
         let mut lines = vec![process_with(stream, json!({"service": service}))];
         lines
