@@ -100,6 +100,22 @@ describe("a label in two services is two queries", () => {
     await page.getByRole("heading", { name: "Its runs 10, wall time on a log scale" }).waitFor();
   });
 
+  test("and the page of a run leads to, and is judged by, those of its own", async () => {
+    const answer = await fetch(`${service.url}/api/queries?label=orders%2Fdaily&service=billing&order=oldest`);
+    const runs = ((await answer.json()) as { query_id: string }[]).map(({ query_id }) => `/queries/${query_id}`);
+    await visit(`${runs[5]}?tab=history`);
+    await says(/^Finished in 100 ms/);
+    expect(await page.getByText(/^The last 10 runs of/).getByRole("link").getAttribute("href"))
+      .toBe("/labels/orders%2Fdaily?service=billing");
+    expect(await page.getByRole("region", { name: "Runs of the label" }).locator("tbody tr").count()).toBe(10);
+    for (const [name, at] of [["Previous run", 4], ["Next run", 6]] as const) {
+      const link = page.getByRole("link", { name }).and(page.locator("[href]"));
+      expect(new URL((await link.getAttribute("href")) ?? "", page.url()).pathname).toBe(runs[at]);
+    }
+    await page.getByRole("main").getByRole("link", { name: "orders/daily" }).first().click();
+    await page.waitForURL(/\/labels\/orders%2Fdaily\?service=billing$/);
+  });
+
   test("on the first page, where one of them fails", async () => {
     await visit("/");
     const links = page.getByRole("region", { name: "Where the time went" }).getByRole("link", { name: "orders/daily" });

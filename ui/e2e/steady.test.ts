@@ -1,8 +1,10 @@
 // Pages do not move under the reader's eyes: https://web.dev/articles/cls.
 
+import { randomUUID } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launch, open, type Width } from "./browser";
+import { captureLines } from "./captures";
 import { started } from "./senders";
 import { Service } from "./service";
 
@@ -37,8 +39,11 @@ async function shifts(page: Page): Promise<{ sum: number; moved: string }> {
   return { sum: found.reduce((sum, { value }) => sum + value, 0), moved: JSON.stringify(found) };
 }
 
+/** So much later than what it shows first comes what a busy service has to search for. */
+const LATE_MS = 600;
+
 /** Opens a page that notes what moves, and waits until it shows this. */
-async function watched(path: string, width: Width, shows: string | RegExp): Promise<Page> {
+async function watched(path: string, width: Width, shows: string | RegExp, late?: RegExp): Promise<Page> {
   const { page } = await open(browser, "about:blank", "light", width);
   await page.addInitScript(() => {
     const noted: PerformanceEntry[] = [];
@@ -46,6 +51,12 @@ async function watched(path: string, width: Width, shows: string | RegExp): Prom
     const observer = new PerformanceObserver((list) => noted.push(...list.getEntries()));
     observer.observe({ type: "layout-shift", buffered: true });
   });
+  if (late !== undefined) {
+    await page.route(late, async (route) => {
+      await new Promise((then) => setTimeout(then, LATE_MS));
+      await route.continue();
+    });
+  }
   await page.goto(service.url + path);
   await page.getByText(shows).filter({ visible: true }).first().waitFor();
   // The last answers come after the first of them is shown.
@@ -74,6 +85,52 @@ test.each(PAGES.flatMap((page) => ([1440, 390] as Width[]).map((width) => [...pa
     const page = await watched(path, width, shows);
     const { sum, moved } = await shifts(page);
     expect(sum, moved).toBeLessThan(most);
+    await page.context().close();
+  },
+);
+
+/** What is asked for beside the run itself. */
+const BESIDE = /\/api\/(versions|queries\/[^/]+\/(progress|insights))/;
+
+/** The newest run of the demo in this state. */
+async function newest(search: string): Promise<string> {
+  const response = await fetch(`${service.url}/api/queries?limit=1&${search}`);
+  const [run] = (await response.json()) as { query_id: string }[];
+  if (run === undefined) throw new Error(`no run with ${search}`);
+  return `/queries/${run.query_id}`;
+}
+
+/** A run that goes on: of a plan with earlier runs, some samples in. */
+async function running(): Promise<string> {
+  const now = BigInt(Date.now());
+  const [process = "", ...lines] = captureLines("unique/redundant");
+  const { query_id: captured } = JSON.parse(lines[0] ?? "") as { query_id: string };
+  const streamId = randomUUID();
+  const retold = (id: string, agoMs: bigint): string[] => {
+    const start = `"started_unix_ns":${(now - agoMs) * 1_000_000n}`;
+    return lines.map((line) => line.replaceAll(captured, id).replaceAll(/"started_unix_ns":\d+/g, start));
+  };
+  const earlier = [1, 2, 3, 4, 5, 6].flatMap((at) => retold(randomUUID(), BigInt(at) * 60_000n));
+  const id = randomUUID();
+  const going = retold(id, 1000n).filter((line) => !line.includes('"query.finished"'));
+  const all = [process.replace(/"id":"[^"]*"/, `"id":"${streamId}"`), ...earlier, ...going];
+  // A stream numbers its events from 1 on.
+  await service.sendLines(all.map((line, at) => line.replace(/"seq":\d+/, `"seq":${at + 1}`)));
+  return `/queries/${id}`;
+}
+
+const RUNS: [what: string, path: () => Promise<string>, shows: string | RegExp][] = [
+  ["of a slower plan", () => newest("label=orders%2Fdaily-revenue&status=finished"), "Compare with it"],
+  ["that failed", () => newest("status=failed"), /^Failed after/],
+  ["that runs", running, /^Running for/],
+];
+
+test.each(RUNS.flatMap((run) => ([1440, 390] as Width[]).map((width) => [...run, width] as const)))(
+  "the page of a run %s stays where it is while it loads",
+  async (_, path, shows, width) => {
+    const page = await watched(await path(), width, shows, BESIDE);
+    const { sum, moved } = await shifts(page);
+    expect(sum, moved).toBeLessThan(0.1);
     await page.context().close();
   },
 );

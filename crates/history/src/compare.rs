@@ -35,8 +35,10 @@ pub struct Comparison {
     pub recent_wall_ms: Option<f64>,
     /// The lately median divided by the usual one; unknown when one of them is, or the usual one is 0.
     pub ratio: Option<f64>,
+    /// Whether there are [`USUAL_RUNS_MIN`] usual and [`VERDICT_RUNS_MIN`] lately times: enough to be judged by.
+    pub judged: bool,
     /// Given when three things hold:
-    /// - there are at least [`VERDICT_RUNS_MIN`] lately times;
+    /// - the times are enough to be judged by;
     /// - the ratio is at least [`VERDICT_RATIO`], or at most one divided by it;
     /// - the one-sided [`RankTest`] in that direction gives less than [`VERDICT_PROBABILITY`].
     pub verdict: Option<Verdict>,
@@ -70,7 +72,8 @@ impl Comparison {
         let ratio = recent_wall_ms
             .zip(usual_wall_ms)
             .and_then(|(recent, usual)| Some(recent / usual).filter(|ratio| ratio.is_finite()));
-        let suspicion = ratio.filter(|_| recent_runs >= VERDICT_RUNS_MIN as u64).and_then(suspicion);
+        let judged = usual.is_some() && recent_runs >= VERDICT_RUNS_MIN as u64;
+        let suspicion = ratio.filter(|_| judged).and_then(suspicion);
         let verdict = suspicion.and_then(|(verdict, alternative)| {
             (test()?.probability(alternative) < VERDICT_PROBABILITY).then_some(verdict)
         });
@@ -79,6 +82,7 @@ impl Comparison {
             usual_band_ms: usual.map(|usual| [usual.lower, usual.upper]),
             recent_wall_ms,
             ratio,
+            judged,
             verdict,
         }
     }
@@ -125,6 +129,9 @@ mod tests {
         let usual: Vec<f64> = (0..200).map(|n| 100.0 + f64::from(n) / 100.0).collect();
         let median = 100.995;
         check(&[900.0, 901.0], &usual, Some(900.5 / median), None);
+        assert!(!compare(&[900.0, 901.0], &usual).judged && compare(&[900.0, 901.0, 902.0], &usual).judged);
+        assert!(!compare(&[900.0, 901.0, 902.0], &usual[..4]).judged, "4 usual times are too few");
+        assert!(compare(&[100.0; 3], &usual[..5]).judged, "also where nothing moved");
         check(&[900.0, 901.0, 902.0], &usual, Some(901.0 / median), Some(Verdict::Slower));
     }
 

@@ -244,6 +244,8 @@ pub struct OverviewTotals {
     pub slower: u64,
     /// Entries that are faster than usual.
     pub faster: u64,
+    /// Entries with runs enough to be judged.
+    pub judged: u64,
 }
 
 impl OverviewTotals {
@@ -255,6 +257,7 @@ impl OverviewTotals {
         self.total_wall_ns += (overview.total_wall_ms * 1e6).round() as u128;
         self.slower += u64::from(overview.times.verdict == Some(Verdict::Slower));
         self.faster += u64::from(overview.times.verdict == Some(Verdict::Faster));
+        self.judged += u64::from(overview.times.judged);
     }
 
     /// Adds other entries.
@@ -265,6 +268,7 @@ impl OverviewTotals {
         self.total_wall_ns += other.total_wall_ns;
         self.slower += other.slower;
         self.faster += other.faster;
+        self.judged += other.judged;
     }
 
     /// Wall time of the runs that finished, together, in milliseconds.
@@ -299,6 +303,7 @@ pub struct OverviewEntry {
     pub usual_band_ms: Option<[f64; 2]>,
     pub recent_wall_ms: Option<f64>,
     pub ratio: Option<f64>,
+    pub judged: bool,
     #[serde(with = "packed::verdict")]
     pub verdict: Option<Verdict>,
     pub recent_runs: u64,
@@ -327,6 +332,7 @@ impl OverviewEntry {
             usual_band_ms: overview.times.usual_band_ms,
             recent_wall_ms: overview.times.recent_wall_ms,
             ratio: overview.times.ratio,
+            judged: overview.times.judged,
             verdict: overview.times.verdict,
             recent_runs: overview.recent_runs,
             recent_failed: overview.recent_failed,

@@ -201,6 +201,7 @@ mod tests {
             usual_band_ms: Some([1.5, 2.5]),
             recent_wall_ms: Some(7.0),
             ratio: None,
+            judged: runs > 1,
             verdict: Some(Verdict::Faster).filter(|_| runs > 1),
             recent_runs: 3,
             recent_failed: 0,

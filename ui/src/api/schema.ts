@@ -12,8 +12,8 @@ export interface paths {
          * Compares two runs.
          * @description Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
          *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, the run is compared with the usual one: of
-         *     the up to 100 finished runs of its plan and label that began before it, else of those of its label, the one whose
-         *     wall time is nearest their median.
+         *     the up to 100 finished runs of its plan, label and service that began before it, else of those of its label and
+         *     service, the one whose wall time is nearest their median.
          */
         get: operations["compare"];
         put?: never;
@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says how long a running query may still take, by the earlier runs of its plan and label. */
+        /** Says how long a running query may still take, by the earlier runs of its plan, label and service. */
         get: operations["progress"];
         put?: never;
         post?: never;
@@ -683,6 +683,8 @@ export interface components {
              * @description Runs that failed in the 14 days before the lately runs.
              */
             failed_before: number;
+            /** @description Whether there are runs enough to be judged: 5 usual and 3 lately ones that finished. */
+            judged: boolean;
             /** @description The label. */
             label: string;
             /** @description Rules that first warned in the last 7 days, by name. */
@@ -857,6 +859,7 @@ export interface components {
          *           ],
          *           "failed": 1,
          *           "failed_before": 0,
+         *           "judged": true,
          *           "label": "orders/daily",
          *           "new_rules": [
          *             "exploding_join"
@@ -885,6 +888,7 @@ export interface components {
          *       "totals": {
          *         "failed": 1,
          *         "faster": 0,
+         *         "judged": 1,
          *         "labels": 1,
          *         "runs": 4,
          *         "slower": 1,
@@ -942,7 +946,7 @@ export interface components {
             /** @description Id of the query. */
             query_id: string;
             remaining_ms?: components["schemas"]["Remaining"] | null;
-            /** @description Earlier finished runs of its plan, at most 100; nothing is said by fewer than 5. */
+            /** @description Earlier finished runs of its plan in its service, at most 100; nothing is said by fewer than 5. */
             runs: number;
             /** @description State of the query. */
             status: components["schemas"]["Status"];
@@ -1106,6 +1110,11 @@ export interface components {
              * @description Entries whose verdict is `faster`.
              */
             faster: number;
+            /**
+             * Format: int64
+             * @description Entries with runs enough to be judged, whatever the verdict.
+             */
+            judged: number;
             /**
              * Format: int64
              * @description Entries there are: labels, or with `split=service` labels in one service.

@@ -44,7 +44,7 @@ export async function readHome(
   const isCut = news.queries.length < news.totals.labels && news.queries.every(hasNews);
   const failing = changes.filter(({ changes }) => changes[0] === "failing").map(({ label }) => ofService(label));
   const since = await failingSince(failing, { environment: scope.environment, host: scope.host }, signal);
-  return { overview: top, changes, counts: count(changes, top, isCut), since, failures, mostFailures: FAILED };
+  return { overview: top, changes, counts: count(changes, news.totals, isCut), since, failures, mostFailures: FAILED };
 }
 
 /** An entry is of one service, or of the runs without one. */

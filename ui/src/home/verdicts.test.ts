@@ -4,8 +4,8 @@ import { basis, changed, count, emptyLine, firstLine, hasNews, isFailing, judge 
 
 const label = (given: Partial<LabelOverview>): LabelOverview => ({
   label: "a", services: 1, runs: 100, failed: 0, failed_before: 0, recent_runs: 10, recent_failed: 0,
-  total_wall_ms: 1, usual_wall_ms: 1000, recent_wall_ms: 1000, ratio: 1, verdict: null, rules: [], new_rules: [],
-  bins: [], days: [], ...given,
+  total_wall_ms: 1, usual_wall_ms: 1000, recent_wall_ms: 1000, ratio: 1, verdict: null, judged: true,
+  rules: [], new_rules: [], bins: [], days: [], ...given,
 });
 const judged = (...given: Partial<LabelOverview>[]): ReturnType<typeof judge>[] =>
   given.map((one) => judge(label(one)));
@@ -18,19 +18,13 @@ test("failing is more than a failure now and then", () => {
   expect(isFailing(label({ recent_failed: 3, runs: 110, failed_before: 20 }))).toBe(false);
 });
 
-/**
- * The first line of so many queries, of which these changed and so many have too few runs. `read`: so many of those
- * without a change were read.
- */
-function says(labels: number, young: number, given: Partial<LabelOverview>[], { since, isCut = false, read }: {
-  since?: string; isCut?: boolean; read?: number;
+/** The first line of so many queries, of which these changed and so many of the others have too few runs. */
+function says(labels: number, young: number, given: Partial<LabelOverview>[], { since, isCut = false, slower = 0 }: {
+  since?: string; isCut?: boolean; slower?: number;
 } = {}): string {
-  const totals = { labels, runs: 0, failed: 0, total_wall_ms: 0, slower: 0, faster: 0 };
-  const unchanged = Array.from({ length: read ?? labels - given.length }, (_, at) =>
-    label(at < young ? { usual_wall_ms: null } : {}),
-  );
-  const queries = [...given.map((one) => label(one)), ...unchanged];
-  return firstLine(count(changed(judged(...given)), { totals, queries }, isCut), since);
+  const few = given.filter((one) => one.judged === false).length;
+  const totals = { labels, runs: 0, failed: 0, total_wall_ms: 0, slower, faster: 0, judged: labels - young - few };
+  return firstLine(count(changed(judged(...given)), totals, isCut), since);
 }
 
 test("the first line says what got worse before what did not", () => {
@@ -49,11 +43,15 @@ test("a query with a new warning or plan does not run as usual", () => {
 });
 
 test("a failing query without a usual time counts as failing, not as one of too few runs", () =>
-  expect(says(2, 0, [{ recent_failed: 9, usual_wall_ms: null }])).toBe("1 query fails; 1 runs as usual"));
+  expect(says(2, 0, [{ recent_failed: 9, judged: false }])).toBe("1 query fails; 1 runs as usual"));
 
-test("where not all were read, it does not say that the others run as usual", () => {
-  expect(says(900, 0, [{ verdict: "slower" }], { read: 9 })).toBe("1 query is slower than usual; 899 show no change");
-  expect(says(900, 9, [], { read: 9 })).toBe("Nothing got worse: 900 show no change");
+test("of many queries it says, too, how many run as usual and how many can not be judged", () => {
+  expect(says(900, 9, [{ verdict: "slower" }]))
+    .toBe("1 query is slower than usual; 890 run as usual, 9 have too few runs to judge");
+  expect(says(900, 9, [])).toBe("Nothing got worse: 891 run as usual, 9 have too few runs to judge");
+  expect(says(900, 9, [{ new_rules: ["x"], judged: false }, { recent_failed: 9, judged: false }]))
+    .toBe("1 query fails; 1 has a new warning, 889 run as usual, 9 have too few runs to judge");
+  expect(says(900, 900, [])).toBe("Nothing can be judged yet: 900 queries have too few runs");
 });
 
 test("where nothing can be judged, it does not say that nothing got worse", () => {
@@ -61,9 +59,16 @@ test("where nothing can be judged, it does not say that nothing got worse", () =
   expect(says(2, 2, [])).toBe("Nothing can be judged yet: 2 queries have too few runs");
 });
 
-test("where more changed than were read, it says at least", () =>
-  expect(says(900, 0, [{ verdict: "slower" }, { recent_failed: 9 }], { isCut: true }))
-    .toBe("At least 1 query is slower than usual, at least 1 fails"));
+test("where more changed than were read, it says at least", () => {
+  const cut = { isCut: true };
+  expect(says(900, 0, [{ verdict: "slower" }, { recent_failed: 9 }], cut))
+    .toBe("At least 1 query is slower than usual, at least 1 fails");
+  expect(says(900, 0, [{ verdict: "faster" }], { ...cut, slower: 7 }))
+    .toBe("At least 7 queries are slower than usual; at least 1 is faster");
+  expect(says(900, 0, [{ verdict: "faster" }, { new_rules: ["x"] }], cut))
+    .toBe("Nothing is slower than usual; at least 1 is faster, at least 1 has a new warning");
+  expect(says(900, 0, [], cut)).toBe("Nothing is slower than usual");
+});
 
 test("where nothing with a label ran, runs without one may have", () => {
   expect(emptyLine(14, false)).toBe("No query with a label ran in 14 days");

@@ -58,10 +58,6 @@ export function changed(judged: readonly Judged[]): Judged[] {
   return judged.filter(({ changes }) => changes.length > 0).sort((a, b) => rank(a) - rank(b) || cost(b) - cost(a));
 }
 
-/** Whether it has run often enough to say what is usual. */
-export function isJudged({ usual_wall_ms }: LabelOverview): boolean {
-  return usual_wall_ms != null;
-}
 
 /** How many queries did what. */
 export interface Counts {
@@ -73,28 +69,25 @@ export interface Counts {
   plan: number;
   /** Those without a change. */
   unchanged: number;
-  /** Those of them with enough runs to say so, where all were read. */
-  usual: number | undefined;
+  /** Those of them with enough runs to say so. */
+  usual: number;
   /** Whether more changed than were read. */
   isCut: boolean;
 }
 
-/** Counts all queries of a range by those that changed and, where they are few, by all of them. */
-export function count(
-  changes: readonly Judged[],
-  { totals, queries }: Pick<Overview, "totals" | "queries">,
-  isCut: boolean,
-): Counts {
+/** Counts all queries of a range: those that changed one by one, the others by the totals. */
+export function count(changes: readonly Judged[], totals: Overview["totals"], isCut: boolean): Counts {
   const worst = (change: Change): number => changes.filter(({ changes }) => changes[0] === change).length;
-  const isUsual = (label: LabelOverview): boolean => isJudged(label) && judge(label).changes.length === 0;
+  const judged = changes.filter(({ label }) => label.judged).length;
   return {
     failing: worst("failing"),
-    slower: worst("slower"),
+    // Those beyond the ones read count as well; some of them may fail, too.
+    slower: isCut ? Math.max(worst("slower"), totals.slower) : worst("slower"),
     faster: worst("faster"),
     warning: worst("warning"),
     plan: worst("plan"),
     unchanged: Math.max(0, totals.labels - changes.length),
-    usual: queries.length < totals.labels ? undefined : queries.filter(isUsual).length,
+    usual: Math.max(0, totals.judged - judged),
     isCut,
   };
 }
@@ -113,20 +106,21 @@ export function firstLine(counts: Counts, failingSince: string | undefined): str
     worse.push(`${subject(failing)} ${failing === 1 ? "fails" : "fail"}${since}`);
   }
   const says = (number: number, one: string, many: string): string[] =>
-    number === 0 ? [] : [`${formatCount(number)} ${number === 1 ? one : many}`];
+    number === 0 ? [] : [`${isCut ? "at least " : ""}${formatCount(number)} ${number === 1 ? one : many}`];
   const changed = [
     ...says(faster, "is faster", "are faster"),
     ...says(warning, "has a new warning", "have new warnings"),
     ...says(plan, "has a new plan", "have new plans"),
   ];
-  const unjudged = usual === undefined ? 0 : unchanged - usual;
+  const unjudged = unchanged - usual;
   const others = isCut ? []
-    : usual === undefined ? says(unchanged, "shows no change", "show no change")
     : [
         ...says(usual, "runs as usual", "run as usual"),
         ...says(unjudged, "has too few runs to judge", "have too few runs to judge"),
       ];
   const rest = [...changed, ...others].join(", ");
+  // Of those that were not read nothing is known but that none is slower.
+  if (isCut && worse.length === 0) return `Nothing is slower than usual${rest === "" ? "" : `; ${rest}`}`;
   if (worse.length > 0) return rest === "" ? worse.join(", ") : `${worse.join(", ")}; ${rest}`;
   if (changed.length > 0 || usual !== 0) return `Nothing got worse: ${rest}`;
   const has = unjudged === 1 ? "has" : "have";

@@ -20,6 +20,13 @@ test("the line names the one that is late, and counts several", () => {
   expect(firstLine(two, late("1", "2"))).toBe("2 running, 11.2 threads busy; 2 are past their usual time");
 });
 
+test("where one runs code of the program, the busy threads are a least number", () => {
+  const udf = running("2", "b", [1]);
+  if (udf.pulse) udf.pulse.user_code = { id: 3, kind: "sink", name: "score" };
+  expect(firstLine([running("1", "a", [8]), udf], late())).toBe("2 running, at least 9.0 threads busy");
+  expect(firstLine([udf], late("2"))).toBe("1 running, at least 1.0 threads busy; b is past its usual time");
+});
+
 test("a late query that ended is not counted", () =>
   expect(firstLine([running("1", "a", [])], late("gone"))).toBe("1 running, 0.0 threads busy"));
 

@@ -6,13 +6,14 @@ import { nameInText } from "../parts/names";
 import { formatThreads } from "../units";
 
 /**
- * "3 running, 11.2 threads busy; orders/daily is past its usual time". `late` says by id which queries are late; of
- * those that are not in it, nothing is known.
+ * "3 running, 11.2 threads busy; orders/daily is past its usual time". Work in the program's own code is in no counter:
+ * then it is at least so many. `late` says by id which queries are late; of those that are not in it, nothing is known.
  */
 export function firstLine(running: readonly Running[], late: ReadonlyMap<string, boolean>): string {
   if (running.length === 0) return "Nothing is running";
   const threads = running.reduce((sum, { pulse }) => sum + (pulse?.threads.at(-1) ?? 0), 0);
-  const line = `${running.length} running, ${formatThreads(threads)} threads busy`;
+  const least = running.some(({ pulse }) => pulse?.user_code != null) ? "at least " : "";
+  const line = `${running.length} running, ${least}${formatThreads(threads)} threads busy`;
   const past = running.filter(({ query }) => late.get(query.query_id) === true);
   const [first] = past;
   if (first === undefined) return line;

@@ -5,7 +5,8 @@ import { firstLine, matching, sorted, type Listed } from "./labels";
 type Entry = LabelOverview;
 const label = (name: string, total: number, ratio: number | null, more: Partial<Entry> = {}): Entry => ({
   label: name, service: `service-${name}`, services: 1, runs: 500, failed: 0, failed_before: 0, recent_runs: 9,
-  recent_failed: 0, total_wall_ms: total, ratio, verdict: null, rules: [], new_rules: [], bins: [], days: [], ...more,
+  recent_failed: 0, total_wall_ms: total, ratio, verdict: null, judged: ratio !== null, rules: [], new_rules: [],
+  bins: [], days: [], ...more,
 });
 const labels = [label("b", 10, null), label("c", 30, 2), label("a", 60, 3)];
 const names = (found: LabelOverview[]): string => found.map(({ label }) => label).join("");
@@ -22,7 +23,7 @@ test("a search looks into label and service, whatever the case", () => {
   expect(names(matching([...labels, label("d", 1, 9, { verdict: "slower" })], "", true))).toBe("d");
 });
 
-const totals = { labels: 3, runs: 1500, failed: 0, total_wall_ms: 100, slower: 0, faster: 0 };
+const totals = { labels: 3, runs: 1500, failed: 0, total_wall_ms: 100, slower: 0, faster: 0, judged: 3 };
 const listed: Listed = {
   rows: labels, totals, days: 14, find: "", onlyChanged: false, isFiltered: false, read: undefined,
 };

@@ -5,7 +5,7 @@ import { verdict } from "./verdict";
 
 const said = (time: bigint): string => `t${time}`;
 const label = (given: Partial<LabelOverview>): LabelOverview => ({
-  label: "a", services: 1, runs: 100, failed: 0, failed_before: 0, recent_runs: 37, recent_failed: 0, total_wall_ms: 1,
+  label: "a", services: 1, runs: 100, failed: 0, failed_before: 0, judged: true, recent_runs: 37, recent_failed: 0, total_wall_ms: 1,
   usual_wall_ms: 41_000, recent_wall_ms: 94_000, ratio: 2.3, verdict: null, rules: [], new_rules: [], bins: [],
   days: [], ...given,
 });

@@ -10,6 +10,8 @@ const PAINT_MS = 250;
 
 export class LoadedRun {
   view = $state.raw<RunView | null>(null);
+  /** As it was when it was loaded, before there is a view. */
+  summary = $state.raw<QuerySummary | null>(null);
   error = $state.raw<ApiError | null>(null);
   /** Since when the stream of a running query is lost, in milliseconds since 1970. */
   lostMs = $state<number | null>(null);
@@ -33,6 +35,7 @@ export class LoadedRun {
     try {
       const summary = await get("/api/queries/{id}", { path: { id: this.id }, signal });
       this.error = null;
+      this.summary = summary;
       await this.#follow(summary, signal);
     } catch (error) {
       if (!signal.aborted) this.error = error instanceof ApiError ? error : new ApiError(0, String(error));

@@ -22,8 +22,8 @@ use shape::{Basis, Comparison};
 ///
 /// Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
 /// for in whole nanoseconds: its parts sum to it exactly. Without `base`, the run is compared with the usual one: of
-/// the up to 100 finished runs of its plan and label that began before it, else of those of its label, the one whose
-/// wall time is nearest their median.
+/// the up to 100 finished runs of its plan, label and service that began before it, else of those of its label and
+/// service, the one whose wall time is nearest their median.
 #[utoipa::path(
     get,
     path = "/api/compare",
@@ -68,7 +68,8 @@ pub(crate) async fn compare(
 async fn usual_base(app: &App, run: &Query) -> Result<(Query, Basis, Option<usize>), ApiError> {
     let usual = usual(app, run).await?;
     let (base, alike, runs) = usual.ok_or_else(|| {
-        let reason = "no earlier run of its plan or label has finished, there is nothing to compare it with";
+        let reason =
+            "no earlier run of its plan or label has finished in its service: nothing to compare it with";
         ApiError::not_found(format!("query {}: {reason}", run.query_id))
     })?;
     Ok((base, alike.into(), Some(runs)))

@@ -77,6 +77,8 @@ pub(crate) struct Totals {
     slower: u64,
     /// Entries whose verdict is `faster`.
     faster: u64,
+    /// Entries with runs enough to be judged, whatever the verdict.
+    judged: u64,
 }
 
 /// How the labels are doing.
@@ -85,7 +87,7 @@ pub(crate) struct Totals {
     "now_unix_ns": 1_795_206_683_609_778_763_i64,
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
     "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
-    "totals": {"labels": 1, "runs": 4, "failed": 1, "total_wall_ms": 1836.45, "slower": 1, "faster": 0},
+    "totals": {"labels": 1, "runs": 4, "failed": 1, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1},
     "queries": [{
         "label": "orders/daily",
         "service": "orders-etl",
@@ -97,6 +99,7 @@ pub(crate) struct Totals {
         "usual_band_ms": [401.2, 415.7],
         "recent_wall_ms": 612.15,
         "ratio": 1.5,
+        "judged": true,
         "verdict": "slower",
         "recent_runs": 4,
         "recent_failed": 1,
@@ -147,6 +150,8 @@ pub(crate) struct LabelOverview {
     recent_wall_ms: Option<f64>,
     /// The recent over the usual wall time.
     ratio: Option<f64>,
+    /// Whether there are runs enough to be judged: 5 usual and 3 lately ones that finished.
+    judged: bool,
     /// `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck.
     #[schema(inline)]
     verdict: Option<VerdictName>,
@@ -203,6 +208,7 @@ impl From<OverviewEntry> for LabelOverview {
             usual_band_ms: entry.usual_band_ms,
             recent_wall_ms: entry.recent_wall_ms,
             ratio: entry.ratio,
+            judged: entry.judged,
             verdict: entry.verdict.map(|verdict| match verdict {
                 Verdict::Slower => VerdictName::Slower,
                 Verdict::Faster => VerdictName::Faster,
@@ -296,6 +302,7 @@ pub(crate) async fn overview(
             total_wall_ms: totals.total_wall_ms(),
             slower: totals.slower,
             faster: totals.faster,
+            judged: totals.judged,
         },
         queries: Vec::new(),
     };

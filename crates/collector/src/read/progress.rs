@@ -43,7 +43,7 @@ pub(crate) struct Progress {
     /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
     /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
-    /// Earlier finished runs of its plan, at most 100; nothing is said by fewer than 5.
+    /// Earlier finished runs of its plan in its service, at most 100; nothing is said by fewer than 5.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
@@ -73,7 +73,7 @@ struct Done {
     high: f64,
 }
 
-/// Says how long a running query may still take, by the earlier runs of its plan and label.
+/// Says how long a running query may still take, by the earlier runs of its plan, label and service.
 #[utoipa::path(
     get,
     path = "/api/queries/{id}/progress",

@@ -8,7 +8,7 @@ use crate::error::ApiError;
 /// So many runs, the newest, say what is usual.
 const RUNS: usize = 100;
 
-/// What a run has in common with those it is judged by.
+/// What a run has in common with those it is judged by, beside its service: a label in another is another query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alike {
     /// The plan, and the label.
@@ -29,6 +29,7 @@ pub(crate) async fn earlier(app: &App, query: &Query, alike: Alike) -> Result<Ve
     let filter = QueryFilter {
         project: Some(query.project.clone()),
         label: Some(label),
+        service: Some(query.service.clone().map_or(Is::Absent, Is::Value)),
         fingerprint,
         status: Some(Status::Finished),
         until_unix_ns: Some(query.started_unix_ns),

@@ -74,6 +74,7 @@ fn a_query_that_slowed_down() {
         usual_band_ms: Some([10.0, 10.0]),
         recent_wall_ms: Some(30.0),
         ratio: Some(3.0),
+        judged: true,
         verdict: Some(Verdict::Slower),
     };
     let overview = overview(7, &slowed_down()).expect("runs");

@@ -120,13 +120,14 @@ fn comparison(recent: &[f64], usual: &[f64]) -> Comparison {
         let test = RankTest::of_times(&mut recent.to_vec(), &mut usual.to_vec()).expect("two samples");
         test.probability(alternative)
     };
-    let verdict = match ratio.filter(|_| recent.len() >= 3) {
+    let judged = known && recent.len() >= 3;
+    let verdict = match ratio.filter(|_| judged) {
         Some(ratio) if ratio >= 1.5 && by_luck(Alternative::Greater) < 0.01 => Some(Verdict::Slower),
         Some(ratio) if 1.0 / ratio >= 1.5 && by_luck(Alternative::Less) < 0.01 => Some(Verdict::Faster),
         _ => None,
     };
     let band = known.then(|| [1, 3].map(|quarters| quantile(usual, quarters).expect("known")));
-    Comparison { usual_wall_ms, usual_band_ms: band, recent_wall_ms, ratio, verdict }
+    Comparison { usual_wall_ms, usual_band_ms: band, recent_wall_ms, ratio, judged, verdict }
 }
 
 fn plan_changed(before: &[Run<'_>], lately: &[Run<'_>]) -> Option<i64> {

@@ -121,6 +121,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
             usual_band_ms: Some([102.25, 106.75]),
             recent_wall_ms: Some(300.0),
             ratio: Some(300.0 / 104.5),
+            judged: true,
             verdict: Some(Verdict::Slower),
             recent_runs: 4,
             recent_failed: 1,

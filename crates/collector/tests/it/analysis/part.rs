@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{NOW_NS, SECOND_NS, five, get, told};
 use crate::app::{Answer, TestApp, with_header};
-use crate::events::{batch, finished, process_with};
+use crate::events::{batch, finished, joined, process_with};
 
 /// The address of the next page.
 fn next(answer: &Answer) -> Option<String> {
@@ -135,7 +135,10 @@ async fn a_label_is_split_by_service() {
     };
     assert_eq!(told(&whole)[0], json!(["label 6", "b", 2, 2]));
     assert_eq!(told(&split), [json!(["label 6", "a", 1, 1]), json!(["label 6", "b", 1, 1])]);
-    let totals = |labels| json!({"labels": labels, "runs": 14, "failed": 0, "total_wall_ms": 180.0, "slower": 0, "faster": 0});
+    let totals = |labels| {
+        let none = json!({"failed": 0, "slower": 0, "faster": 0, "judged": 0});
+        joined(none, json!({"labels": labels, "runs": 14, "total_wall_ms": 180.0}))
+    };
     assert_eq!((&whole["totals"], &split["totals"]), (&totals(7), &totals(14)));
     assert_eq!(get(&app, "/api/overview?limit=1").await["totals"], totals(7));
 }
@@ -161,4 +164,46 @@ async fn an_answer_of_many_entries_comes_whole_and_keeps_its_tag() {
     let request = Request::get("/api/groups").header("host", "localhost").body(Body::empty()).expect("valid");
     let again = app.send(with_header(request, "if-none-match", &tag)).await;
     assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+}
+
+#[tokio::test]
+async fn totals_count_what_could_be_judged() {
+    let app = TestApp::new().await;
+    // So many runs before the last day, and so many on it: it takes 5 and 3 that finished.
+    for (at, (label, before, lately, failed)) in [
+        ("judged", 5, 3, 0),
+        ("few before", 4, 3, 0),
+        ("few lately", 9, 0, 2),
+        ("failing", 9, 2, 1),
+        ("new", 0, 9, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ago = |days: i64, n: i64| NOW_NS - days * 86_400 * SECOND_NS - n * SECOND_NS;
+        let starts = (0..before).map(|n| ago(3, n)).chain((0..lately + failed).map(|n| ago(0, n)));
+        let runs = starts.enumerate().map(|(n, start)| {
+            let ended = if n < (before + lately) as usize { Value::Null } else { json!("boom") };
+            let number = at as u64 * 50 + n as u64;
+            finished(
+                n as u64 + 2,
+                number,
+                told(label, "p", start, json!({"wall_ms": 100 + n, "failed": ended})),
+            )
+        });
+        app.store(batch(at as u64 + 10, runs)).await;
+    }
+    for params in ["", "?split=service", "?limit=1", "?split=service&order=news&limit=2"] {
+        let overview = get(&app, &format!("/api/overview{params}")).await;
+        assert_eq!(
+            (&overview["totals"]["labels"], &overview["totals"]["judged"]),
+            (&json!(5), &json!(1)),
+            "{params}"
+        );
+    }
+    let overview = get(&app, "/api/overview").await;
+    let entries = overview["queries"].as_array().expect("an array");
+    let judged: Vec<_> = entries.iter().filter(|of| of["judged"] == true).map(|of| &of["label"]).collect();
+    assert_eq!(judged, ["judged"]);
+    assert!(entries.iter().all(|of| of["judged"].is_boolean()));
 }

@@ -179,6 +179,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           ],
           "failed": 1,
           "failed_before": 0,
+          "judged": false,
           "label": "daily",
           "new_rules": [],
           "plan_changed_unix_ns": null,
@@ -218,6 +219,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           ],
           "failed": 0,
           "failed_before": 0,
+          "judged": false,
           "label": "nightly",
           "new_rules": [],
           "plan_changed_unix_ns": null,
@@ -239,6 +241,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
       "totals": {
         "failed": 1,
         "faster": 0,
+        "judged": 0,
         "labels": 2,
         "runs": 5,
         "slower": 0,

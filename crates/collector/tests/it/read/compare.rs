@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
 use crate::app::{OTHER_TOKEN, TestApp};
-use crate::events::{NOW_NS, SECOND_NS, batch, event, finished, process, progress, query, started};
+use crate::events::{
+    NOW_NS, SECOND_NS, batch, event, finished, process, process_with, progress, query, started,
+};
 
 async fn compare(app: &TestApp, params: &str) -> Value {
     let answer = app.get(&format!("/api/compare?{params}")).await;
@@ -225,7 +227,8 @@ async fn what_cannot_be_compared_is_refused() {
     let lines = format!("{}\n{}\n", process(2), finished(2, 7, json!({"label": "daily"})));
     assert_eq!(app.post_as(OTHER_TOKEN, lines).await.status, 202);
     let (one, planless, foreign) = (query(1), query(8), query(7));
-    let nothing = "no earlier run of its plan or label has finished, there is nothing to compare it with";
+    let nothing =
+        "no earlier run of its plan or label has finished in its service: nothing to compare it with";
     for (params, status, reason) in [
         (String::new(), 400, "run: is needed, the id of a query".into()),
         (format!("run={one}&run={one}"), 400, "run: given twice, once is allowed".into()),
@@ -242,4 +245,33 @@ async fn what_cannot_be_compared_is_refused() {
     ] {
         assert_eq!(refused(&app, &params).await, (status, reason), "{params}");
     }
+}
+
+#[tokio::test]
+async fn a_base_that_is_not_named_is_of_the_same_service() {
+    let app = world().await;
+    for (stream, service) in [(2, json!("web")), (3, Value::Null)] {
+        let lines = [
+            process_with(stream, json!({"service": service})),
+            finished(2, stream * 100 + 6, run(6, 7.0, "p1", &filtered(), 7)),
+            finished(3, stream * 100 + 7, run(7, 8.0, "p1", &filtered(), 8)),
+            finished(4, stream * 100 + 8, run(8, 9.0, "p3", &whole(), 9)),
+        ];
+        app.store(lines.join("\n") + "\n").await;
+    }
+    app.store(format!("{}\n{}\n", process(1), finished(7, 9, run(9, 110.0, "p1", &filtered(), 110)))).await;
+    for (of, base, basis, runs) in [
+        // Of two as near the median the newer; of a plan without an earlier run, the label in the same service.
+        (9, 4, "plan", 4),
+        (207, 206, "plan", 1),
+        (307, 306, "plan", 1),
+        (208, 207, "label", 2),
+        (308, 307, "label", 2),
+    ] {
+        let compared = compare(&app, &format!("run={}", query(of))).await;
+        let told = (&compared["base"]["query_id"], &compared["basis"], &compared["runs"]);
+        assert_eq!(told, (&json!(query(base)), &json!(basis), &json!(runs)), "{of}");
+    }
+    let (status, error) = refused(&app, &format!("run={}", query(206))).await;
+    assert_eq!(status, 404, "{error}: the first of its service has no base");
 }

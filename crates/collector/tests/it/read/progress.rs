@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::events::{NOW_NS, SECOND_NS, batch, event, finished, query, started};
+use crate::events::{NOW_NS, SECOND_NS, batch, event, finished, process_with, query, started};
 
 /// So many runs of a plan, ended before now after 10, 20, 30 … s, and one of 10 s that runs now.
 async fn world(runs: u64) -> TestApp {
@@ -114,4 +114,28 @@ async fn a_query_that_ended_has_nothing_left() {
     // Nine began before it; those after it say nothing of it.
     assert_eq!((&ended["runs"], &ended["longer_than"]), (&json!(9), &json!(9)));
     assert_eq!((&ended["elapsed_ms"], &ended["remaining_ms"]), (&json!(100_000.0), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_label_in_another_service_is_another_query() {
+    let app = world(10).await;
+    let told = |wall_ms: f64, ago: i64| {
+        let start = NOW_NS - ago * SECOND_NS;
+        json!({"label": "daily", "fingerprint": "p1", "wall_ms": wall_ms, "started_unix_ns": start})
+    };
+    for (stream, service) in [(2, json!("web")), (3, Value::Null)] {
+        let mut lines = vec![process_with(stream, json!({"service": service}))];
+        lines
+            .extend((1..=6).map(|n| finished(n + 1, stream * 100 + n, told(stream as f64, 1000 - n as i64))));
+        lines.push(started(8, stream * 100 + 99, told(1.0, 0)));
+        app.store(lines.join("\n") + "\n").await;
+    }
+    let basis = |progress: &Value| (progress["runs"].clone(), progress["usual_wall_ms"].clone());
+    assert_eq!(basis(&progress(&app, 99).await), (json!(10), json!(55_000.0)));
+    assert_eq!(basis(&progress(&app, 299).await), (json!(6), json!(2.0)));
+    assert_eq!(
+        basis(&progress(&app, 399).await),
+        (json!(6), json!(3.0)),
+        "no service is a service of its own"
+    );
 }

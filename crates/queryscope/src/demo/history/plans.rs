@@ -104,7 +104,7 @@ pub(super) static REVENUE_EXPLODING: PlanSpec = PlanSpec {
     warning: Some(Warning {
         rule: "exploding_join",
         node: 2,
-        title: "Join puts out 9.6x its larger input: 39.4M rows",
+        title: "Join puts out 9.6x its larger input",
         fix: "keep one price a product before the join: filter price_history by valid_until first",
     }),
 };
