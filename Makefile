@@ -83,7 +83,7 @@ lint:
 		|| { echo "cargo-deny is not installed: cargo install --locked cargo-deny"; exit 1; }
 	$(CARGO) deny --locked check bans licenses sources
 	@if $(CARGO) deny --locked fetch db; then $(CARGO) deny --locked check advisories; \
-	else echo "NOT CHECKED: advisories, their database can not be fetched here"; fi
+	else echo "NOT CHECKED: advisories, their database cannot be fetched here"; fi
 
 # Writes the documents that tests compare with what the code generates.
 schemas:

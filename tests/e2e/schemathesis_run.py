@@ -55,12 +55,12 @@ headers = {{ Authorization = "Bearer {token}" }}
 "query.run" = "{id}"
 "query.base" = "{id}"
 
-# A cursor belongs to one order and does not go with an offset, which a schema of single parameters can not say.
+# A cursor belongs to one order and does not go with an offset, which a schema of single parameters cannot say.
 [[operations]]
 include-name = "GET /api/queries"
 checks.positive_data_acceptance.enabled = false
 
-# The document says of a body that it is lines of text; which lines are events, it can not say.
+# The document says of a body that it is lines of text; which lines are events, it cannot say.
 [[operations]]
 include-name = "POST /v1/events"
 checks.positive_data_acceptance.enabled = false

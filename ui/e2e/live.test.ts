@@ -113,10 +113,10 @@ test("a page that was opened while the service was away fills by itself", async 
     const { page } = await open(browser, `${service.url}/now`);
     await page.route("**/api/**", (route) => route.abort());
     await page.goto(url);
-    await page.getByText("This can not be shown: the service does not answer.").first().waitFor();
+    await page.getByText("This cannot be shown: the service does not answer.").first().waitFor();
     await page.unroute("**/api/**");
     await page.getByRole("heading", { level: 1, name: shows }).waitFor();
-    expect(await page.getByText("This can not be shown").count()).toBe(0);
+    expect(await page.getByText("This cannot be shown").count()).toBe(0);
     await page.context().close();
   }
 });

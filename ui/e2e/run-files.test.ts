@@ -52,7 +52,7 @@ function profile(): object {
 }
 
 const BROKEN: [string, () => Buffer, RegExp][] = [
-  ["notes.txt", () => Buffer.from("hello"), /notes\.txt can not be shown: it holds no query that this page knows .*; line 1: /],
+  ["notes.txt", () => Buffer.from("hello"), /notes\.txt cannot be shown: it holds no query that this page knows .*; line 1: /],
   ["empty.jsonl", () => Buffer.alloc(0), /it is empty/],
   ["later.json", () => Buffer.from(JSON.stringify({ ...profile(), schema: "polars-telemetry/profile@2" })), /it is polars-telemetry\/profile@2, and this page knows events@1 and profile@1/],
   ["cut.jsonl", () => Buffer.from(captureLines("unique/redundant").join("\n").slice(0, -2000)), /1 line could not be read; shown is the rest/],

@@ -55,7 +55,7 @@ test("is walked with the keyboard alone", async () => {
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
 });
 
-test("is a treegrid for those who can not see the picture", async () => {
+test("is a treegrid for those who cannot see the picture", async () => {
   await open("join/three-way", "?view=table");
   const grid = page.getByRole("treegrid", { name: "Plan" });
   const rows = grid.locator("tbody").getByRole("row");

@@ -77,7 +77,7 @@ struct Source {
 /// Is a source until standard input ends; says on standard output where it listens.
 ///
 /// # Errors
-/// When it can not listen.
+/// When it cannot listen.
 pub(crate) fn serve(bytes: usize) -> Result<()> {
     let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;

@@ -121,7 +121,7 @@ impl<'t> Ends<'t> {
 /// Measures W3 without readers, then with them while one query is followed, then with readers of the floor.
 ///
 /// # Errors
-/// When a reader can not be opened, or the collector does not answer.
+/// When a reader cannot be opened, or the collector does not answer.
 pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measured> {
     let prepare = |seed: u64| {
         let load = plan.rate.map(|rate| IngestPlan {

@@ -158,7 +158,7 @@ impl BucketServer {
     /// The names of everything in the bucket, sorted.
     ///
     /// # Panics
-    /// When its folder can not be read.
+    /// When its folder cannot be read.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         files(&self.bucket(), "", &mut names);
@@ -169,7 +169,7 @@ impl BucketServer {
     /// How many parts of uploads it holds that were neither completed nor given up.
     ///
     /// # Panics
-    /// When its folder can not be read.
+    /// When its folder cannot be read.
     pub fn parts(&self) -> usize {
         let entries = std::fs::read_dir(self.folder.path()).expect("a folder");
         entries.filter(|entry| is_part(&entry.as_ref().expect("an entry").file_name())).count()

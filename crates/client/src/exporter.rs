@@ -96,7 +96,7 @@ pub enum Answer {
     },
 }
 
-/// Telemetry can not start.
+/// Telemetry cannot start.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -107,7 +107,7 @@ pub enum StartError {
     #[error("there is no token: set the token option or TELEMETRY_TOKEN")]
     NoToken,
     /// A token no header can hold.
-    #[error("the token has characters a header can not hold")]
+    #[error("the token has characters a header cannot hold")]
     Token,
     /// An address that is none.
     #[error("{url:?} is not the address of a server like http://127.0.0.1:7766")]
@@ -115,11 +115,11 @@ pub enum StartError {
         /// What was given.
         url: String,
     },
-    /// An engine name the formats can not hold.
+    /// An engine name the formats cannot hold.
     #[error(transparent)]
     Engine(#[from] FormatError),
-    /// A file that can not be opened.
-    #[error("{path} can not be opened")]
+    /// A file that cannot be opened.
+    #[error("{path} cannot be opened")]
     File {
         /// The file.
         path: PathBuf,
@@ -127,7 +127,7 @@ pub enum StartError {
         #[source]
         source: std::io::Error,
     },
-    /// A thread that can not be started.
-    #[error("a background thread can not be started")]
+    /// A thread that cannot be started.
+    #[error("a background thread cannot be started")]
     Thread(#[source] std::io::Error),
 }

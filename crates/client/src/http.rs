@@ -140,7 +140,7 @@ struct HttpDelivery {
 impl Delivery for HttpDelivery {
     fn deliver(&mut self, batch: &Batch<'_>, deadline: Option<Instant>) -> Answer {
         if let Err(error) = self.pack(batch) {
-            return Answer::Refused { problem: format!("a batch can not be compressed: {error}") };
+            return Answer::Refused { problem: format!("a batch cannot be compressed: {error}") };
         }
         let left =
             deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));

@@ -20,7 +20,7 @@ pub(crate) enum Problem {
     Forbidden,
     /// An adapter panicked.
     Source,
-    /// An event holds what the format can not.
+    /// An event holds what the format cannot.
     Unwritable,
 }
 

@@ -36,7 +36,7 @@ pub struct Dropped {
     pub refused: u64,
     /// The server does not let this process send.
     pub forbidden: u64,
-    /// They hold values the format can not.
+    /// They hold values the format cannot.
     pub unwritable: u64,
     /// They were left when the telemetry ended.
     pub exit: u64,

@@ -137,7 +137,7 @@ impl TelemetryBuilder {
     /// Starts the background threads: one that samples, and one that sends for each exporter.
     ///
     /// # Errors
-    /// When there is no exporter, or one can not start.
+    /// When there is no exporter, or one cannot start.
     pub fn start(self) -> Result<Telemetry, StartError> {
         if self.settings.exporters.is_empty() {
             return Err(StartError::NoExporter);

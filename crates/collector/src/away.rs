@@ -1,4 +1,4 @@
-//! What the service needs and can not reach at the moment, and since when.
+//! What the service needs and cannot reach at the moment, and since when.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Needed {
         (since != THERE).then(|| time_since(since, now_ms))
     }
 
-    /// For how long it can not be reached by now.
+    /// For how long it cannot be reached by now.
     pub(crate) fn away(&self, now_ms: i64) -> Option<Duration> {
         let since = self.away_since_ms.load(Ordering::Relaxed);
         (since != THERE).then(|| time_since(since, now_ms))

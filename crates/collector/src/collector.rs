@@ -45,7 +45,7 @@ impl Collector {
     /// another stretch of silence.
     ///
     /// # Errors
-    /// When the store can not be read or written.
+    /// When the store cannot be read or written.
     pub async fn start(
         store: Arc<dyn Store>,
         recordings: Recordings,
@@ -111,7 +111,7 @@ impl Collector {
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
     }
 
-    /// Is cancelled when the store can not go on: the process must end.
+    /// Is cancelled when the store cannot go on: the process must end.
     pub fn failed(&self) -> &CancellationToken {
         &self.app.failed
     }
@@ -124,7 +124,7 @@ impl Collector {
     /// Finishes what has been accepted and closes the store.
     ///
     /// # Errors
-    /// When the store can not be closed properly; what was acknowledged is safe all the same.
+    /// When the store cannot be closed properly; what was acknowledged is safe all the same.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.app.store.close().await
     }

@@ -43,7 +43,7 @@ struct Operation {
 /// What is of the moment in which figures are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Moment {
-    /// `None` while the store can not be asked; its figures are those of before.
+    /// `None` while the store cannot be asked; its figures are those of before.
     pub(crate) stats: Option<StoreStats>,
     pub(crate) body_bytes: usize,
     pub(crate) requests: usize,
@@ -253,12 +253,12 @@ impl Metrics {
         );
         registry.register(
             "recordings_away_seconds",
-            "For how long recordings can not be reached; 0 while they can",
+            "For how long recordings cannot be reached; 0 while they can",
             metrics.recordings_away_s.clone(),
         );
         registry.register(
             "store_away_seconds",
-            "For how long the store can not be reached; 0 while it can",
+            "For how long the store cannot be reached; 0 while it can",
             metrics.store_away_s.clone(),
         );
         registry.register("queries_deleted", "Queries retention deleted", metrics.deleted.clone());

@@ -74,7 +74,7 @@ pub(crate) fn protect(mut response: Response) -> Response {
     response
 }
 
-/// Addresses can not be rebound; of names, `localhost` and those configured are ours.
+/// Addresses cannot be rebound; of names, `localhost` and those configured are ours.
 fn is_allowed(host: &str, allowed: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     if host.contains('@') {

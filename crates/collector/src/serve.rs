@@ -20,7 +20,7 @@ use accept::{Address, accept};
 #[non_exhaustive]
 pub enum ServeError {
     /// The store failed so that nothing may be acknowledged any more.
-    #[error("the store can not go on, see the log")]
+    #[error("the store cannot go on, see the log")]
     StoreFailed,
     /// The store could not be closed properly.
     #[error("the store could not be closed")]

@@ -6,7 +6,7 @@ use queryscope_protocol::QueryId;
 
 /// Texts that repeat are terms, which a store numbers; the columns know the numbers alone.
 pub trait Names {
-    /// Why the store can not say it.
+    /// Why the store cannot say it.
     type Error;
 
     /// The text of a term.

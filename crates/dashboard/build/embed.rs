@@ -23,7 +23,7 @@ pub(crate) fn write(dist: &Path, out: &Path) -> Result<()> {
         let Some(content_type) = content_type(&name) else {
             bail!("ui/dist/{name} is of a kind not known here")
         };
-        let bytes = fs::read(file).with_context(|| format!("ui/dist/{name} can not be read"))?;
+        let bytes = fs::read(file).with_context(|| format!("ui/dist/{name} cannot be read"))?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&bytes)?;
         let packed = out.join(format!("{at}.gz"));
@@ -38,7 +38,7 @@ pub(crate) fn write(dist: &Path, out: &Path) -> Result<()> {
         )?;
     }
     table.push(']');
-    fs::write(out.join("assets.rs"), table).context("the table of assets can not be written")
+    fs::write(out.join("assets.rs"), table).context("the table of assets cannot be written")
 }
 
 fn content_type(name: &str) -> Option<&'static str> {
@@ -53,7 +53,7 @@ fn content_type(name: &str) -> Option<&'static str> {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(folder).with_context(|| format!("{} can not be listed", folder.display()))? {
+    for entry in fs::read_dir(folder).with_context(|| format!("{} cannot be listed", folder.display()))? {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, files)?;

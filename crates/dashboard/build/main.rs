@@ -40,8 +40,8 @@ fn make_current(ui: &Path) -> Result<()> {
         return Ok(());
     }
     // Two builds at a time, of two profiles, would write into each other's folder.
-    let lock = File::create(ui.join(".build-lock")).context("ui/ can not be written to")?;
-    lock.lock().context("ui/.build-lock can not be locked")?;
+    let lock = File::create(ui.join(".build-lock")).context("ui/ cannot be written to")?;
+    lock.lock().context("ui/.build-lock cannot be locked")?;
     if is_current(ui, &wanted) {
         return Ok(());
     }

@@ -31,7 +31,7 @@ fn npm(ui: &Path, arguments: &[&str]) -> Result<()> {
     let output = match Command::new(name).args(arguments).current_dir(ui).output() {
         Ok(output) => output,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!(MISSING),
-        Err(error) => return Err(error).context("npm can not be started"),
+        Err(error) => return Err(error).context("npm cannot be started"),
     };
     if output.status.success() {
         return Ok(());

@@ -36,7 +36,7 @@ pub(crate) fn digest(ui: &Path) -> Result<String> {
     named.sort();
     let mut digest = Sha256::new();
     for (name, file) in named {
-        let bytes = fs::read(&file).with_context(|| format!("ui/{name} can not be read"))?;
+        let bytes = fs::read(&file).with_context(|| format!("ui/{name} cannot be read"))?;
         digest.update(format!("{name}\n{}\n", bytes.len()));
         digest.update(bytes);
     }
@@ -58,7 +58,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         files.push(path.to_owned());
         return Ok(());
     }
-    for entry in fs::read_dir(path).with_context(|| format!("{} can not be listed", path.display()))? {
+    for entry in fs::read_dir(path).with_context(|| format!("{} cannot be listed", path.display()))? {
         collect(&entry?.path(), files)?;
     }
     Ok(())

@@ -85,7 +85,7 @@ pub(crate) fn logical(expression: &Expr) -> String {
     sql::expression(expression).unwrap_or_else(|| quoted(expression).human_display().to_string())
 }
 
-/// The expression with literals that show as SQL writes them: what can not be written as SQL is shown in other
+/// The expression with literals that show as SQL writes them: what cannot be written as SQL is shown in other
 /// words, which leave out the quotes.
 fn quoted(expression: &Expr) -> Expr {
     let quoted = expression.clone().transform_down(|part| {

@@ -2,7 +2,7 @@
 //!
 //! DataFusion does not say. Both plans are walked from the top: a physical node is linked to the next logical
 //! node below that it can carry out, and what only one of the plans has is stepped over. Where the inputs of a
-//! join can not be told apart, nothing below it is linked.
+//! join cannot be told apart, nothing below it is linked.
 
 use crate::described::DescribedNode;
 use crate::logical::LogicalNode;

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
 use datafusion::sql::unparser::Unparser;
 use datafusion::sql::unparser::dialect::Dialect;
 
-/// Writes SQL that asks for what a plan does; none where the plan says what SQL can not.
+/// Writes SQL that asks for what a plan does; none where the plan says what SQL cannot.
 ///
 /// What the program wrote is not known: data frames have no text, and no hook is given that of SQL.
 pub(crate) fn reconstruct(plan: &LogicalPlan) -> Option<String> {
@@ -18,7 +18,7 @@ pub(crate) fn reconstruct(plan: &LogicalPlan) -> Option<String> {
     reconstruct(asked)
 }
 
-/// Writes an expression with literals in quotes and columns without; none where SQL can not say it.
+/// Writes an expression with literals in quotes and columns without; none where SQL cannot say it.
 pub(crate) fn expression(expression: &Expr) -> Option<String> {
     Some(Unparser::new(&Bare).expr_to_sql(expression).ok()?.to_string())
 }

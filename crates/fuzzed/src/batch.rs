@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 ///
 /// # Panics
 /// When a refusal blames no line of the body, an event is not the line it came in, two readers of one line disagree, or
-/// what is accepted can not be read as a whole.
+/// what is accepted cannot be read as a whole.
 pub fn batch(body: &[u8]) {
     let lines: Vec<&[u8]> = lines(body).collect();
     let blamed = |line: Option<usize>| {

@@ -7,7 +7,7 @@ use crate::limits::{
     UTC_OFFSET_MAX_MINUTES,
 };
 
-/// A stretch an overview can not cover.
+/// A stretch an overview cannot cover.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WindowError {

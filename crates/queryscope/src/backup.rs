@@ -23,7 +23,7 @@ pub(crate) fn run(args: &BackupArgs) -> Result<()> {
     let target = empty(&args.folder)?;
     let unmoved = data.hold_recordings()?;
     queryscope_store_sqlite::copy(&data.database(), &target.database())
-        .context("the store can not be copied")?;
+        .context("the store cannot be copied")?;
     let mut progress = Progress::new("recordings", None);
     let place = data.location()?;
     let (files, bytes) = match &place {
@@ -38,11 +38,11 @@ pub(crate) fn run(args: &BackupArgs) -> Result<()> {
     progress.finish();
     match std::fs::copy(data.token_file(), target.token_file()) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(error).context("the token can not be copied");
+            return Err(error).context("the token cannot be copied");
         }
         _ => {}
     }
-    sync(target.path()).with_context(|| format!("{} can not be synced", target.path().display()))?;
+    sync(target.path()).with_context(|| format!("{} cannot be synced", target.path().display()))?;
     let path = target.path().display();
     match place {
         Location::Folder(_) => {
@@ -64,7 +64,7 @@ fn empty(path: &Path) -> Result<DataFolder> {
 
 /// Copies the files below a folder; how many, and their bytes.
 fn copy_folder(from: &Path, to: &Path, progress: &mut Progress) -> Result<(u64, u64)> {
-    let named = |path: &Path, what: &str| format!("{} can not be {what}", path.display());
+    let named = |path: &Path, what: &str| format!("{} cannot be {what}", path.display());
     std::fs::create_dir_all(to).with_context(|| named(to, "made"))?;
     let (mut files, mut bytes) = (0, 0);
     for entry in std::fs::read_dir(from).with_context(|| named(from, "read"))? {

@@ -6,7 +6,7 @@
 //! queries are what a count of the queries says. And the store's own structure is sound. Given files of acknowledged
 //! events, each of these is stored byte for byte.
 //!
-//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it can not be
+//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it cannot be
 //! judged.
 
 mod acknowledged;
@@ -37,7 +37,7 @@ use self::queries::Stored;
 use crate::cli::CheckArgs;
 use crate::progress::Progress;
 
-/// It can not be judged.
+/// It cannot be judged.
 const UNJUDGED: u8 = 2;
 
 /// What was judged.

@@ -61,16 +61,16 @@ impl DataFolder {
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .with_context(|| format!("the data folder {} can not be made", path.display()))?;
+            .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
         // What is synced inside it is lost all the same if its own name is.
         for folder in absolute.ancestors().skip(1).take(missing.max(1)) {
             match File::open(folder).and_then(|folder| folder.sync_all()) {
                 // Who made it may have been another user.
                 Err(_) if missing == 0 => {}
-                synced => synced.with_context(|| format!("{} can not be synced", folder.display()))?,
+                synced => synced.with_context(|| format!("{} cannot be synced", folder.display()))?,
             }
         }
-        let path = path.canonicalize().with_context(|| format!("{} can not be opened", path.display()))?;
+        let path = path.canonicalize().with_context(|| format!("{} cannot be opened", path.display()))?;
         Ok(Self(path))
     }
 
@@ -109,7 +109,7 @@ impl DataFolder {
         match std::fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().with_context(|| path.display().to_string()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Location::Folder(self.recordings())),
-            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
         }
     }
 
@@ -136,7 +136,7 @@ impl DataFolder {
             );
         }
         write_private(&self.location_file(), &location.to_string())
-            .with_context(|| format!("{} can not be written", self.location_file().display()))
+            .with_context(|| format!("{} cannot be written", self.location_file().display()))
     }
 
     fn location_file(&self) -> PathBuf {
@@ -154,7 +154,7 @@ impl DataFolder {
     /// Takes the folder for this process; `None` while another has it.
     pub(crate) fn lock(&self) -> Result<Option<Lock>> {
         let path = self.0.join("lock");
-        let file = File::create(&path).with_context(|| format!("{} can not be opened", path.display()))?;
+        let file = File::create(&path).with_context(|| format!("{} cannot be opened", path.display()))?;
         match file.try_lock() {
             Ok(()) => {
                 // Left by a service that was killed: nobody answers there any more.
@@ -163,7 +163,7 @@ impl DataFolder {
             }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
-                Err(error).context(format!("{} can not be locked", path.display()))
+                Err(error).context(format!("{} cannot be locked", path.display()))
             }
         }
     }
@@ -182,7 +182,7 @@ impl DataFolder {
     pub(crate) fn hold_recordings(&self) -> Result<Lock> {
         let path = self.recordings_lock();
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.with_context(|| format!("{} can not be opened", path.display()))?;
+        let file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -191,7 +191,7 @@ impl DataFolder {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(error) => {
-                    return Err(error).context(format!("{} can not be locked", path.display()));
+                    return Err(error).context(format!("{} cannot be locked", path.display()));
                 }
             }
         }
@@ -206,16 +206,16 @@ impl DataFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let token = new_token();
                 write_private(&path, &token)
-                    .with_context(|| format!("{} can not be written", path.display()))?;
+                    .with_context(|| format!("{} cannot be written", path.display()))?;
                 Ok((token, true))
             }
-            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
         }
     }
 
     /// Says where the service answers.
     pub(crate) fn write_address(&self, url: &str) -> Result<()> {
-        std::fs::write(self.address_file(), url).context("the address can not be noted in the data folder")
+        std::fs::write(self.address_file(), url).context("the address cannot be noted in the data folder")
     }
 
     /// Where the service that has the folder answers.

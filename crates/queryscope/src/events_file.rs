@@ -28,9 +28,9 @@ pub(crate) struct EventsFile {
     empty: bool,
     line: u64,
     process: Option<(String, u64)>,
-    /// Whether the file ended in the middle of a line that can not be read.
+    /// Whether the file ended in the middle of a line that cannot be read.
     cut: bool,
-    /// Why the file can not be read on, told after the batch before it.
+    /// Why the file cannot be read on, told after the batch before it.
     failed: Option<anyhow::Error>,
 }
 
@@ -47,10 +47,9 @@ impl FileBatch {
 impl EventsFile {
     /// Opens a file; whether it is gzip shows in its first bytes, and must where its name says so.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let mut file = BufReader::new(
-            File::open(path).with_context(|| format!("{} can not be opened", path.display()))?,
-        );
-        let first = file.fill_buf().with_context(|| format!("{} can not be read", path.display()))?;
+        let mut file =
+            BufReader::new(File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?);
+        let first = file.fill_buf().with_context(|| format!("{} cannot be read", path.display()))?;
         let (gzip, empty) = (first.starts_with(&GZIP_MAGIC), first.is_empty());
         let named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         if named && !gzip && !empty {
@@ -74,7 +73,7 @@ impl EventsFile {
     /// The next batch.
     ///
     /// # Errors
-    /// When the file can not be read, a line is too long for any batch, or there is no process event before
+    /// When the file cannot be read, a line is too long for any batch, or there is no process event before
     /// the first event. What comes before that is given first.
     pub(crate) fn next_batch(&mut self) -> Result<Option<FileBatch>> {
         if let Some(error) = self.failed.take() {

@@ -189,7 +189,7 @@ impl Migration {
 
     async fn stream(&mut self, stream: StreamSeen) -> Result<()> {
         let process =
-            StreamProcess::read(&stream.process_line).context("its process event can not be read")?;
+            StreamProcess::read(&stream.process_line).context("its process event cannot be read")?;
         let mut slices: Vec<Run> = Vec::new();
         for run in &stream.seen {
             let firsts = (run.first..=run.last).step_by(LOOSE_MAX as usize);

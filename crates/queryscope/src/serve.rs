@@ -74,7 +74,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let clock = Arc::new(SystemClock::new());
     let collector = Collector::start(opened.store, opened.recordings, clock, opened.commits, settings)
         .await
-        .context("the store can not be used")?;
+        .context("the store cannot be used")?;
 
     let url = url(listener.local_addr()?);
     data.write_address(&url)?;
@@ -119,8 +119,7 @@ fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     if !address.ip().is_loopback() {
         tracing::warn!(%address, "others can reach this address; reading needs no token");
     }
-    listen(address)
-        .with_context(|| format!("can not listen on {address}: choose another address with {flag}"))
+    listen(address).with_context(|| format!("cannot listen on {address}: choose another address with {flag}"))
 }
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {

@@ -54,7 +54,7 @@ fn open_with(data: &DataFolder, mut options: SqliteOptions) -> Result<Opened> {
     options.on_commit = Box::new(move |group| observed.observe(group.requests, group.took));
     let observed = commits.clone();
     options.on_checkpoint = Box::new(move |took| observed.observe_checkpoint(took));
-    let store = SqliteStore::open(&data.database(), options).context("the store can not be opened")?;
+    let store = SqliteStore::open(&data.database(), options).context("the store cannot be opened")?;
     let recordings = recordings(&data.location()?)?;
     Ok(Opened { store: Arc::new(store), recordings, commits })
 }
@@ -67,7 +67,7 @@ pub(crate) async fn open_database(address: &str) -> Result<Arc<dyn Store>> {
 /// The same, with settings.
 pub(crate) async fn open_database_with(address: &str, options: PostgresOptions) -> Result<Arc<dyn Store>> {
     let store = PostgresStore::open(address, options).await;
-    Ok(Arc::new(store.context("the database can not be opened")?))
+    Ok(Arc::new(store.context("the database cannot be opened")?))
 }
 
 /// Opens a database that collectors share, once it can be reached.
@@ -87,7 +87,7 @@ pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opene
                 tracing::warn!(error = &error as &dyn std::error::Error, "waiting for the database");
                 tokio::time::sleep(TRY_EVERY).await;
             }
-            opened => break opened.context("the store can not be opened")?,
+            opened => break opened.context("the store cannot be opened")?,
         }
     };
     Ok(Opened { store: Arc::new(store), recordings: recordings(place)?.shared(), commits })
@@ -95,5 +95,5 @@ pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opene
 
 /// Opens a place of recordings.
 pub(crate) fn recordings(place: &Location) -> Result<Recordings> {
-    Recordings::at(place).with_context(|| format!("{place} can not be opened"))
+    Recordings::at(place).with_context(|| format!("{place} cannot be opened"))
 }

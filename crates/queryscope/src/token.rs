@@ -71,7 +71,7 @@ pub(crate) async fn add(store: &Arc<dyn Store>, name: Name, project: Name) -> Re
         hash: hash_token(&token),
         created_unix_ms: SystemClock::new().unix_ms(),
     };
-    if !store.add_token(record).await.context("the token can not be stored")? {
+    if !store.add_token(record).await.context("the token cannot be stored")? {
         bail!("there is a token {name:?} already: revoke it first, or choose another name");
     }
     Ok(token)

@@ -1,10 +1,10 @@
-//! Why a recording can not be read or written.
+//! Why a recording cannot be read or written.
 
 use queryscope_protocol::QueryId;
 use queryscope_store::StoreError;
 use thiserror::Error;
 
-/// Why a recording can not be read or written; one kind for each way a caller reacts.
+/// Why a recording cannot be read or written; one kind for each way a caller reacts.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -17,7 +17,7 @@ pub enum RecordingError {
         /// The query.
         query_id: QueryId,
     },
-    /// What is stored of the query is damaged or can not be put in order; trying again does not help.
+    /// What is stored of the query is damaged or cannot be put in order; trying again does not help.
     #[error("the recording of query {query_id} is damaged: {reason}")]
     Damaged {
         /// The query.

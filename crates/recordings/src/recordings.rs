@@ -18,7 +18,7 @@ use crate::{assemble, bucket, download, owner};
 ///
 /// Reading may go on at any time. Whoever writes (seals) and whoever deletes (retention) a store's recordings
 /// must take turns: a query that retention has taken out may be reported again and get the same path. Where they
-/// can not, because several services share the store, [`Recordings::shared`] gives every version of a recording
+/// cannot, because several services share the store, [`Recordings::shared`] gives every version of a recording
 /// a name of its own, so that nothing is ever written over or deleted by one who does not know of the other.
 #[derive(Debug, Clone)]
 pub struct Recordings {
@@ -35,7 +35,7 @@ impl Recordings {
     /// What has been written survives the loss of power: files and the folders that name them are synced.
     ///
     /// # Errors
-    /// [`RecordingError::Unavailable`] when the folder can not be made or opened.
+    /// [`RecordingError::Unavailable`] when the folder cannot be made or opened.
     pub fn local(root: &FilePath) -> Result<Self, RecordingError> {
         folders::make_root(root)?;
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true).with_automatic_cleanup(true);
@@ -45,11 +45,11 @@ impl Recordings {
     /// Recordings where an operator wants them; in a bucket they are [shared](Recordings::shared).
     ///
     /// Credentials and endpoint of a bucket come from the environment: the `AWS_…`, `GOOGLE_…` and `AZURE_…`
-    /// variables that `object_store` reads, and what the machine itself is allowed in its cloud. A bucket that can not
+    /// variables that `object_store` reads, and what the machine itself is allowed in its cloud. A bucket that cannot
     /// be reached is found out by the first use.
     ///
     /// # Errors
-    /// [`RecordingError::Unavailable`] when the folder can not be made, or what the environment says of the bucket is
+    /// [`RecordingError::Unavailable`] when the folder cannot be made, or what the environment says of the bucket is
     /// not valid.
     pub fn at(location: &Location) -> Result<Self, RecordingError> {
         match location {
@@ -140,7 +140,7 @@ impl Recordings {
     /// Asks for the years that there are: whether recordings can be reached.
     ///
     /// # Errors
-    /// [`RecordingError::Unavailable`] when they can not, also because there is no such bucket.
+    /// [`RecordingError::Unavailable`] when they cannot, also because there is no such bucket.
     pub async fn reach(&self) -> Result<(), RecordingError> {
         self.objects.list_with_delimiter(None).await?;
         Ok(())

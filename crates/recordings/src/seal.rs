@@ -48,7 +48,7 @@ impl Recordings {
     /// Can be interrupted at any point: what was written and not made known to the store is written again.
     ///
     /// # Errors
-    /// When the store fails, or the written recordings can not be made durable; what concerns one query alone
+    /// When the store fails, or the written recordings cannot be made durable; what concerns one query alone
     /// is in [`SealRound::failed`].
     pub async fn seal_round(
         &self,
@@ -106,7 +106,7 @@ impl Recordings {
     /// What is given back is for [`Store::seal`], after [`Recordings::sync`].
     ///
     /// # Errors
-    /// [`RecordingError::Damaged`] when the chunks can not be put in order.
+    /// [`RecordingError::Damaged`] when the chunks cannot be put in order.
     pub async fn write(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Sealed>, RecordingError> {
         self.finish(store, self.begin(store, id).await?).await
     }

@@ -15,7 +15,7 @@ pub enum OpenError {
     #[error("no address of a PostgreSQL database: {0}")]
     Address(String),
     /// The certificates to trust could not be read.
-    #[error("the certificates to trust can not be read: {0}")]
+    #[error("the certificates to trust cannot be read: {0}")]
     Certificates(String),
     /// The server is too old.
     #[error("PostgreSQL {0} is too old: 15 or later is needed")]
@@ -45,7 +45,7 @@ pub enum OpenError {
     #[error("the certificate of the database's server is not trusted")]
     Untrusted(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database could not be reached or brought up to date.
-    #[error("the database can not be used")]
+    #[error("the database cannot be used")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -54,7 +54,7 @@ pub enum OpenError {
 pub(crate) enum DbError {
     #[error("the database failed")]
     Database(#[from] tokio_postgres::Error),
-    #[error("the database can not be reached")]
+    #[error("the database cannot be reached")]
     Pool(#[from] PoolError),
     #[error("the database did not answer in time")]
     TimedOut,

@@ -129,7 +129,7 @@ impl Follower {
         }
     }
 
-    /// The columns with everything that is committed now; `None` while they are being filled, or can not follow.
+    /// The columns with everything that is committed now; `None` while they are being filled, or cannot follow.
     pub(crate) async fn snapshot_now(&self) -> Option<Snapshot> {
         self.catch_up().await.ok()?;
         self.shared.snapshot()
@@ -170,7 +170,7 @@ async fn run(shared: Arc<Shared>, look_every: Duration) {
     loop {
         if let Err(error) = follow(&shared, look_every).await {
             let reason = said(&error);
-            tracing::warn!(reason, "commits can not be followed");
+            tracing::warn!(reason, "commits cannot be followed");
             let turn = shared.asked.load(Ordering::SeqCst);
             shared.looked.send_replace(Looked { turn, failed: Some(reason.into()) });
             tokio::time::sleep(FAILURE_PAUSE).await;

@@ -40,7 +40,7 @@ impl Hints {
 async fn run(server: Server, node: Uuid, committed: Arc<Notify>, follower: Weak<Follower>) {
     loop {
         if let Err(error) = exchange(&server, node, &committed, &follower).await {
-            tracing::debug!(error = &error as &dyn std::error::Error, "hints can not be exchanged");
+            tracing::debug!(error = &error as &dyn std::error::Error, "hints cannot be exchanged");
         }
         tokio::time::sleep(FAILURE_PAUSE).await;
     }

@@ -67,7 +67,7 @@ impl PostgresStore {
     /// up to date. Connections live in the runtime this is called in.
     ///
     /// # Errors
-    /// When the address is none, or the database can not be reached, is too old, or of a later version (or, unless it
+    /// When the address is none, or the database cannot be reached, is too old, or of a later version (or, unless it
     /// may be brought up to date, of an earlier one).
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self, OpenError> {
         Self::open_with(address, options, STEPS).await

@@ -161,7 +161,7 @@ impl Writing {
         for batch in batches {
             results.push(match self.try_commit(&[batch]).await {
                 Ok(Some(mut one)) if one.len() == 1 => one.remove(0),
-                Ok(_) => Err(StoreError::unavailable("a batch alone can not be split")),
+                Ok(_) => Err(StoreError::unavailable("a batch alone cannot be split")),
                 Err(error) => Err(error.into()),
             });
         }

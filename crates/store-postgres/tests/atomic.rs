@@ -84,7 +84,7 @@ async fn who_loses_a_conflict_tries_again() {
     let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("a connection");
     tokio::spawn(connection);
     sql.batch_execute(FUNCTIONS).await.expect("made");
-    // A value that must be unique, a deadlock, a transaction that can not be put in order.
+    // A value that must be unique, a deadlock, a transaction that cannot be put in order.
     for (number, state) in (1..).zip(["23505", "40P01", "40001"]) {
         let conflicts = format!(
             "ALTER SEQUENCE refused RESTART;

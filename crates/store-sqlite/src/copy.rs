@@ -16,7 +16,7 @@ const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// goes on, and its log grows meanwhile.
 ///
 /// # Errors
-/// When the one can not be read or the other not be written.
+/// When the one cannot be read or the other not be written.
 pub fn copy(from: &Path, to: &Path) -> Result<(), OpenError> {
     let failed = |path: &Path| {
         let path = path.to_owned();

@@ -109,7 +109,7 @@ impl Repair {
     /// Begins to repair the database at a path, which is brought up to date. Losses are recorded as found now.
     ///
     /// # Errors
-    /// When it can not be opened.
+    /// When it cannot be opened.
     pub fn begin(path: &Path, now_unix_ms: i64) -> Result<Self, OpenError> {
         let db = open_writer(path, true)?;
         let failed = |source| OpenError::Database { path: path.to_owned(), source };

@@ -119,7 +119,7 @@ pub(crate) fn wrong(db: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut wrong = Vec::new();
     for first in copies {
         let copied = read(db, first).ok().flatten();
-        // A row that can not be read is in no answer, and found elsewhere.
+        // A row that cannot be read is in no answer, and found elsewhere.
         let says = rows.query_map([first, first + ROWS as i64], load::state)?;
         let says: Vec<RowState> = says.filter_map(Result::ok).collect();
         if !copied.is_some_and(|copy| copy.says(&says)) {

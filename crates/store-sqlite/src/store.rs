@@ -43,7 +43,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// When SQLite is too old, the database is of a later version (or, unless it may be brought up to date, of an
-    /// earlier one), or can not be opened.
+    /// earlier one), or cannot be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         let columns = Arc::default();
         let (readers, answers) = (options.readers, options.answers);

@@ -74,11 +74,11 @@ pub(crate) const UNBALANCED: &str = "
     WHERE unkept IS NOT NULL AND coalesce(uncounted, 0) = 0
       AND coalesce(counted.events, 0) <> coalesce(given.events, 0) + unkept";
 
-/// A sentence for each row that breaks a rule, and what SQLite finds itself. What can not be read is a problem, too,
+/// A sentence for each row that breaks a rule, and what SQLite finds itself. What cannot be read is a problem, too,
 /// and the others are judged all the same.
 pub(crate) fn problems(db: &Connection) -> Vec<String> {
     let mut problems = Vec::new();
-    let failed = |what: &str, error: &rusqlite::Error| format!("database: {what} can not be judged: {error}");
+    let failed = |what: &str, error: &rusqlite::Error| format!("database: {what} cannot be judged: {error}");
     match integrity(db) {
         Ok(found) => problems.extend(found),
         Err(error) => problems.push(failed("its integrity", &error)),

@@ -35,7 +35,7 @@ type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> WorkEnd + Sen
 
 /// What is left to do once work is done.
 struct WorkEnd {
-    /// Whether it found that the store can not go on.
+    /// Whether it found that the store cannot go on.
     failed: bool,
     /// Tells followers what it changed, and who asked that it is done.
     tell: Box<dyn FnOnce() + Send>,
@@ -298,7 +298,7 @@ impl Worker {
         if let Err(error) = &result {
             self.committer.terms.forget();
             if matches!(error, StoreError::Fatal(_)) {
-                tracing::error!(error = error as &dyn std::error::Error, "the store can not go on");
+                tracing::error!(error = error as &dyn std::error::Error, "the store cannot go on");
                 self.failed = true;
             }
         }

@@ -27,7 +27,7 @@ pub enum StoreError {
     #[error("{0} was deleted, moved or replaced")]
     Displaced(PathBuf),
     /// The store can no longer tell what is durable, or its data is damaged: the process must end.
-    #[error("the store can not go on")]
+    #[error("the store cannot go on")]
     Fatal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

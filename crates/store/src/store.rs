@@ -202,7 +202,7 @@ pub trait Store: Send + Sync + 'static {
     /// meanwhile the account may be older than the rest.
     ///
     /// # Errors
-    /// For all of them when one can not be read.
+    /// For all of them when one cannot be read.
     async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
         let mut all = Vec::with_capacity(ids.len());
         for id in ids {

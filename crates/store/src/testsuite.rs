@@ -60,7 +60,7 @@ pub trait Harness: Send + Sync {
     /// Opens the store: the same data each time. The one opened before has been closed.
     ///
     /// # Panics
-    /// When it can not be opened.
+    /// When it cannot be opened.
     async fn open(&self) -> Arc<dyn Store>;
 
     /// Random worlds a property is tried in, unless `PROPTEST_CASES` says otherwise.

@@ -83,7 +83,7 @@ fn run(cli: &Cli) -> Result<bool> {
     }
     print!("\nseed {seed}\n\n{report}");
     if let Some(path) = &cli.report {
-        std::fs::write(path, &report).with_context(|| format!("{} can not be written", path.display()))?;
+        std::fs::write(path, &report).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     Ok(held)
 }

@@ -77,7 +77,7 @@ impl<'a> Launch<'a> {
         command.args(["serve", "--bind", "127.0.0.1:0", "--data"]).arg(self.data).args(self.args);
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let begun = Instant::now();
-        let mut child = command.spawn().with_context(|| format!("{command:?} can not be run"))?;
+        let mut child = command.spawn().with_context(|| format!("{command:?} cannot be run"))?;
         loop {
             let said = std::fs::read(&log)?;
             let said = String::from_utf8_lossy(&said);

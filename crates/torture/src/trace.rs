@@ -2,7 +2,7 @@
 //!
 //! A line is `PID TIME NAME(ARGUMENTS) = RESULT`; one that another thread's line interrupts comes in two parts,
 //! `NAME(ARGUMENTS <unfinished ...>` and `<... NAME resumed>ARGUMENTS) = RESULT`. With `-xx` every text and every
-//! path is made of `\xNN` alone, so that brackets, quotes and commas in them can not be mistaken.
+//! path is made of `\xNN` alone, so that brackets, quotes and commas in them cannot be mistaken.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ const INTEGER = /^-?\d+$/;
 const SAFE_DIGITS = 15;
 
 /**
- * Parses JSON without rounding: a number that a double can not hold is a bigint, and so is every field whose name ends
+ * Parses JSON without rounding: a number that a double cannot hold is a bigint, and so is every field whose name ends
  * in `_unix_ns`, whatever its size.
  *
  * Throws a `SyntaxError` when the text is not JSON.

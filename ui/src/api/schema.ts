@@ -639,7 +639,7 @@ export interface components {
         Health: {
             /** @description Names of the batch format: the neutral one first, then those of engines configured or seen. */
             protocol: string[];
-            /** @description Why it is degraded: a sentence for each thing that can not be reached or is too much, with what that means. */
+            /** @description Why it is degraded: a sentence for each thing that cannot be reached or is too much, with what that means. */
             reasons: string[];
             /** @description Whether all that it needs can be reached, and all that comes can be taken. */
             state: components["schemas"]["Readiness"];

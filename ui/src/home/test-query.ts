@@ -33,7 +33,7 @@ export function testBatch(stream: string, query: string, nowMs: number): string 
     insights: { schema: "engine-telemetry/insights@1", findings: [] },
   };
   const finished = { schema: SCHEMA, seq: 2, type: "query.finished", query_id: query, profile };
-  // A double can not hold the nanoseconds.
+  // A double cannot hold the nanoseconds.
   return `${JSON.stringify(process)}\n${JSON.stringify(finished).replace('"STARTED"', started)}\n`;
 }
 

@@ -45,7 +45,7 @@ test("a query with a new warning or plan does not run as usual", () => {
 test("a failing query without a usual time counts as failing, not as one of too few runs", () =>
   expect(says(2, 0, [{ recent_failed: 9, judged: false }])).toBe("1 query fails; 1 runs as usual"));
 
-test("of many queries it says, too, how many run as usual and how many can not be judged", () => {
+test("of many queries it says, too, how many run as usual and how many cannot be judged", () => {
   expect(says(900, 9, [{ verdict: "slower" }]))
     .toBe("1 query is slower than usual; 890 run as usual, 9 have too few runs to judge");
   expect(says(900, 9, [])).toBe("Nothing got worse: 891 run as usual, 9 have too few runs to judge");

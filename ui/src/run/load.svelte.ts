@@ -59,7 +59,7 @@ export class LoadedRun {
         onState: (state) => {
           this.lostMs = state.is === "lost" ? (this.lostMs ?? Date.now()) : null;
           if (state.is !== "ended" || state.status < 400) return;
-          const reason = state.status === 410 ? "its recording is missing" : "its events can not be read";
+          const reason = state.status === 410 ? "its recording is missing" : "its events cannot be read";
           this.error = new ApiError(state.status, reason);
         },
       },

@@ -66,7 +66,7 @@ impl Lanes {
     /// Opens so many.
     ///
     /// # Errors
-    /// When one can not be opened.
+    /// When one cannot be opened.
     pub(super) fn open(address: SocketAddr, count: usize) -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut open = Vec::with_capacity(count);
@@ -83,7 +83,7 @@ impl Lanes {
     /// `duration` is over or there are no more.
     ///
     /// # Errors
-    /// When a connection that was closed can not be opened again.
+    /// When a connection that was closed cannot be opened again.
     pub(super) fn offer(
         self,
         pool: &[Ready],

@@ -56,7 +56,7 @@ impl Delivery for EventsDelivery {
             Ok(()) => Answer::Delivered,
             Err(error) => Answer::Later {
                 after: None,
-                problem: format!("{} can not be written: {error}", self.file.path().display()),
+                problem: format!("{} cannot be written: {error}", self.file.path().display()),
             },
         }
     }

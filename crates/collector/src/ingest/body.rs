@@ -132,7 +132,7 @@ pub(crate) fn refuse(error: ApiError, headers: &HeaderMap, rest: Body) -> Respon
     let late = error.status() == StatusCode::REQUEST_TIMEOUT;
     let drain_time = if late { LATE_DRAIN_TIME_MAX } else { DRAIN_TIME_MAX };
     let mut response = error.into_response();
-    // Whether who expects `100 Continue` sends its body or its next request can not be told.
+    // Whether who expects `100 Continue` sends its body or its next request cannot be told.
     if late || headers.contains_key(header::EXPECT) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -28,7 +28,7 @@ pub(crate) struct Health {
     protocol: Vec<String>,
     /// Whether all that it needs can be reached, and all that comes can be taken.
     state: Readiness,
-    /// Why it is degraded: a sentence for each thing that can not be reached or is too much, with what that means.
+    /// Why it is degraded: a sentence for each thing that cannot be reached or is too much, with what that means.
     reasons: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
     Json(Health { status: "ok", protocol, state, reasons })
 }
 
-/// What can not be reached or is too much, and what that means; nothing of why, which is in the log.
+/// What cannot be reached or is too much, and what that means; nothing of why, which is in the log.
 fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     let now = app.clock.steady_ms();
     let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
     let store = store.map(|away| {
         format!(
-            "the store can not be reached for {} s: events are answered 503 and sent again",
+            "the store cannot be reached for {} s: events are answered 503 and sent again",
             away.as_secs()
         )
     });
@@ -83,7 +83,7 @@ fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     let kept = if stores { "events are kept in the store meanwhile, " } else { "" };
     let recordings = app.recordings_needed.away(now).map(|away| {
         format!(
-            "the recordings can not be reached for {} s: {kept}recordings that lie there can not be read",
+            "the recordings cannot be reached for {} s: {kept}recordings that lie there cannot be read",
             away.as_secs()
         )
     });

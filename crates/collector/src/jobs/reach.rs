@@ -16,7 +16,7 @@ use crate::app::App;
 const LOOK_HERE_EVERY: Duration = Duration::from_secs(1);
 /// A request for a page of names each time: 2,880 a day.
 const ASK_EVERY: Duration = Duration::from_secs(30);
-/// How often while they can not be reached.
+/// How often while they cannot be reached.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// How long recordings that did not fit count as such: longer than the sealer waits before it tries again.
 pub(crate) const FULL_FOR: Duration = Duration::from_mins(2);
@@ -74,7 +74,7 @@ fn failed(app: &App, error: &RecordingError) {
     } else if app.recordings_needed.failed(now) {
         tracing::warn!(
             error = cause,
-            "the recordings can not be reached; events are kept in the store until they can"
+            "the recordings cannot be reached; events are kept in the store until they can"
         );
     }
 }

@@ -125,7 +125,7 @@ fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<
     }
     for (query_id, error) in &round.failed {
         app.metrics.recordings_failed("seal");
-        // Why the recordings can not be reached has been said once.
+        // Why the recordings cannot be reached has been said once.
         if away.is_none() || !unavailable(error) {
             let error = error as &dyn std::error::Error;
             tracing::warn!(%query_id, error, "a recording could not be sealed");

@@ -78,7 +78,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
                 let is_told = matches!(error, StoreError::Displaced(_) | StoreError::Full(_));
                 if !is_told && app.store_needed.failed(now) {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "silent queries could not be ended: the store can not be reached");
+                    tracing::warn!(error, "silent queries could not be ended: the store cannot be reached");
                 }
             }
         }

@@ -54,7 +54,7 @@ impl Turns {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "recordings can not be locked and stay as they are");
+                    tracing::warn!(error, "recordings cannot be locked and stay as they are");
                 }
             }
             if !pause(LOOK_EVERY, stop).await {

@@ -51,7 +51,7 @@ pub(super) async fn digest(gzip: Vec<u8>) -> Result<Vec<Report>, ChunkError> {
 
 fn read(gzip: &[u8]) -> Result<Vec<Report>, ChunkError> {
     let unpacked = unpack(gzip)?;
-    // Lines were checked when they came; what can not be read now has nothing to show.
+    // Lines were checked when they came; what cannot be read now has nothing to show.
     Ok(lines_of(&unpacked).filter_map(|line| report(str::from_utf8(line).ok()?)).collect())
 }
 

@@ -227,7 +227,7 @@ impl Hub {
                 Err(error) => {
                     self.app.watch(&error);
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the running queries can not be read");
+                    tracing::warn!(error, "the running queries cannot be read");
                     return;
                 }
             }
@@ -319,7 +319,7 @@ impl Hub {
 
     fn unread<T: Default>(&self, error: &StoreError) -> T {
         self.app.watch(error);
-        tracing::warn!(error = error as &dyn std::error::Error, "what changed can not be read");
+        tracing::warn!(error = error as &dyn std::error::Error, "what changed cannot be read");
         T::default()
     }
 

@@ -93,7 +93,7 @@ pub(super) async fn read(store: &dyn Store, chunks: &[ChunkInfo]) -> Result<Vec<
         {
             let read = digest(gzip.unwrap_or_default()).await.unwrap_or_else(|error| {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(chunk = info.id, error, "a chunk can not be followed live");
+                tracing::warn!(chunk = info.id, error, "a chunk cannot be followed live");
                 Vec::new()
             });
             reports.push(read);

@@ -23,7 +23,7 @@ use crate::read::unreadable;
 /// Gives a reader its messages, each event once and none left out.
 ///
 /// It first takes a seat at the hub and then reads what is stored, so every event is in one of both; which chunks
-/// are in both it knows by their ids. Where it can not tell, it looks again what is stored: if the number of
+/// are in both it knows by their ids. Where it cannot tell, it looks again what is stored: if the number of
 /// events up to the highest it has sent is that of the events it has sent, it goes on behind them, else it begins
 /// anew.
 pub(super) struct Reader {

@@ -47,7 +47,7 @@ const fn tag(order: Order) -> u8 {
 
 /// Writes the cursor of a page of another answer, of this form.
 pub(crate) fn write_page(form: u8, page: &impl Serialize) -> String {
-    // JSON of a place can not fail: its fields are texts and numbers.
+    // JSON of a place cannot fail: its fields are texts and numbers.
     let mut bytes = vec![form];
     write_json(page, &mut bytes);
     URL_SAFE_NO_PAD.encode(bytes)

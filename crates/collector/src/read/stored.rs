@@ -55,7 +55,7 @@ impl Stored {
     /// Reads the events of a query and keeps what its profile is made of.
     ///
     /// # Errors
-    /// 404 when the query is deleted meanwhile, 503 when its events can not be read.
+    /// 404 when the query is deleted meanwhile, 503 when its events cannot be read.
     pub(crate) async fn read(app: &Arc<App>, query: Query) -> Result<Self, ApiError> {
         let id = query.query_id;
         let parts = app.store.recording(id).await?.ok_or_else(|| unknown(&id.to_string()))?;
@@ -71,7 +71,7 @@ impl Stored {
     async fn take(&mut self, mut lines: LineReader) -> Result<(), RecordingError> {
         let mut read = 0;
         while let Some(line) = lines.next_text().await? {
-            // Lines were checked when they came; what can not be read now says nothing.
+            // Lines were checked when they came; what cannot be read now says nothing.
             if let Ok(line) = String::from_utf8(line) {
                 self.hear(line);
             }

@@ -130,7 +130,7 @@ async fn stored(
             lines.into_iter().skip(1).filter_map(|line| Some((seq_of(line.as_bytes())?, line))).collect()
         }
         Err(error) => {
-            findings.problem(&Subject::Query(id), &format!("its recording can not be read: {error:#}"));
+            findings.problem(&Subject::Query(id), &format!("its recording cannot be read: {error:#}"));
             BTreeMap::new()
         }
     }

@@ -86,7 +86,7 @@ fn compare(before: &Result<Tally>, after: &Result<Tally>, counted: &Tally, findi
             }
         }
         (Err(error), _) | (_, Err(error)) => {
-            findings.problem(&Subject::Store, &format!("the columns can not be filled: {error:#}"));
+            findings.problem(&Subject::Store, &format!("the columns cannot be filled: {error:#}"));
         }
     }
 }

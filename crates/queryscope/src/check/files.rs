@@ -25,10 +25,8 @@ pub(crate) async fn check(root: &Path, store: &Arc<dyn Store>, findings: &mut Fi
             // A folder goes with its last recording.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {
-                findings.problem(
-                    &Subject::File(relative(root, &folder)),
-                    &format!("it can not be read: {error}"),
-                );
+                findings
+                    .problem(&Subject::File(relative(root, &folder)), &format!("it cannot be read: {error}"));
                 continue;
             }
         };

@@ -51,7 +51,7 @@ impl Findings {
         self.tell("repaired", subject, text, self.repairs);
     }
 
-    /// What can not be mended.
+    /// What cannot be mended.
     pub(crate) fn lost(&mut self, subject: &Subject, text: &str) {
         self.lost += 1;
         self.tell("lost", subject, text, self.lost);

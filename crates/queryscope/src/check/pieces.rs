@@ -31,7 +31,7 @@ impl Pieces {
             match sealed(recordings, path).await {
                 Ok(text) => pieces.take_sealed(&text, parts.process_line.as_bytes()),
                 Err(error) => {
-                    pieces.problems.push(format!("its recording can not be read: {path}: {error:#}"))
+                    pieces.problems.push(format!("its recording cannot be read: {path}: {error:#}"))
                 }
             }
         }
@@ -43,7 +43,7 @@ impl Pieces {
                 Err(error) => {
                     let ChunkInfo { id, first, last, .. } = chunk;
                     let problem = format!(
-                        "its recording can not be read: chunk {id}, events {first} to {last}: {error:#}"
+                        "its recording cannot be read: chunk {id}, events {first} to {last}: {error:#}"
                     );
                     pieces.problems.push(problem);
                 }

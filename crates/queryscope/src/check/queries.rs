@@ -56,7 +56,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
             Err(error) => {
                 let after = after.unwrap_or(0);
                 let text = format!(
-                    "the queries after row {after} can not be listed: {:#}",
+                    "the queries after row {after} cannot be listed: {:#}",
                     anyhow::Error::from(error)
                 );
                 findings.problem(&Subject::Store, &text);
@@ -77,7 +77,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
     }
 }
 
-/// Queries as they are; where one can not be read, all are asked for one by one.
+/// Queries as they are; where one cannot be read, all are asked for one by one.
 pub(super) async fn kept(store: &Arc<dyn Store>, ids: &[QueryId]) -> Vec<Result<Option<Kept>, StoreError>> {
     if let Ok(kept) = store.kept(ids).await {
         return kept.into_iter().map(Ok).collect();
@@ -127,7 +127,7 @@ fn take(
             stored.unreadable += 1;
             stored.damaged.push(id);
             let error = anyhow::Error::from(error);
-            findings.problem(&subject, &format!("its row can not be read: {error:#}"));
+            findings.problem(&subject, &format!("its row cannot be read: {error:#}"));
         }
     }
 }
@@ -165,7 +165,7 @@ async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
         match read(line) {
             Ok((owner, of_event)) if owner == Some(parts.query.query_id) => reports.extend(of_event),
             Ok(_) => problems.push(format!("event {seq} is of another query")),
-            Err(error) => problems.push(format!("event {seq} can not be read: {error:#}")),
+            Err(error) => problems.push(format!("event {seq} cannot be read: {error:#}")),
         }
     }
     let stored = events.len() as u64;
@@ -188,7 +188,7 @@ async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
             summary::candidates(&query.project, &parts.process_line, query.query_id, &reports, Some(query));
         match summary::nearest(query, rows) {
             Some((_, differences)) => problems.extend(differences),
-            None => problems.push("the process event of its stream can not be read".into()),
+            None => problems.push("the process event of its stream cannot be read".into()),
         }
     }
     Judged { seqs: events.into_keys().collect(), problems, notes }
@@ -208,7 +208,7 @@ async fn read_otherwise(
             (!same)
                 .then(|| format!("its recording reads as {} lines that are not what is stored", lines.len()))
         }
-        Err(error) => Some(format!("its recording can not be read: {error:#}")),
+        Err(error) => Some(format!("its recording cannot be read: {error:#}")),
     }
 }
 

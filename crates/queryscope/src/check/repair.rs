@@ -62,7 +62,7 @@ pub(crate) fn run(
 /// Takes out of a database that others may use what does not say what the rest says, and is not needed.
 pub(super) async fn run_shared(address: &str, findings: &mut Findings) -> Result<()> {
     let options = PostgresOptions { answers: false, ..database_options() };
-    let store = PostgresStore::open(address, options).await.context("the database can not be opened")?;
+    let store = PostgresStore::open(address, options).await.context("the database cannot be opened")?;
     let removed = store.remove_wrong_copies().await?;
     if removed > 0 {
         let mended = format!("{removed} copies of queries did not say what their rows say");
@@ -107,7 +107,7 @@ impl Mending<'_> {
         self.streams(stored)?;
         self.give_chunks_to_their_queries()?;
         while let Some(id) = self.waiting.pop_front() {
-            self.query(id).with_context(|| format!("query {id} can not be repaired"))?;
+            self.query(id).with_context(|| format!("query {id} cannot be repaired"))?;
         }
         self.balance()
     }

@@ -24,7 +24,7 @@ pub(crate) async fn check(
             Ok(page) => page,
             Err(error) => {
                 let error = anyhow::Error::from(error);
-                findings.problem(&Subject::Store, &format!("the streams can not be read: {error:#}"));
+                findings.problem(&Subject::Store, &format!("the streams cannot be read: {error:#}"));
                 return streams;
             }
         };

@@ -51,12 +51,12 @@ fn process_of(query: &Query, line: &str) -> Option<StreamProcess> {
 }
 
 impl Resend {
-    /// Begins with a query of the folder, which may be `new` to the database; of some the row can not be `kept` since
+    /// Begins with a query of the folder, which may be `new` to the database; of some the row cannot be `kept` since
     /// events are `lost` that made it.
     pub(crate) async fn of(source: &Opened, parts: RecordingParts, new: bool, lost: bool) -> Result<Self> {
         let query = parts.query.clone();
         let process = process_of(&query, &parts.process_line)
-            .context("the process event of its stream can not be read")?;
+            .context("the process event of its stream cannot be read")?;
         let process_line = parts.process_line.clone();
         let content = source.recordings.read(&source.store, parts).await.context(DAMAGED)?;
         let mut lines = LineReader::new(query.query_id, content.bytes);

@@ -117,7 +117,7 @@ impl Target {
                 round => Ok(round),
             };
             let round = patiently(round).await?;
-            let unwritten = || format!("recordings can not be written to {place}");
+            let unwritten = || format!("recordings cannot be written to {place}");
             let round = round.with_context(unwritten)?;
             for (id, error) in round.failed {
                 match error {

@@ -68,7 +68,7 @@ fn it_lives_through_the_absence_of_its_bucket() {
         (health.json()["state"] == json!("degraded")).then(|| health.json())
     });
     let reason = health["reasons"][0].as_str().expect("a sentence");
-    assert!(reason.starts_with("the recordings can not be reached"), "{reason}");
+    assert!(reason.starts_with("the recordings cannot be reached"), "{reason}");
     let answer = service.get(&format!("/api/queries/{early}/recording"));
     assert_eq!(answer.status, 503);
     let reason = answer.json()["error"].clone();
@@ -112,7 +112,7 @@ fn a_request_that_fails_is_tried_again_a_few_times() {
     service.stop();
     server.fail(Fault::SlowDown);
     let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait();
-    assert!(checked.out.contains("its recording can not be read"), "{checked:?}");
+    assert!(checked.out.contains("its recording cannot be read"), "{checked:?}");
     checked.failure(1);
     assert_eq!(server.failed(), 4, "the one recording was asked for, and three times again");
 }
@@ -174,7 +174,7 @@ fn a_cloud_that_can_not_be_spoken_to_is_named_with_the_reason() {
         command.envs(variables.iter().copied());
         let refused = Running::start(&mut command).wait().failure(1);
         assert!(
-            refused.contains(&format!("{place} can not be opened")) && refused.contains(says),
+            refused.contains(&format!("{place} cannot be opened")) && refused.contains(says),
             "{refused}"
         );
     }

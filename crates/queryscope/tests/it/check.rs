@@ -112,9 +112,9 @@ fn damage_to_what_the_store_keeps_is_named() {
             "9 events are seen, its queries were given 8 and 0 are no query's",
         ),
         ("UPDATE stream SET unkept = 2", "9 events are seen, its queries were given 9 and 2 are no query's"),
-        ("UPDATE query SET status = 9 WHERE id = $B", "query $B: its row can not be read: "),
-        ("UPDATE query SET rules = host WHERE id = $B", "query $B: its row can not be read: "),
-        ("UPDATE query SET label = 999 WHERE id = $B", "query $B: its row can not be read: "),
+        ("UPDATE query SET status = 9 WHERE id = $B", "query $B: its row cannot be read: "),
+        ("UPDATE query SET rules = host WHERE id = $B", "query $B: its row cannot be read: "),
+        ("UPDATE query SET label = 999 WHERE id = $B", "query $B: its row cannot be read: "),
         ("UPDATE query SET query_id = X'00' WHERE id = $B", "row of query 1: its id is no UUID"),
         ("UPDATE stream SET project = 999", ": its project has no name"),
         ("UPDATE chunk SET last_seq = 9 WHERE query = $D", "is to hold events 7 to 9 and holds 7 to 7"),
@@ -136,7 +136,7 @@ fn damage_to_what_the_store_keeps_is_named() {
         ),
         (
             "UPDATE query SET sealed_day = sealed_day + 1 WHERE id = $B",
-            "query $B: its recording can not be read",
+            "query $B: its recording cannot be read",
         ),
         ("UPDATE seen SET last = 9", "event 10 is stored and not marked as seen"),
         ("DELETE FROM seen", "event 2 is stored and not marked as seen"),
@@ -160,7 +160,7 @@ fn damage_to_what_the_store_keeps_is_named() {
 #[test]
 fn a_flipped_byte_in_a_chunk_is_found() {
     let cases = ["0", "25", "length(gzip) / 2", "length(gzip) - 6", "length(gzip) - 1"];
-    let cases = cases.map(|at| (at, "query $D: its recording can not be read"));
+    let cases = cases.map(|at| (at, "query $D: its recording cannot be read"));
     find(&cases, |folder, at| {
         let gzip: Vec<u8> = folder.one("SELECT gzip FROM chunk WHERE query = $D");
         let at: usize = folder.one(&format!("SELECT {at} FROM chunk WHERE query = $D"));
@@ -211,7 +211,7 @@ fn answers_over_many_are_compared_with_the_queries() {
 
 #[test]
 fn damage_to_a_recording_is_named() {
-    let unreadable = "query $B: its recording can not be read: ";
+    let unreadable = "query $B: its recording cannot be read: ";
     let cases = [
         ("deleted", unreadable),
         ("flipped", unreadable),
@@ -239,7 +239,7 @@ fn damage_to_a_recording_is_named() {
 #[test]
 fn a_recording_that_reads_otherwise_than_it_is_stored_is_named() {
     // Each piece is sound; put together, an event of the second would follow the last of the first in one line.
-    let cases = [("without its last line feed", "query $A: its recording can not be read: ")];
+    let cases = [("without its last line feed", "query $A: its recording cannot be read: ")];
     find(&cases, |folder, _| {
         let path = folder.recording("$A");
         let text = unpack(&fs::read(&path).expect("a recording")).expect("sound");
@@ -307,7 +307,7 @@ fn one_row_that_can_not_be_read_does_not_end_the_check() {
     let folder = Folder::make(root.path());
     folder.sql("UPDATE query SET status = 9 WHERE id = $B; UPDATE query SET wall_ms = 1.5 WHERE id = $D");
     let checked = check(&folder.data, &[]);
-    for (name, says) in [("$B", "its row can not be read"), ("$D", "wall_ms is Some(1.5)")] {
+    for (name, says) in [("$B", "its row cannot be read"), ("$D", "wall_ms is Some(1.5)")] {
         assert!(checked.out.contains(&format!("query {}: {says}", folder.id(name))), "{}", checked.out);
     }
     assert!(

@@ -171,7 +171,7 @@ fn a_file_that_is_not_there_or_holds_no_events_is_named() {
     let data = folder.path().join("data");
     let none = folder.path().join("none.jsonl");
     let missing = import(&data, std::slice::from_ref(&none)).failure(1);
-    assert!(missing.contains(&format!("{} can not be opened", none.display())), "{missing}");
+    assert!(missing.contains(&format!("{} cannot be opened", none.display())), "{missing}");
     let other = folder.path().join("other.txt");
     fs::write(&other, "hello\n").expect("written");
     let foreign = import(&data, std::slice::from_ref(&other)).failure(1);

@@ -420,7 +420,7 @@ fn without_a_place_recordings_wait_in_the_database() {
     let service = target.serve("unused");
     wait_for("recordings", || (below(&target.recordings).0 == 5).then_some(()));
     service.stop();
-    // Then it can not be compared without them.
+    // Then it cannot be compared without them.
     let refused = queryscope(&args[..5]).failure(1);
     assert!(refused.contains("say with --recordings where that is"), "{refused}");
     assert!(target.migrate(&folder.data).success().starts_with("2 queries, 0 events,"));

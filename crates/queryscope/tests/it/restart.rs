@@ -126,7 +126,7 @@ fn a_service_that_can_not_begin_says_why_and_leaves_everything_as_it_was() {
     let service = Service::start(data.as_ref());
     let address = service.url.trim_start_matches("http://");
     let other = folder.path().join("other").to_string_lossy().into_owned();
-    Ending::of(&["--bind", address, "--data", &other]).fails(1, &["can not listen on", address, "--bind"]);
+    Ending::of(&["--bind", address, "--data", &other]).fails(1, &["cannot listen on", address, "--bind"]);
     let finished = stream.finished(query, "kept");
     assert_eq!(service.post(&stream.batch(&[finished])).counts(), (1, 0));
     service.stop();

@@ -21,7 +21,7 @@ async fn world(server: &BucketServer) -> World {
     world
 }
 
-/// Nothing can be sealed, what is sealed can not be read, and the rest can.
+/// Nothing can be sealed, what is sealed cannot be read, and the rest can.
 async fn is_away(world: &World) {
     let unavailable = |error: &RecordingError| matches!(error, RecordingError::Unavailable(_));
     assert!(world.recordings.reach().await.is_err_and(|error| unavailable(&error)));

@@ -4,7 +4,7 @@ import { BOX_HEIGHT, BOX_WIDTH, type Layout, type Place } from "../model/layout"
 
 const ZOOM_MIN = 0.04;
 const ZOOM_MAX = 2;
-/** Below this, words can not be read: what does not fit is panned. */
+/** Below this, words cannot be read: what does not fit is panned. */
 const READABLE = 0.75;
 const MARGIN = 24;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sharedPage } from "./page";
 
-test("what a query holds can not break out of the file", () => {
+test("what a query holds cannot break out of the file", () => {
   const evil = '{"label":"</script><script>alert(1)</script><!--"}';
   const page = sharedPage('"><img src=x>', [evil], { script: 'document.write("</script>")', style: "" }, "abc");
   expect(page.match(/<script/g)).toHaveLength(2);

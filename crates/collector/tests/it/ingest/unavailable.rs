@@ -62,7 +62,7 @@ async fn health_says_what_is_degraded_until_it_is_not() {
     assert_eq!(health.json()["status"], json!("ok"));
     assert_eq!(health.json()["state"], json!("degraded"));
     let reason = health.json()["reasons"][0].as_str().expect("a sentence").to_owned();
-    assert!(reason.starts_with("the store can not be reached for "), "{reason}");
+    assert!(reason.starts_with("the store cannot be reached for "), "{reason}");
     assert!(!reason.contains("secret"), "why is in the log alone: {reason}");
     app.faults.set(Fault::None);
     eventually("its end to be noticed", async || (app.metric(away).await == 0).then_some(())).await;

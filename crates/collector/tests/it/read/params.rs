@@ -1,4 +1,4 @@
-//! Parameters that can not be meant.
+//! Parameters that cannot be meant.
 
 use serde_json::json;
 

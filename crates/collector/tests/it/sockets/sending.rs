@@ -96,7 +96,7 @@ async fn a_sender_that_waits_for_100_is_refused_without_it() {
     client.write(post_head(&[LENGTH, EXPECT])).await;
     let reply = client.reply().await;
     assert_eq!(reply.status, 413, "no 100 comes before it");
-    // Whether a body follows can not be known, so nothing else may.
+    // Whether a body follows cannot be known, so nothing else may.
     assert!(reply.head.contains("connection: close"), "{reply:?}");
 }
 

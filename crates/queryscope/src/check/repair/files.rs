@@ -27,9 +27,7 @@ impl Files {
         match fs::read_dir(&self.recordings) {
             Ok(mut entries) => Ok(entries.next().is_none()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
-            Err(error) => {
-                Err(error).with_context(|| format!("{} can not be read", self.recordings.display()))
-            }
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", self.recordings.display())),
         }
     }
 
@@ -43,7 +41,7 @@ impl Files {
         match fs::read(self.recordings.join(path)) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("{path} can not be read")),
+            Err(error) => Err(error).with_context(|| format!("{path} cannot be read")),
         }
     }
 
@@ -56,14 +54,14 @@ impl Files {
         let mut folders = vec![self.recordings.clone()];
         while let Some(folder) = folders.pop() {
             for entry in
-                fs::read_dir(&folder).with_context(|| format!("{} can not be read", folder.display()))?
+                fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?
             {
                 let path = entry?.path();
                 if path.is_dir() {
                     folders.push(path);
                 } else if named_by(&path.to_string_lossy()).is_some_and(|(named, _)| named == id) {
                     let day = self.name(&path);
-                    let bytes = fs::read(&path).with_context(|| format!("{day} can not be read"))?;
+                    let bytes = fs::read(&path).with_context(|| format!("{day} cannot be read"))?;
                     if day_of_path(&day).is_some() && is_it(&bytes) {
                         return Ok(Some((day, bytes)));
                     }
@@ -89,7 +87,7 @@ impl Files {
             file.sync_all()?;
             File::open(&self.quarantine)?.sync_all()
         };
-        write().with_context(|| format!("{} can not be written", path.display()))?;
+        write().with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(format!("quarantine/{}", path.file_name().unwrap_or_default().to_string_lossy()))
     }
 
@@ -101,7 +99,7 @@ impl Files {
     /// Moves a file to quarantine.
     pub(super) fn set_aside(&mut self, path: &Path) -> Result<String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let bytes = fs::read(path).with_context(|| format!("{} can not be read", path.display()))?;
+        let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
         let kept = self.keep(&name, &bytes)?;
         self.copied.push(path.to_owned());
         Ok(kept)
@@ -110,7 +108,7 @@ impl Files {
     /// Deletes what was copied.
     pub(super) fn finish(self) -> Result<()> {
         for path in self.copied {
-            fs::remove_file(&path).with_context(|| format!("{} can not be deleted", path.display()))?;
+            fs::remove_file(&path).with_context(|| format!("{} cannot be deleted", path.display()))?;
         }
         Ok(())
     }

@@ -123,7 +123,7 @@ fn damage_to_a_database_is_named() {
         ("UPDATE chunk SET query = 999 WHERE query = $R", ": it belongs to no query"),
         (
             "UPDATE chunk SET gzip = set_byte(gzip, 20, get_byte(gzip, 20) # 16) WHERE query = $R",
-            "query $R: its recording can not be read",
+            "query $R: its recording cannot be read",
         ),
         (
             "INSERT INTO chunk SELECT id + 1000, query, first_seq, last_seq, gzip FROM chunk WHERE query = $R",
@@ -131,15 +131,15 @@ fn damage_to_a_database_is_named() {
         ),
         (
             "UPDATE query SET sealed_day = sealed_day + 1 WHERE id = $B",
-            "query $B: its recording can not be read",
+            "query $B: its recording cannot be read",
         ),
         ("UPDATE query SET status = 2 WHERE id = $A", "query $A: status is failed, its events say finished"),
         (
             "UPDATE query SET wall_ms = 1 WHERE id = $A",
             "query $A: wall_ms is Some(1.0), its events say Some(2500.25)",
         ),
-        ("UPDATE query SET status = 9 WHERE id = $B", "query $B: its row can not be read: "),
-        ("UPDATE query SET label = 999 WHERE id = $B", "query $B: its row can not be read: "),
+        ("UPDATE query SET status = 9 WHERE id = $B", "query $B: its row cannot be read: "),
+        ("UPDATE query SET label = 999 WHERE id = $B", "query $B: its row cannot be read: "),
         (
             "UPDATE query SET project = host WHERE id = $B",
             "query $B: it is of another project than its stream",
@@ -182,7 +182,7 @@ fn damage_to_a_recording_of_a_database_is_named() {
     let shared = Shared::make(root.path(), &databases);
     let path = shared.recording("$B");
     let sound = fs::read(&path).expect("a recording");
-    let unreadable = format!("query {}: its recording can not be read: ", shared.folder.id("$B"));
+    let unreadable = format!("query {}: its recording cannot be read: ", shared.folder.id("$B"));
     for cut in [0, sound.len() / 2, sound.len() - 1] {
         fs::write(&path, &sound[..cut]).expect("written");
         let checked = shared.check(&[]);
@@ -214,7 +214,7 @@ fn what_can_not_be_judged_is_said_to_be_so() {
         "nothing is made"
     );
     let refused = check("postgres://queryscope@127.0.0.1:9/postgres", root.path(), &[]).failure(2);
-    assert!(refused.contains("the database can not be opened: "), "{refused}");
+    assert!(refused.contains("the database cannot be opened: "), "{refused}");
     let none = root.path().join("none");
     let data = none.to_string_lossy();
     let refused = queryscope(["check", "--database", &empty.address(), "--data", &data]).failure(2);

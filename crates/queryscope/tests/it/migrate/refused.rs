@@ -1,4 +1,4 @@
-//! What can not be moved, and how that is said.
+//! What cannot be moved, and how that is said.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn a_folder_or_a_database_that_can_not_be_used_is_named() {
             data.clone(),
             "postgres://queryscope@127.0.0.1:9/postgres",
             &place,
-            "the database can not be opened: ",
+            "the database cannot be opened: ",
         ),
         (data.clone(), address.as_str(), &data.join("recordings"), "name another place with --recordings"),
     ] {
