@@ -12,8 +12,9 @@ from typing import Any, Protocol
 from queryscope._exporters import Exporter, Http, default_file
 from queryscope._guard import guarded, warn_once
 from queryscope._imports import Watch
-from queryscope._native import Stats, Telemetry
+from queryscope._native import Telemetry
 from queryscope._report import Report
+from queryscope._stats import Stats, none, plus
 
 ENGINES = ("polars", "duckdb", "datafusion", "daft")
 
@@ -165,24 +166,10 @@ def stats() -> Stats:
     `enqueued` is always `sent` + all of `dropped` + `queued`. `errors` counts requests that failed, `unfollowed`
     queries that were not followed since there were too many at a time. Counts stay readable after `uninstall()`.
     """
-    total: Any = None
+    total = none()
     for telemetry in _telemetries().values():
-        counts: Any = telemetry.stats()
-        total = counts if total is None else _sum(total, counts)
-    if total is None:
-        dropped = dict.fromkeys(
-            ("overflow", "expired", "too_large", "refused", "forbidden", "unwritable", "exit"), 0
-        )
-        total = {"enqueued": 0, "sent": 0, "queued": 0, "queued_bytes": 0, "dropped": dropped}
-        total |= {"errors": 0, "unfollowed": 0}
-    counts_of_all: Stats = total
-    return counts_of_all
-
-
-def _sum(left: Any, right: Any) -> Any:
-    if isinstance(left, dict):
-        return {name: _sum(value, right[name]) for name, value in left.items()}
-    return left + right
+        total = plus(total, telemetry.stats())
+    return total
 
 
 def last() -> Report | None:

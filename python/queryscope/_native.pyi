@@ -1,23 +1,6 @@
 from collections.abc import Sequence
-from typing import TypedDict
 
-class Dropped(TypedDict):
-    overflow: int
-    expired: int
-    too_large: int
-    refused: int
-    forbidden: int
-    unwritable: int
-    exit: int
-
-class Stats(TypedDict):
-    enqueued: int
-    sent: int
-    queued: int
-    queued_bytes: int
-    dropped: Dropped
-    errors: int
-    unfollowed: int
+from queryscope._stats import Stats
 
 class ActiveQuery:
     @property
@@ -25,6 +8,10 @@ class ActiveQuery:
     def finish(self) -> None: ...
     def fail(self, error: str) -> None: ...
     def cancel(self) -> None: ...
+
+class Guard:
+    def __init__(self, query: ActiveQuery | None, real: object | None) -> None: ...
+    def close(self) -> None: ...
 
 class PolarsQuery:
     def __init__(self, logical: bytes, physical: bytes, handle: object) -> None: ...

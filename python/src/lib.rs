@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::active::ActiveQuery;
+    use crate::active::{ActiveQuery, Guard};
     #[pymodule_export]
     use crate::polars::PolarsQuery;
     #[pymodule_export]

@@ -20,7 +20,7 @@ from typing import Any
 from queryscope._callsite import call_site
 from queryscope._guard import guarded, log, warn_once
 from queryscope._label import current
-from queryscope._native import ActiveQuery, PolarsQuery, Telemetry
+from queryscope._native import ActiveQuery, Guard, PolarsQuery, Telemetry
 from queryscope._trace import current_span
 
 OBSERVER = "QueryCloudObserver"
@@ -47,10 +47,10 @@ class _Observer:
     def on_query_started(self, *args: Any) -> None:
         self._forward("on_query_started", *args)
 
-    def on_query_planned(self, *args: Any) -> _Guard:
+    def on_query_planned(self, *args: Any) -> Guard:
         guard = self._forward("on_query_planned", *args)
         self._planned(*args)
-        return _Guard(self, guard)
+        return Guard(self._query, guard)
 
     def on_query_failed(self, *args: Any) -> None:
         self._failed(*args)
@@ -74,13 +74,6 @@ class _Observer:
         else:
             self._query.fail(error)
 
-    @guarded("ending a query of Polars")
-    def _ended(self) -> None:
-        if self._query is not None:
-            if isinstance(sys.exc_info()[1], KeyboardInterrupt):
-                self._query.cancel()
-            self._query.finish()
-
     def _forward(self, method: str, *args: Any) -> Any:
         if self._real is None:
             return None
@@ -89,25 +82,6 @@ class _Observer:
         except Exception as error:
             warn_once(f"cloud:{method}", "queryscope: polars_cloud's observer failed in %s: %s", method, error)
             return None
-
-
-class _Guard:
-    """Polars calls `close` at the end of a query."""
-
-    __slots__ = ("_observer", "_real")
-
-    def __init__(self, observer: _Observer, real: Any) -> None:
-        self._observer = observer
-        self._real = real
-
-    def close(self) -> None:
-        try:
-            if self._real is not None:
-                self._real.close()
-        except Exception as error:
-            warn_once("cloud:close", "queryscope: polars_cloud's guard failed: %s", error)
-        finally:
-            self._observer._ended()
 
 
 def is_interrupt(error: str) -> bool:
@@ -151,7 +125,11 @@ class PolarsAdapter:
         else:
             module.authenticate = lambda *args, **named: None
             sys.modules[CLOUD] = module
-            self._undo.append(lambda: sys.modules.pop(CLOUD, None) and None)
+            self._undo.append(self._forget)
+
+    @staticmethod
+    def _forget() -> None:
+        sys.modules.pop(CLOUD, None)
 
     def _monitor(self) -> None:
         """Has Polars monitor every query."""
