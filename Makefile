@@ -112,12 +112,14 @@ lint:
 # Writes the documents that tests compare with what the code generates.
 schemas:
 	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test it openapi
+	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-insights --test it vocabulary
 
-# What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium.
+# What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium, curl.
 test-packages:
 	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
 	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
 	@command -v strace >/dev/null 2>&1 || scripts/install-packages strace
+	@command -v curl >/dev/null 2>&1 || scripts/install-packages curl
 	@command -v npm >/dev/null 2>&1 || scripts/install-packages nodejs npm
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 \
 		|| scripts/install-packages postgresql

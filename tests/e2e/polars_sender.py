@@ -36,6 +36,7 @@ WAIT_SECONDS = 30
 BURST_QUERIES = 200
 NODE = os.environ.get("NODE", "node")
 PAGE_SNIPPET = Path(__file__).parents[2] / "ui" / "e2e" / "page-snippet.mjs"
+FIRST_LINE = PAGE_SNIPPET.with_name("first-line.mjs")
 
 LONG_QUERY = """
 import sys
@@ -78,6 +79,37 @@ try:
         frame.select(polars.col("text").str.to_integer(strict=True)).collect()
 except polars.exceptions.PolarsError as error:
     print("error", json.dumps(str(error)))
+"""
+
+UDF_QUERY = """
+import sys
+import time
+
+import polars
+import polars_telemetry
+
+
+def score(value):
+    total = 0
+    for step in range(8):
+        total += value * step % 7
+    return total
+
+
+def run(rows):
+    with polars_telemetry.label("e2e/udf"):
+        frame = polars.LazyFrame({"n": range(rows)})
+        return frame.select(polars.col("n").map_elements(score, return_dtype=polars.Int64)).collect()
+
+
+# As many rows as take a second of CPU here, then four times as many.
+begin = time.process_time()
+run(100_000)
+rows = int(100_000 / (time.process_time() - begin))
+for factor in (1, 4):
+    begin = time.process_time()
+    run(rows * factor)
+    print(f"cpu_s_{factor}", time.process_time() - begin)
 """
 
 BURST = f"""
@@ -368,6 +400,37 @@ class Scenarios:
         events = self.service.recording(query)
         assert events[-1]["profile"]["failed"] == query["failed"], events
 
+    def user_code_that_works_is_not_called_waiting(self) -> None:
+        seen = self.send(self.page_snippet, UDF_QUERY).finish()
+        ended = eventually(
+            lambda: len(found := self.service.queries(label="e2e/udf", status="finished")) == 3 and found,
+            "three queries with user code have ended",
+        )
+        slow, base, _ = ended
+        # The process worked for seconds, and the engine's counters do not show it.
+        assert float(seen["cpu_s_4"]) * 1000 > 10 * slow["cpu_ms"], (seen, slow)
+        assert slow["cpu_ms"] < slow["wall_ms"] / 10, slow
+        line = self.first_line(slow)
+        assert re.search(r" are in no counter; Select #\d+ runs Python code and is the likely place\.$", line), line
+        assert "wait" not in line, line
+        status, _, body = self.service.get(f"/api/queries/{slow['query_id']}/insights")
+        found = json.loads(body)
+        assert status == 200 and [one["node_kind"] for one in found["findings"]] == ["Select"], found
+        evidence = {item["name"] for one in found["findings"] for item in one["evidence"]}
+        assert "rows_in" in evidence and not any(name.startswith("saves") for name in evidence), found
+        # Four times the work in no counter: neither less parallelism nor waiting, whatever the rows say.
+        status, _, body = self.service.get(f"/api/compare?run={slow['query_id']}&base={base['query_id']}")
+        account = json.loads(body)["account"]
+        parts = {part["cause"]: part["ns"] for part in account["parts"]}
+        assert status == 200 and sum(parts.values()) == account["difference_ns"] > 0, account
+        assert parts["unexplained"] > 0.9 * account["difference_ns"], account
+        assert parts["waiting"] == 0, account
+
+    def first_line(self, query: dict) -> str:
+        """The first line of a run's page, read in a browser."""
+        reader = [NODE, FIRST_LINE, f"{self.service.url}/queries/{query['query_id']}"]
+        return subprocess.run(reader, check=True, capture_output=True, text=True, timeout=WAIT_SECONDS).stdout.strip()
+
     def a_burst_of_tiny_queries_all_arrive(self) -> None:
         sender = self.send(self.page_snippet, BURST)
         burst = {"label": "e2e/burst", "status": "finished"}
@@ -414,6 +477,7 @@ class Scenarios:
             self.health_lists_the_format_of_the_sender,
             self.a_long_query_runs_then_is_finished,
             self.a_failing_query_is_failed_with_its_text,
+            self.user_code_that_works_is_not_called_waiting,
             self.a_burst_of_tiny_queries_all_arrive,
             self.a_restart_and_a_crash_lose_no_event_of_a_long_query,
             self.it_stops_when_told_to,

@@ -15,8 +15,8 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 export const SCHEMES = ["light", "dark"] as const;
 export type Scheme = (typeof SCHEMES)[number];
-export const WIDTHS = { 1280: 900, 390: 844 } as const;
-export type Width = 1280 | 390;
+export const WIDTHS = { 1280: 900, 390: 844, 1440: 900, 1920: 1080 } as const;
+export type Width = keyof typeof WIDTHS;
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
@@ -29,7 +29,9 @@ export interface Looked {
 }
 
 /** A new window. Every error in it is noted, and so is every request that leaves the service. */
-export async function open(browser: Browser, url: string, scheme: Scheme = "light", width: Width = 1280): Promise<Looked> {
+export async function open(
+  browser: Browser, url: string, scheme: Scheme = "light", width: Width = 1280,
+): Promise<Looked> {
   const context = await browser.newContext({
     viewport: { width, height: WIDTHS[width] },
     colorScheme: scheme,
@@ -59,9 +61,14 @@ export async function expectGood({ page, problems }: Looked): Promise<void> {
   const { readFile } = await import("node:fs/promises");
   await page.evaluate(await readFile(AXE, "utf8"));
   const violations = await page.evaluate(async () => (await (window as unknown as { axe: Axe }).axe.run()).violations);
-  const said = violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`));
+  const said = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`),
+  );
   expect(said).toEqual([]);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const overflow = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return scrollWidth - clientWidth;
+  });
   expect(overflow, "the page is wider than the window").toBeLessThanOrEqual(0);
   expect(problems).toEqual([]);
 }

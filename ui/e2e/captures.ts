@@ -29,6 +29,18 @@ export function captureLines(label: string): string[] {
   return [process, ...lines.filter((line) => line.includes(`"query_id":"${id}"`))];
 }
 
+/** The events of queries that call Python, or of TPC-H on DataFusion (crates/insights/tests/data). */
+export function insightsLines(file: "udf" | "tpch"): string[] {
+  return gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`))).toString().trimEnd().split("\n");
+}
+
+/** Stores them. */
+export async function sendInsights(service: Service, file: "udf" | "tpch"): Promise<void> {
+  const process = '{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"5d2c6b1e-9a55-4f0b-8a43-0c2f53a3f7d1","host":"worker-1"}';
+  const lines = insightsLines(file);
+  await service.sendLines(lines[0]?.includes('"type":"process"') ? lines : [process, ...lines]);
+}
+
 /** Where the newest run of a label is shown. */
 export async function runPath(service: Service, label: string): Promise<string> {
   const response = await fetch(`${service.url}/api/queries?limit=1&label=${encodeURIComponent(label)}`);

@@ -15,8 +15,14 @@ afterAll(async () => {
   await service.remove();
 });
 
-test.each(SCHEMES.flatMap((scheme) => ([1280, 390] as Width[]).map((width) => [scheme, width] as const)))("an empty service in %s, %d pixels wide", async (scheme, width) => {
-  for (const [path, says] of [["/", "Waiting for the first query"], ["/now", "Nothing is running"], ["/queries", /No query with a label ran/], ["/queries?view=runs", /No query/], ["/open", "Open a recording or a profile"]] as const) {
+const LOOKS = SCHEMES.flatMap((scheme) => ([1280, 390] as Width[]).map((width) => [scheme, width] as const));
+
+test.each(LOOKS)("an empty service in %s, %d pixels wide", async (scheme, width) => {
+  const pages = [
+    ["/", "Waiting for the first query"], ["/now", "Nothing is running"], ["/queries", /No query with a label ran/],
+    ["/queries?view=runs", "No run is stored"], ["/open", "Open a recording or a profile"],
+  ] as const;
+  for (const [path, says] of pages) {
     const looked = await open(browser, service.url + path, scheme, width);
     await looked.page.getByRole("heading", { level: 1, name: says }).waitFor();
     await expectGood(looked);
@@ -33,11 +39,14 @@ test("an empty service shows what to paste, and a test query makes it a dashboar
   expect(await program.innerText()).toContain(`"${service.url}"`);
   expect(await program.innerText()).toContain('token="qs_wrong"');
   await expectGood(looked);
+  // It does not say that it waited for 0 ms.
+  expect(await page.getByRole("main").innerText()).not.toMatch(/for 0 ms/);
+  await page.getByText(/This page has waited for [1-9]/).waitFor();
   await page.getByRole("button", { name: "Send a test query" }).click();
   await page.getByText("The service does not know this token.").waitFor();
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Send a test query" }).click();
-  await page.getByRole("heading", { level: 1, name: "Nothing got worse: 1 has too few runs to judge" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Nothing can be judged yet: 1 query has too few runs" }).waitFor();
   await page.context().close();
 });
 

@@ -18,20 +18,27 @@ afterAll(async () => {
 const LOST = "The service does not answer.";
 const SCHEMA = "engine-telemetry/events@1";
 const STREAM = "5f0c5b1e-0000-4000-8000-000000000001";
-const process = { schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "etl", environment: "test", host: "worker-9", pid: 1 };
+const process = {
+  schema: SCHEMA, seq: 1, type: "process", id: STREAM, service: "etl", environment: "test", host: "worker-9", pid: 1,
+};
 
 /** A query with one node that is heard of first, then at each second, then at its end. */
 function query(at: number) {
   const query_id = `5f0c5b1e-0000-4000-8000-00000000010${at}`;
   const node = { id: 1, kind: "group-by", role: "aggregation", inputs: [] };
   const profile = (metrics: object): object => ({
-    schema: "engine-telemetry/profile@1", query_id, label: `live/${at}`, wall_ms: 1000, started_unix_ns: Date.now() * 1e6, failed: null,
+    schema: "engine-telemetry/profile@1", query_id, label: `live/${at}`, wall_ms: 1000,
+    started_unix_ns: Date.now() * 1e6, failed: null,
     plan: { physical: [{ ...node, ...metrics }], logical: [] },
   });
-  const event = (seq: number, type: string, body: object): object => ({ schema: SCHEMA, seq: 100 * at + seq, type, query_id, ...body });
+  const event = (seq: number, type: string, body: object): object =>
+    ({ schema: SCHEMA, seq: 100 * at + seq, type, query_id, ...body });
   return {
     started: event(1, "query.started", { profile: profile({}) }),
-    sample: (second: number) => event(1 + second, "query.progress", { elapsed_ms: 1000 * second, nodes: { 1: { total_time_ns: 2e9 * second } } }),
+    sample: (second: number) => {
+      const nodes = { 1: { total_time_ns: 2e9 * second } };
+      return event(1 + second, "query.progress", { elapsed_ms: 1000 * second, nodes });
+    },
     finished: event(90, "query.finished", { profile: profile({ metrics: { done: true } }) }),
   };
 }
@@ -49,20 +56,24 @@ test("a query shows up, pulses and goes while the page stays open", async () => 
   await expectGood(looked);
   await service.send(process, first.finished);
   await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
-  await page.getByRole("listitem").filter({ hasText: "live/1" }).getByText("finished").waitFor();
+  const row = page.getByRole("listitem").filter({ hasText: "live/1" });
+  await row.getByText("finished").filter({ visible: true }).waitFor();
   await page.context().close();
 });
 
 test("what runs is set against the earlier runs of its plan", async () => {
   const label = "live/judged";
   const run = (at: number, agoMs: number, wall_ms: number): object => ({
-    schema: "engine-telemetry/profile@1", query_id: `5f0c5b1e-0000-4000-8000-0000000002${10 + at}`, label, fingerprint: "0123456789ab",
-    wall_ms, started_unix_ns: (Date.now() - agoMs) * 1e6, failed: null, plan: { physical: [{ id: 1, kind: "Sort", role: "sort", inputs: [] }], logical: [] },
+    schema: "engine-telemetry/profile@1", query_id: `5f0c5b1e-0000-4000-8000-0000000002${10 + at}`, label,
+    fingerprint: "0123456789ab", wall_ms, started_unix_ns: (Date.now() - agoMs) * 1e6, failed: null,
+    plan: { physical: [{ id: 1, kind: "Sort", role: "sort", inputs: [] }], logical: [] },
   });
   const event = (at: number, type: string, profile: object): object => ({
     schema: SCHEMA, seq: 1000 + at, type, query_id: (profile as { query_id: string }).query_id, profile,
   });
-  const earlier = [20, 30, 40, 50, 60, 70].map((seconds, at) => event(at, "query.finished", run(at, 3_600_000, 1000 * seconds)));
+  const earlier = [20, 30, 40, 50, 60, 70].map((seconds, at) =>
+    event(at, "query.finished", run(at, 3_600_000, 1000 * seconds)),
+  );
   await service.send(process, ...earlier, event(8, "query.started", run(8, 25_000, 1000)));
   const looked = await open(browser, `${service.url}/now`);
   const { page } = looked;

@@ -16,6 +16,7 @@ use workload::{Shapes, Workload};
 mod bare;
 mod beside;
 mod body;
+mod busy;
 mod captures;
 mod client;
 mod clock;
@@ -40,6 +41,7 @@ mod requests;
 mod rows;
 mod sending;
 mod server;
+mod stalled;
 #[cfg(test)]
 mod stub;
 mod suite;
@@ -120,6 +122,38 @@ enum Command {
         /// Requests of W3 a second beside them; none when left out.
         #[arg(long)]
         rate: Option<f64>,
+        /// Measure the long answers alone, without and with so many programs that keep the cores busy, in turns.
+        #[arg(long, conflicts_with = "rate", value_parser = clap::value_parser!(u64).range(1..=64))]
+        busy_loops: Option<u64>,
+        /// Rounds without busy loops, and as many with them.
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+        rounds: u64,
+    },
+    /// Keep a core busy: what `reads --busy-loops` starts.
+    #[command(hide = true)]
+    Spin {
+        /// For how long.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(..=SECONDS_MAX))]
+        seconds: u64,
+    },
+    /// Have many readers ask a collector of its own for the largest answer and never read it: its memory, and what
+    /// others wait for.
+    Stalled {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the run, which is removed.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// Labels.
+        #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+        labels: u64,
+        /// Readers.
+        #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=15_000))]
+        readers: u64,
+        /// How long others are measured beside them.
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
     },
     /// Measure W3 without and with readers that loop over the overview of a filled store, in turns.
     Beside {
@@ -294,7 +328,30 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             print(&rows::of_million(&million::run(&service.target()?, plan)?));
             Ok(Vec::new())
         }
-        Command::Reads { service, count, rate } => {
+        Command::Reads { service, count, busy_loops: Some(loops), rounds, .. } => {
+            let plan = busy::Plan { loops: *loops as usize, rounds: *rounds as usize, count: *count, seed };
+            let measured = busy::run(&service.target()?, plan)?;
+            print(&busy::rows(&measured));
+            Ok(measured.into_iter().flat_map(|measured| measured.faults).collect())
+        }
+        Command::Spin { seconds } => {
+            busy::spin(Duration::from_secs(*seconds));
+            Ok(Vec::new())
+        }
+        Command::Stalled { binary, folder, labels, readers, seconds } => {
+            let plan = stalled::Plan {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                labels: *labels as usize,
+                readers: *readers as usize,
+                duration: Duration::from_secs(*seconds),
+                seed,
+            };
+            let measured = stalled::run(&plan)?;
+            print(&measured.rows());
+            Ok(measured.faults)
+        }
+        Command::Reads { service, count, rate, .. } => {
             ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
             let target = service.target()?;
             let (reads, load) = match rate {

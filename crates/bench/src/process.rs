@@ -69,15 +69,35 @@ pub(crate) fn thread_cpu_seconds() -> f64 {
 /// # Errors
 /// When there is no such process.
 pub(crate) fn memory_peak_mb(pid: u32) -> Result<f64> {
+    held_mb(pid, "VmHWM:")
+}
+
+/// Has [`memory_peak_mb`] tell the most a process holds from now on.
+///
+/// # Errors
+/// When there is no such process, or it is another user's.
+pub(crate) fn forget_memory_peak(pid: u32) -> Result<()> {
+    fs::write(format!("/proc/{pid}/clear_refs"), "5").context("the peak of memory cannot be reset")
+}
+
+/// The memory a process holds, in MB (10^6 bytes).
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn memory_mb(pid: u32) -> Result<f64> {
+    held_mb(pid, "VmRSS:")
+}
+
+fn held_mb(pid: u32, field: &str) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
         .with_context(|| format!("cannot read what process {pid} holds"))?;
-    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = status.lines().find_map(|line| line.strip_prefix(field));
     let kib: u64 = kib
         .and_then(|rest| rest.trim().strip_suffix("kB"))
-        .context("no VmHWM")?
+        .with_context(|| format!("no {field}"))?
         .trim()
         .parse()
-        .context("VmHWM is no number")?;
+        .with_context(|| format!("{field} is no number"))?;
     Ok(kib as f64 * 1024.0 / 1e6)
 }
 

@@ -73,13 +73,24 @@ pub(crate) fn run(target: &Target, count: usize, seed: u64) -> Result<Vec<Measur
 
 /// The same, where none of them is on its way while somebody holds `turn` to write.
 fn run_in_turn(target: &Target, count: usize, seed: u64, turn: &RwLock<()>) -> Result<Vec<Measured>> {
+    run_some(target, &requests::all(), count, seed, turn)
+}
+
+/// The same of these kinds of request.
+pub(crate) fn run_some(
+    target: &Target,
+    requests: &[Request],
+    count: usize,
+    seed: u64,
+    turn: &RwLock<()>,
+) -> Result<Vec<Measured>> {
     single_threaded()?.block_on(async {
         let mut reader = Reader { target, connection: Connection::to(target.address), turn };
         let mut random = ids::random(seed, 2);
         let samples = reader.samples(&mut random).await?;
         let mut all = Vec::new();
-        for read in requests::all() {
-            all.push(reader.measure(&read, &samples, count, &mut random).await?);
+        for read in requests {
+            all.push(reader.measure(read, &samples, count, &mut random).await?);
         }
         Ok(all)
     })

@@ -19,7 +19,7 @@ use crate::rows;
 use crate::server::Server;
 use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
-use crate::{beside, clock, live, reads};
+use crate::{beside, busy, clock, live, reads, stalled};
 
 /// How long the floor's parts and a workload are measured.
 const EACH: Duration = Duration::from_secs(10);
@@ -40,6 +40,14 @@ const QUICK_READS_EACH: usize = 5;
 /// Readers that loop over the overview beside W3, and rounds without and with them.
 const OVERVIEW_READERS: usize = 4;
 const OVERVIEW_ROUNDS: usize = 5;
+/// Busy loops for each core beside reads, rounds without and with them, and requests of each kind in one.
+const LOOPS_A_CORE: usize = 2;
+const BUSY_ROUNDS: usize = 3;
+const BUSY_EACH: usize = 30;
+const QUICK_BUSY_EACH: usize = 2;
+/// Readers that never read, and labels of the answer they ask for.
+const STALLED: (usize, usize) = (300, 100_000);
+const QUICK_STALLED: (usize, usize) = (10, 2_000);
 /// How long background work may go on after a load.
 const IDLE_AT_MOST: Duration = Duration::from_mins(2);
 const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
@@ -88,6 +96,10 @@ pub(crate) struct Results {
     pub(crate) reads: Vec<reads::Measured>,
     /// W3 beside readers of the overview.
     pub(crate) beside: Option<beside::Measured>,
+    /// Reads beside programs that keep every core busy.
+    pub(crate) busy: Vec<busy::Measured>,
+    /// Readers that never read.
+    pub(crate) stalled: Option<stalled::Measured>,
 }
 
 /// Runs everything. Says on standard error what it is at.
@@ -117,6 +129,8 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
             filled: None,
             reads: Vec::new(),
             beside: None,
+            busy: Vec::new(),
+            stalled: None,
         },
     };
     suite.workload(Workload::W1, Pace::Closed)?;
@@ -130,6 +144,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
     }
     if plan.reads > 0 {
         suite.reads()?;
+        suite.stalled()?;
     }
     Ok(suite.results)
 }
@@ -271,9 +286,42 @@ impl Suite<'_> {
         self.fault("W3 beside overviews", beside.faults.clone());
         self.results.rows.extend(rows::of_beside(&beside));
         self.results.beside = Some(beside);
+        eprintln!("reads on a busy machine ...");
+        let plan = busy::Plan {
+            loops: LOOPS_A_CORE * self.results.cores,
+            rounds: if quick { 1 } else { BUSY_ROUNDS },
+            count: if quick { QUICK_BUSY_EACH } else { BUSY_EACH },
+            seed: self.seed(),
+        };
+        let busy = busy::run(&server.target, plan)?;
+        self.results.rows.extend(busy::rows(&busy));
+        for measured in &busy {
+            self.fault(&measured.name, measured.faults.clone());
+        }
+        self.results.busy = busy;
         self.results.filled = Some(filled);
         self.results.reads = reads;
         server.stop()
+    }
+
+    fn stalled(&mut self) -> Result<()> {
+        eprintln!("readers that never read ...");
+        self.runs += 1;
+        let quick = self.plan.quick;
+        let (readers, labels) = if quick { QUICK_STALLED } else { STALLED };
+        let plan = stalled::Plan {
+            binary: self.plan.binary.clone(),
+            folder: self.plan.folder.clone(),
+            labels,
+            readers,
+            duration: if quick { QUICK_EACH } else { EACH },
+            seed: self.seed(),
+        };
+        let stalled = stalled::run(&plan)?;
+        self.fault("readers that never read", stalled.faults.clone());
+        self.results.rows.extend(stalled.rows());
+        self.results.stalled = Some(stalled);
+        Ok(())
     }
 
     fn fault(&mut self, of: &str, faults: Vec<String>) {

@@ -15,6 +15,7 @@ use crate::host::Host;
 use crate::lane::Lane;
 use crate::outbox::Outbox;
 use crate::problems::Problems;
+use crate::process_cpu::ProcessCpu;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::query::Query;
@@ -98,6 +99,9 @@ impl Core {
             outboxes.push(outbox);
         }
 
+        // The first look, before any query.
+        let mut process_cpu = ProcessCpu::default();
+        process_cpu.look(host.now(), host.process_cpu());
         let sampler = Sampler {
             host: Arc::clone(&host),
             registry: Arc::clone(&registry),
@@ -109,6 +113,7 @@ impl Core {
             publisher: Publisher::new(opened, published, Arc::clone(&problems)),
             problems,
             followers: Vec::new(),
+            process_cpu,
         };
         let (ended, senders_ended) = channel();
         let threads = spawn_senders(lanes, &ended, &ending, &host).and_then(|senders| {

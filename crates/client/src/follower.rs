@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use queryscope_protocol::limits::{EMPTY_SAMPLE_INTERVAL, REPORT_AFTER, SENDER_BATCH_INTERVAL};
 use queryscope_protocol::{Plan, Sample};
@@ -10,7 +10,8 @@ use queryscope_protocol::{Plan, Sample};
 use crate::active::Shared;
 use crate::host::{Host, millis};
 use crate::problems::{Problem, Problems};
-use crate::profile::{Describer, Ended, Work};
+use crate::process_cpu::ProcessCpu;
+use crate::profile::{Describer, Ended, ProcessWork, Work};
 use crate::publisher::Publisher;
 use crate::readings::Readings;
 
@@ -25,6 +26,10 @@ pub(crate) struct Follower {
     /// Set once the query has run for a second.
     reported: Option<Reported>,
     work: Work,
+    /// The process's CPU clock when the query began, where that is known.
+    cpu_begin: Option<Duration>,
+    /// The most queries of the process that were followed at a time.
+    running_most: u64,
 }
 
 #[derive(Debug)]
@@ -39,16 +44,32 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) describer: &'s Describer,
     pub(crate) publisher: &'s mut Publisher,
     pub(crate) problems: &'s Problems,
+    pub(crate) process_cpu: &'s ProcessCpu,
+    /// Queries of the process that are followed now.
+    pub(crate) running: u64,
 }
 
 impl Follower {
-    pub(crate) fn new(query: Arc<Shared>) -> Self {
-        let readings = Readings::default();
-        Self { query, readings, plan: None, reported: None, work: Work::default() }
+    pub(crate) fn new(query: Arc<Shared>, process_cpu: &ProcessCpu) -> Self {
+        let cpu_begin = process_cpu.at(query.started);
+        Self {
+            query,
+            readings: Readings::default(),
+            plan: None,
+            reported: None,
+            work: Work::default(),
+            cpu_begin,
+            running_most: 0,
+        }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.query.ended.get().is_none()
     }
 
     /// Reports what is due; true once the query has ended and everything is told of it.
     pub(crate) fn step(&mut self, around: &mut Surroundings<'_>) -> bool {
+        self.running_most = self.running_most.max(around.running);
         if self.query.ended.get().is_some() {
             self.finish(around);
             return true;
@@ -95,7 +116,10 @@ impl Follower {
     /// Tells what has changed, or that nothing has.
     fn progress(&mut self, around: &mut Surroundings<'_>, now: Instant) {
         let elapsed_ms = millis(now.saturating_duration_since(self.query.started));
-        let sample = Sample { elapsed_ms, nodes: self.readings.changed() };
+        let cpu = around.process_cpu.at(now).zip(self.cpu_begin);
+        let process_cpu_ns =
+            cpu.and_then(|(now, begin)| u64::try_from(now.checked_sub(begin)?.as_nanos()).ok());
+        let sample = Sample { elapsed_ms, nodes: self.readings.changed(), process_cpu_ns };
         around.publisher.progress(self.query.id, &sample, now);
         self.readings.note_sent();
         if let Some(reported) = &mut self.reported {
@@ -112,9 +136,17 @@ impl Follower {
         };
         self.read(around);
         let totals = guard(around.problems, || query.source.totals()).unwrap_or_default();
-        let ended = Ended { at: *ended, outcome, totals, work: self.work };
+        let process = self.process_work(*ended, around);
+        let ended = Ended { at: *ended, outcome, totals, work: self.work, process };
         let profile = around.describer.finished(&query, plan, &self.readings, ended);
         around.publisher.finished(query.id, &profile, around.host.now());
+    }
+
+    /// What the process used meanwhile; of a query too short to be sampled, nothing is said.
+    fn process_work(&self, ended: Instant, around: &Surroundings<'_>) -> Option<ProcessWork> {
+        self.reported.as_ref()?;
+        let cpu = around.process_cpu.at(ended)?.checked_sub(self.cpu_begin?)?;
+        Some(ProcessWork { cpu, queries: self.running_most.max(1) })
     }
 
     fn render_plan(&mut self, around: &Surroundings<'_>) -> Plan<'static> {

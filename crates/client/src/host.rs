@@ -13,6 +13,9 @@ pub(crate) trait Host: Send + Sync + 'static {
     /// CPU time of the thread that asks; where threads have no such clock, time that passes.
     fn worked(&self) -> Duration;
 
+    /// CPU time of all threads of the process; `None` where processes have no such clock.
+    fn process_cpu(&self) -> Option<Duration>;
+
     /// The process, which is another one after a fork.
     fn pid(&self) -> u32;
 }
@@ -37,6 +40,14 @@ impl Host for System {
         thread_cpu().unwrap_or_else(|| BEGIN.elapsed())
     }
 
+    fn process_cpu(&self) -> Option<Duration> {
+        #[cfg(unix)]
+        let used = Some(since_zero(rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime)));
+        #[cfg(not(unix))]
+        let used = None;
+        used
+    }
+
     fn pid(&self) -> u32 {
         std::process::id()
     }
@@ -48,13 +59,15 @@ impl Host for System {
 /// ([`Totals::cpu_ms`](crate::Totals::cpu_ms)).
 pub fn thread_cpu() -> Option<Duration> {
     #[cfg(unix)]
-    let used = {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Some(Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0)))
-    };
+    let used = Some(since_zero(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)));
     #[cfg(not(unix))]
     let used = None;
     used
+}
+
+#[cfg(unix)]
+fn since_zero(clock: rustix::time::Timespec) -> Duration {
+    Duration::new(clock.tv_sec.unsigned_abs(), u32::try_from(clock.tv_nsec).unwrap_or(0))
 }
 
 /// Milliseconds, with what is left of them after the point.
@@ -77,6 +90,7 @@ pub(crate) mod fake {
         begin: Instant,
         since_ns: AtomicU64,
         worked_ns: AtomicU64,
+        process_ns: AtomicU64,
         pid: AtomicU32,
     }
 
@@ -86,6 +100,7 @@ pub(crate) mod fake {
                 begin: Instant::now(),
                 since_ns: AtomicU64::new(0),
                 worked_ns: AtomicU64::new(0),
+                process_ns: AtomicU64::new(0),
                 pid: AtomicU32::new(1),
             }
         }
@@ -97,6 +112,12 @@ pub(crate) mod fake {
         /// Moves on while the thread works.
         pub(crate) fn work(&self, by: Duration) {
             self.worked_ns.fetch_add(by.as_nanos() as u64, Ordering::Relaxed);
+            self.advance(by);
+        }
+
+        /// Moves on while `threads` of the process work.
+        pub(crate) fn compute(&self, by: Duration, threads: u32) {
+            self.process_ns.fetch_add((by * threads).as_nanos() as u64, Ordering::Relaxed);
             self.advance(by);
         }
 
@@ -121,6 +142,10 @@ pub(crate) mod fake {
 
         fn worked(&self) -> Duration {
             Duration::from_nanos(self.worked_ns.load(Ordering::Relaxed))
+        }
+
+        fn process_cpu(&self) -> Option<Duration> {
+            Some(Duration::from_nanos(self.process_ns.load(Ordering::Relaxed)))
         }
 
         fn pid(&self) -> u32 {

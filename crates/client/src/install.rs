@@ -1,6 +1,7 @@
 //! The one telemetry a process installs, for adapters that find it by themselves.
 
-use std::sync::Arc;
+use std::panic::catch_unwind;
+use std::sync::{Arc, Once};
 
 use arc_swap::ArcSwapOption;
 use thiserror::Error;
@@ -11,8 +12,8 @@ static INSTALLED: ArcSwapOption<Telemetry> = ArcSwapOption::const_empty();
 
 /// Keeps a telemetry installed. Dropping it uninstalls the telemetry and takes at most two seconds.
 ///
-/// Keep it in `main` to the end: Rust runs nothing at the exit of a process, so a process that ends by
-/// [`std::process::exit`] must call [`uninstall`] before.
+/// A process that ends by [`std::process::exit`], or by leaving `main` while this is kept elsewhere, uninstalls the
+/// telemetry as it exits. A process that is killed or aborts sends nothing.
 #[derive(Debug)]
 #[must_use = "the telemetry is uninstalled when this is dropped"]
 pub struct Installed {
@@ -34,6 +35,7 @@ pub fn install(telemetry: Telemetry) -> Result<Installed, InstallError> {
     if before.is_some() {
         return Err(InstallError);
     }
+    uninstall_at_exit();
     Ok(Installed { telemetry })
 }
 
@@ -47,6 +49,30 @@ pub fn uninstall() {
     if let Some(telemetry) = INSTALLED.swap(None) {
         telemetry.shutdown();
     }
+}
+
+/// Has the process uninstall its telemetry when it exits.
+///
+/// The handlers of `atexit` run on the thread that exits while all others go on, so the sending threads deliver
+/// what waits. A forked child inherits the handler, and ends its own stream if it has one.
+fn uninstall_at_exit() {
+    extern "C" fn at_exit() {
+        // A panic must not leave a function that C calls; there is nobody left to tell of it.
+        let _ = catch_unwind(|| {
+            if let Some(telemetry) = INSTALLED.swap(None) {
+                telemetry.shutdown();
+                // Its threads still run, and in a forked child it is a copy whose locks may be taken.
+                std::mem::forget(telemetry);
+            }
+        });
+    }
+
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if !shutdown_hooks::add_shutdown_hook(at_exit) {
+            log::warn!(target: "queryscope", "telemetry: nothing will be sent at the exit of the process");
+        }
+    });
 }
 
 impl Drop for Installed {

@@ -53,6 +53,7 @@ mod lane;
 mod outbox;
 mod pause;
 mod problems;
+mod process_cpu;
 mod profile;
 mod publisher;
 mod query;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queryscope_protocol::limits::SENDER_RETRY_PAUSE_MAX;
+use queryscope_protocol::limits::{SENDER_EVENT_AGE_MAX, SENDER_RETRY_PAUSE_MAX};
 
 use crate::random::Random;
 
@@ -16,16 +16,19 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// The pause after one more failure: what the server asked for, else 1, 2, 4 … 30 s, of which between a half
-    /// and all.
+    /// The pause after one more failure: what the server asked for, up to the age at which events are dropped, else
+    /// 1, 2, 4 … 30 s, of which between a half and all.
     pub(crate) fn after_failure(&mut self, asked: Option<Duration>, random: &Random) -> Duration {
-        let pause = asked.unwrap_or_else(|| {
+        if let Some(asked) = asked {
+            return asked.clamp(RETRY_PAUSE_MIN, SENDER_EVENT_AGE_MAX);
+        }
+        let growing = {
             let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
             self.failures = self.failures.saturating_add(1);
             let growing = Duration::from_secs(1).saturating_mul(doubled).min(SENDER_RETRY_PAUSE_MAX);
             growing.mul_f64(f64::midpoint(1.0, random.unit()))
-        });
-        pause.clamp(RETRY_PAUSE_MIN, SENDER_RETRY_PAUSE_MAX)
+        };
+        growing.clamp(RETRY_PAUSE_MIN, SENDER_RETRY_PAUSE_MAX)
     }
 
     /// Begins anew after a success.
@@ -57,7 +60,7 @@ mod tests {
     fn what_the_server_asks_for_is_kept_within_bounds() {
         let (mut pause, random) = (Pause::default(), Random::new(3));
         for (asked_ms, waits_ms) in
-            [(0, 500), (500, 500), (7_000, 7_000), (30_000, 30_000), (86_400_000, 30_000)]
+            [(0, 500), (500, 500), (7_000, 7_000), (90_000, 90_000), (86_400_000, 600_000)]
         {
             let wait = pause.after_failure(Some(Duration::from_millis(asked_ms)), &random);
             assert_eq!(wait, Duration::from_millis(waits_ms), "asked for {asked_ms} ms");

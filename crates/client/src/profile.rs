@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use queryscope_protocol::{Object, Plan, Profile, Text};
+use queryscope_insights::vocabulary::query_counters::{PROCESS_CPU, PROCESS_QUERIES};
+use queryscope_protocol::{Metrics, Object, Plan, Profile, Text};
 use serde_json::{Map, Value};
 
 use crate::active::{Outcome, Shared};
@@ -28,6 +29,15 @@ pub(crate) struct Ended<'e> {
     pub(crate) outcome: &'e Outcome,
     pub(crate) totals: Totals,
     pub(crate) work: Work,
+    pub(crate) process: Option<ProcessWork>,
+}
+
+/// What the whole process did while a query ran.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessWork {
+    pub(crate) cpu: Duration,
+    /// The most of its queries that ran at a time, this one included.
+    pub(crate) queries: u64,
 }
 
 /// What following a query took of the processor, in the background.
@@ -68,6 +78,7 @@ impl Describer {
         if profile.planning_ms.is_none() && profile.failed.is_some() && profile.plan == Plan::default() {
             profile.planning_ms = Some(profile.wall_ms);
         }
+        let query_metrics = with_process(query_metrics, ended.process);
         profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
         profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.work);
         // A mistake in a rule must not cost the profile.
@@ -121,6 +132,19 @@ impl Describer {
         add("samples", work.samples.into());
         Object::of(&given).ok()
     }
+}
+
+/// Adds the figures of the process to what the adapter counted, which goes before.
+fn with_process(counted: Metrics<'static>, process: Option<ProcessWork>) -> Metrics<'static> {
+    let Some(ProcessWork { cpu, queries }) = process else { return counted };
+    let cpu_ns = u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX);
+    let mut all: Vec<(String, u64)> = counted.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    for (term, value) in [(PROCESS_CPU, cpu_ns), (PROCESS_QUERIES, queries)] {
+        if counted.get(term.name()).is_none() {
+            all.push((term.name().to_owned(), value));
+        }
+    }
+    all.into_iter().collect()
 }
 
 fn is_millis(ms: f64) -> bool {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::follower::{Follower, Surroundings};
 use crate::host::Host;
 use crate::problems::Problems;
+use crate::process_cpu::ProcessCpu;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::registry::Registry;
@@ -27,6 +28,7 @@ pub(crate) struct Sampler {
     pub(crate) publisher: Publisher,
     pub(crate) problems: Arc<Problems>,
     pub(crate) followers: Vec<Follower>,
+    pub(crate) process_cpu: ProcessCpu,
 }
 
 impl Sampler {
@@ -58,13 +60,20 @@ impl Sampler {
 
     /// Looks at every query once; whether there was any.
     pub(crate) fn step(&mut self) -> bool {
-        self.followers.extend(self.registry.take().into_iter().map(Follower::new));
+        // Taken first: what began before the clock is read began between two looks.
+        let began = self.registry.take();
+        self.process_cpu.look(self.host.now(), self.host.process_cpu());
+        let begin = |query| Follower::new(query, &self.process_cpu);
+        self.followers.extend(began.into_iter().map(begin));
         let was_any = !self.followers.is_empty();
+        let running = self.followers.iter().filter(|follower| follower.is_running()).count() as u64;
         let mut around = Surroundings {
             host: &*self.host,
             describer: &self.describer,
             publisher: &mut self.publisher,
             problems: &self.problems,
+            process_cpu: &self.process_cpu,
+            running,
         };
         self.followers.retain_mut(|follower| {
             let has_ended = follower.step(&mut around);

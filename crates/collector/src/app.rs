@@ -1,6 +1,8 @@
 //! What all handlers and jobs share.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
@@ -12,7 +14,10 @@ use crate::clock::Clock;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::read::Answers;
+use crate::readers::Readers;
 use crate::settings::Settings;
+use crate::shortage::Shortage;
 use crate::threads::Threads;
 use crate::tokens::Tokens;
 
@@ -28,12 +33,21 @@ pub(crate) struct App {
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
+    /// Requests of readers that are answered.
+    pub(crate) readers: Readers,
+    /// Live streams, which are among these.
+    pub(crate) live_readers: Readers,
     pub(crate) store_needed: Needed,
     pub(crate) recordings_needed: Needed,
-    /// Where answers over many queries are made.
-    pub(crate) analyses: Threads,
-    /// Where recordings are written while nothing else is to do.
-    pub(crate) sealing: Threads,
+    /// Whether batches are refused for want of room.
+    pub(crate) store_room: Shortage,
+    /// Whether recordings cannot be written for want of room.
+    pub(crate) recordings_room: Shortage,
+    /// Whether the store's files are not where a later start would look for them.
+    pub(crate) displaced: AtomicBool,
+    pub(crate) answers: Answers,
+    /// Where work is done that gives way to ingest.
+    pub(crate) background: Threads,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Wakes the sealer when recordings can be reached again.
@@ -43,10 +57,39 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Ends the service if an error of the store is fatal.
+    /// Notes an error of the store that says something of what comes next, and ends the service if it is fatal.
     pub(crate) fn watch(&self, error: &StoreError) {
-        if matches!(error, StoreError::Fatal(_)) {
-            self.failed.cancel();
+        match error {
+            StoreError::Fatal(_) => self.failed.cancel(),
+            StoreError::Full(_) => self.refused(error),
+            StoreError::Displaced(path) => self.displaced(path),
+            _ => {}
+        }
+    }
+
+    fn refused(&self, error: &StoreError) {
+        if self.store_room.refused(self.clock.steady_ms()) {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(error, "batches are refused until there is room again");
+        }
+    }
+
+    fn displaced(&self, path: &Path) {
+        if !self.displaced.swap(true, Ordering::Relaxed) {
+            let path = path.display();
+            tracing::error!(
+                %path,
+                "the data folder, or a file of it, was deleted, moved or replaced: batches are refused"
+            );
+        }
+    }
+
+    /// Notes that something was written to the store.
+    pub(crate) fn has_room(&self) {
+        if self.store_room.is_over() {
+            tracing::info!("there is room for batches again");
+            // For recordings, too, where they are on the same disk.
+            self.reached.notify_one();
         }
     }
 }

@@ -6,41 +6,41 @@ use std::time::Duration;
 /// Stands for "it can be reached".
 const THERE: i64 = i64::MIN;
 
-/// Something the service needs: its store, or where recordings lie.
+/// Something the service needs: its store, or where recordings lie. Times are those of
+/// [`Clock::steady_ms`](crate::Clock::steady_ms).
 #[derive(Debug)]
 pub(crate) struct Needed {
-    away_since_unix_ms: AtomicI64,
+    away_since_ms: AtomicI64,
 }
 
 impl Default for Needed {
     fn default() -> Self {
-        Self { away_since_unix_ms: AtomicI64::new(THERE) }
+        Self { away_since_ms: AtomicI64::new(THERE) }
     }
 }
 
 impl Needed {
     /// Notes that it could not be reached; whether it could before.
-    pub(crate) fn failed(&self, now_unix_ms: i64) -> bool {
+    pub(crate) fn failed(&self, now_ms: i64) -> bool {
         let order = Ordering::Relaxed;
-        self.away_since_unix_ms.compare_exchange(THERE, now_unix_ms, order, order).is_ok()
+        self.away_since_ms.compare_exchange(THERE, now_ms, order, order).is_ok()
     }
 
     /// Notes that it was reached; for how long it could not be, if it could not.
-    pub(crate) fn reached(&self, now_unix_ms: i64) -> Option<Duration> {
-        let since = self.away_since_unix_ms.swap(THERE, Ordering::Relaxed);
-        (since != THERE).then(|| time_since(since, now_unix_ms))
+    pub(crate) fn reached(&self, now_ms: i64) -> Option<Duration> {
+        let since = self.away_since_ms.swap(THERE, Ordering::Relaxed);
+        (since != THERE).then(|| time_since(since, now_ms))
     }
 
     /// For how long it can not be reached by now.
-    pub(crate) fn away(&self, now_unix_ms: i64) -> Option<Duration> {
-        let since = self.away_since_unix_ms.load(Ordering::Relaxed);
-        (since != THERE).then(|| time_since(since, now_unix_ms))
+    pub(crate) fn away(&self, now_ms: i64) -> Option<Duration> {
+        let since = self.away_since_ms.load(Ordering::Relaxed);
+        (since != THERE).then(|| time_since(since, now_ms))
     }
 }
 
-/// The clock may have been set back meanwhile.
-fn time_since(since_unix_ms: i64, now_unix_ms: i64) -> Duration {
-    Duration::from_millis(u64::try_from(now_unix_ms - since_unix_ms).unwrap_or(0))
+fn time_since(since_ms: i64, now_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(now_ms - since_ms).unwrap_or(0))
 }
 
 #[cfg(test)]

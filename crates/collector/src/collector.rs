@@ -1,11 +1,11 @@
 //! [`Collector`]: the service without its sockets.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -17,10 +17,13 @@ use crate::error::ApiError;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
+use crate::read::Answers;
+use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
+use crate::shortage::Shortage;
 use crate::tokens::Tokens;
-use crate::{jobs, read, router};
+use crate::{background, jobs, router};
 
 /// What became of a batch that was given to [`Collector::ingest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +68,15 @@ impl Collector {
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
+            readers: Readers::all(settings.readers_max()),
+            live_readers: Readers::live(settings.live_readers_max()),
             store_needed: Needed::default(),
             recordings_needed: Needed::default(),
-            analyses: read::threads(),
-            sealing: jobs::sealing_threads(),
+            store_room: Shortage::default(),
+            recordings_room: Shortage::default(),
+            displaced: AtomicBool::new(false),
+            answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
+            background: background::threads(),
             committed: Notify::new(),
             reached: Notify::new(),
             failed: CancellationToken::new(),
@@ -85,11 +93,6 @@ impl Collector {
     /// The routes for senders alone.
     pub fn ingest_routes(&self) -> Routes {
         router::ingest_only(&self.app)
-    }
-
-    /// Where the streams of the live routes are served.
-    pub(crate) fn live_threads(&self) -> &Handle {
-        self.app.live.threads.handle()
     }
 
     /// Starts the jobs in the background; they end soon after `stop` is cancelled.

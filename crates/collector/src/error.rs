@@ -9,6 +9,8 @@ use utoipa::ToSchema;
 
 /// Seconds after which a sender may try again; never 0, on which a real sender spins.
 const RETRY_AFTER_S: &str = "1";
+/// The same for a reader, where there are as many as there may be: they come back in thousands.
+const FULL_RETRY_AFTER_S: &str = "5";
 
 /// An answer that is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +18,19 @@ pub struct ApiError {
     status: StatusCode,
     reason: String,
     line: Option<usize>,
-    overload: bool,
+    cause: Cause,
+}
+
+/// What an error has to do with more than its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Other,
+    /// The request may be read in two ways.
+    Malformed,
+    /// Others are being worked on.
+    Overload,
+    /// As many readers are answered as may be.
+    Full,
 }
 
 /// The body of every error.
@@ -32,12 +46,17 @@ pub(crate) struct ErrorBody {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, reason: impl Into<String>) -> Self {
-        Self { status, reason: reason.into(), line: None, overload: false }
+        Self { status, reason: reason.into(), line: None, cause: Cause::Other }
     }
 
     /// 400.
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, reason)
+    }
+
+    /// 400 to what may be read in two ways. The connection is closed: where the next request begins is open, too.
+    pub(crate) fn malformed(reason: &str) -> Self {
+        Self { cause: Cause::Malformed, ..Self::invalid(reason) }
     }
 
     /// 401.
@@ -62,7 +81,12 @@ impl ApiError {
 
     /// 503, because others are being worked on.
     pub(crate) fn overloaded(reason: &str) -> Self {
-        Self { overload: true, ..Self::unavailable(reason) }
+        Self { cause: Cause::Overload, ..Self::unavailable(reason) }
+    }
+
+    /// 503, because as many readers are answered as may be. The connection is closed: it is wanted for others.
+    pub(crate) fn full(reason: &str) -> Self {
+        Self { cause: Cause::Full, ..Self::unavailable(reason) }
     }
 
     /// Blames a line.
@@ -77,7 +101,13 @@ impl ApiError {
 
     /// Whether there is nothing wrong but that others are being worked on.
     pub(crate) fn is_overload(&self) -> bool {
-        self.overload
+        self.cause == Cause::Overload
+    }
+
+    /// The body of its answer.
+    pub(crate) fn body(self) -> String {
+        let body = ErrorBody { error: self.reason, line: self.line };
+        serde_json::to_string(&body).unwrap_or_default()
     }
 
     /// What is wrong, and what is allowed.
@@ -96,6 +126,10 @@ impl From<StoreError> for ApiError {
         match &error {
             StoreError::ForeignStream(_) => Self::new(StatusCode::FORBIDDEN, error.to_string()),
             StoreError::ForeignQuery(_) => Self::invalid(error.to_string()),
+            StoreError::Full(_) => Self::unavailable("the disk is full, try again later"),
+            StoreError::Displaced(_) => {
+                Self::unavailable("the data folder is not where it was, try again later")
+            }
             _ => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the store failed");
                 Self::unavailable("storing or reading failed, try again")
@@ -110,11 +144,17 @@ impl IntoResponse for ApiError {
         let mut response = (self.status, Json(body)).into_response();
         let extra = match self.status {
             StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            StatusCode::SERVICE_UNAVAILABLE if self.cause == Cause::Full => {
+                Some((header::RETRY_AFTER, FULL_RETRY_AFTER_S))
+            }
             StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
             _ => None,
         };
         if let Some((name, value)) = extra {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        if matches!(self.cause, Cause::Full | Cause::Malformed) {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }

@@ -14,7 +14,7 @@ mod pack;
 
 pub(crate) use admission::Admission;
 pub(crate) use body::spent;
-pub(crate) use budget::Budget;
+pub(crate) use budget::{Budget, Share};
 pub(crate) use conflicts::Conflicts;
 pub(crate) use decode::{Coding, Decoders};
 pub(crate) use events::{__path_events, EVENTS, accept, events};

@@ -1,6 +1,6 @@
 //! What goes on in the background while the service runs.
 
-mod reach;
+pub(crate) mod reach;
 mod retention;
 mod sealing;
 mod silence;
@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::live;
-pub(crate) use sealing::threads as sealing_threads;
 use turn::Turns;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.
 pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
-    let turns = Arc::new(Turns::new(app.settings.recordings_lock.clone()));
+    let turns = Turns::new(app.settings.recordings_lock.clone());
+    let turns = Arc::new(turns.in_folder(app.settings.recordings_folder.clone()));
     jobs.spawn_on(live::run(Arc::clone(app), stop.clone()), app.live.threads.handle());
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()));
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));

@@ -6,20 +6,25 @@
 
 mod app;
 mod away;
+mod background;
 mod clock;
 mod collector;
 mod error;
+mod held;
 mod ingest;
 mod jobs;
 mod live;
 mod metrics;
 mod page;
+mod rarely;
 mod read;
+mod readers;
 mod router;
 mod routes;
 mod security;
 mod serve;
 mod settings;
+mod shortage;
 mod threads;
 mod tokens;
 

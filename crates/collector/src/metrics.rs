@@ -1,7 +1,7 @@
 //! Figures for the operator, in Prometheus text.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -14,6 +14,7 @@ use prometheus_client::registry::Registry;
 use queryscope_store::StoreStats;
 
 use crate::error::ApiError;
+use crate::ingest::EVENTS;
 
 /// Content type of the figures.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -22,6 +23,11 @@ pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 struct Answer {
     path: String,
     status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    path: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,8 +47,56 @@ pub(crate) struct Moment {
     pub(crate) stats: Option<StoreStats>,
     pub(crate) body_bytes: usize,
     pub(crate) requests: usize,
+    pub(crate) readers: usize,
     pub(crate) store_away: Duration,
     pub(crate) recordings_away: Duration,
+}
+
+/// What connections are counted into.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectionMetrics {
+    pub(crate) open: Gauge,
+    closed: Family<Reason, Counter>,
+    /// Idle ones that were closed for others.
+    pub(crate) full: Counter,
+    /// Those whose reader took nothing of its answer.
+    pub(crate) stalled: Counter,
+}
+
+impl Default for ConnectionMetrics {
+    fn default() -> Self {
+        let closed = Family::<Reason, Counter>::default();
+        let full = closed.get_or_create_owned(&Reason { reason: "full" });
+        let stalled = closed.get_or_create_owned(&Reason { reason: "stalled" });
+        Self { open: Gauge::default(), closed, full, stalled }
+    }
+}
+
+/// Times until the head of an answer, by route.
+#[derive(Debug)]
+struct Durations {
+    routes: Family<Route, Histogram, fn() -> Histogram>,
+    /// That of the route that is asked for most: it is not looked for each time.
+    events: Histogram,
+}
+
+impl Default for Durations {
+    fn default() -> Self {
+        let new: fn() -> Histogram = || Histogram::new(exponential_buckets(0.000_5, 2.0, 16));
+        let routes = Family::new_with_constructor(new);
+        let events = routes.get_or_create_owned(&Route { path: EVENTS.into() });
+        Self { routes, events }
+    }
+}
+
+impl Durations {
+    fn observe(&self, path: &str, took: Duration) {
+        if path == EVENTS {
+            self.events.observe(took.as_secs_f64());
+        } else {
+            self.routes.get_or_create(&Route { path: path.to_owned() }).observe(took.as_secs_f64());
+        }
+    }
 }
 
 /// What a store's commits are measured into; given to the store when it is opened.
@@ -80,6 +134,10 @@ impl Default for CommitMetrics {
 pub(crate) struct Metrics {
     registry: Registry,
     answers: Family<Answer, Counter>,
+    durations: Durations,
+    pub(crate) connections: ConnectionMetrics,
+    readers: Gauge,
+    readers_refused: Family<Reason, Counter>,
     accepted: Counter,
     duplicate: Counter,
     /// Events that came again with other bytes.
@@ -113,6 +171,13 @@ impl Metrics {
         let mut metrics = Self { registry: Registry::with_prefix("queryscope"), ..Self::default() };
         let registry = &mut metrics.registry;
         registry.register("http_requests", "Requests answered", metrics.answers.clone());
+        registry.register(
+            "http_request_duration_seconds",
+            "Time from a request's head until the head of its answer",
+            metrics.durations.routes.clone(),
+        );
+        metrics.register_connections();
+        let registry = &mut metrics.registry;
         registry.register("events_accepted", "Events stored", metrics.accepted.clone());
         registry.register(
             "events_duplicate",
@@ -200,7 +265,33 @@ impl Metrics {
         metrics
     }
 
-    pub(crate) fn answered(&self, path: &str, status: StatusCode) {
+    fn register_connections(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("connections", "Connections that are open", self.connections.open.clone());
+        registry.register(
+            "connections_closed",
+            "Connections closed: idle ones for want of room, and those whose reader took nothing",
+            self.connections.closed.clone(),
+        );
+        registry.register("readers", "Requests of readers that are answered", self.readers.clone());
+        for reason in ["live", "all"] {
+            let _ = self.readers_refused.get_or_create(&Reason { reason });
+        }
+        registry.register(
+            "readers_refused",
+            "Requests of readers answered 503 because there are as many live streams, or readers in all, as may be",
+            self.readers_refused.clone(),
+        );
+    }
+
+    /// Counts a reader that found as many of its kind as may be.
+    pub(crate) fn reader_refused(&self, reason: &'static str) {
+        self.readers_refused.get_or_create(&Reason { reason }).inc();
+    }
+
+    /// Counts an answer to a request that came at `began`.
+    pub(crate) fn answered(&self, path: &str, status: StatusCode, began: Instant) {
+        self.durations.observe(path, began.elapsed());
         self.answers.get_or_create(&Answer { path: path.to_owned(), status: status.as_u16() }).inc();
     }
 
@@ -241,6 +332,7 @@ impl Metrics {
         }
         set(&self.body_bytes, moment.body_bytes as u64);
         set(&self.requests, moment.requests as u64);
+        set(&self.readers, moment.readers as u64);
         set(&self.store_away_s, moment.store_away.as_secs());
         set(&self.recordings_away_s, moment.recordings_away.as_secs());
         let mut text = String::new();

@@ -12,11 +12,13 @@ use queryscope_dashboard::{Asset, asset, index};
 
 use crate::error::ApiError;
 
-/// The paths whose page is the document; it reads from its address what to show.
-pub(crate) const PAGES: [&str; 6] = ["/", "/now", "/queries", "/queries/{id}", "/labels/{*label}", "/open"];
+/// The paths whose page is the document; it reads from its address what to show. A label that no path can hold, such as
+/// `..`, is a parameter of `/labels`.
+pub(crate) const PAGES: [&str; 7] =
+    ["/", "/now", "/queries", "/queries/{id}", "/labels", "/labels/{*label}", "/open"];
 
-/// Where the files lie that the document loads.
-pub(crate) const FILES: [&str; 2] = ["/assets/{file}", "/favicon.svg"];
+/// Where the files lie that the document loads, and the icon for answers that are no document.
+pub(crate) const FILES: [&str; 3] = ["/assets/{file}", "/favicon.svg", "/favicon.ico"];
 
 /// An upgrade must not mix the document of one version with the files of another.
 const FRESH: &str = "no-cache";

@@ -1,6 +1,6 @@
 //! The read API.
 
-mod apart;
+mod answers;
 mod compare;
 mod conditional;
 mod cursor;
@@ -9,19 +9,22 @@ mod groups;
 mod insights;
 mod list;
 mod metrics;
+mod offload;
 mod overview;
 mod params;
+mod part;
 mod pieces;
 mod progress;
 mod query;
 mod recording;
 mod stored;
+mod stream;
 mod summary;
 mod unreadable;
 mod usual;
 mod versions;
 
-pub(crate) use apart::{analyse_apart, threads};
+pub(crate) use answers::Answers;
 pub(crate) use compare::{__path_compare, compare};
 pub(crate) use conditional::validate;
 pub(crate) use facets::{__path_facets, facets};
@@ -29,10 +32,12 @@ pub(crate) use groups::{__path_groups, groups};
 pub(crate) use insights::{__path_insights, insights};
 pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;
+pub(crate) use offload::offload;
 pub(crate) use overview::{__path_overview, overview};
 pub(crate) use params::{Params, ProjectFilter, SourceFilters, source_filter};
 pub(crate) use progress::{__path_progress, progress};
 pub(crate) use query::{__path_query, parse, query, text, unknown};
 pub(crate) use recording::{__path_recording, recording};
 pub(crate) use summary::QuerySummary;
+pub(crate) use unreadable::unreadable;
 pub(crate) use versions::{__path_versions, versions};

@@ -1,6 +1,7 @@
 //! Which path is answered by what.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{StatusCode, header};
@@ -24,7 +25,11 @@ use crate::{ingest, live, page, read, security};
 #[openapi(
     info(
         title = "queryscope",
-        description = "Collects the telemetry of running queries and answers what they do and did.",
+        description = "Collects the telemetry of running queries and answers what they do and did.\n\n\
+            Every error has a JSON body with `error`, also 400 and 431 to what is no valid HTTP. A head that is cut off \
+            or does not arrive within 30 s, and an HTTP/2 greeting, close the connection without an answer. Reads from \
+            a page of another site are answered 403; links are followed. When as many readers are answered as may be, \
+            reads are answered 503.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(live::Pulse, live::Snapshot)),
@@ -86,7 +91,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
     let analyses = analyses
         .layer(from_fn(read::validate))
         .layer(compress.clone())
-        .layer(from_fn_with_state(Arc::clone(app), read::analyse_apart));
+        .layer(from_fn_with_state(Arc::clone(app), read::offload));
     let read = read
         .route("/api/openapi.json", get(|| async move { Json(document) }))
         .layer(from_fn(read::validate))
@@ -95,7 +100,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())
-        .layer(from_fn_with_state(Arc::clone(app), security::check_host));
+        .layer(from_fn_with_state(Arc::clone(app), security::check_reader));
     let (ingest, _) = ingest_routes().split_for_parts();
     finish(ingest.merge(read).fallback(no_such_page), app)
 }
@@ -122,8 +127,9 @@ fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Routes {
 }
 
 async fn count(State(app): State<Arc<App>>, path: MatchedPath, request: Request, next: Next) -> Response {
+    let began = Instant::now();
     let response = next.run(request).await;
-    app.metrics.answered(path.as_str(), response.status());
+    app.metrics.answered(path.as_str(), response.status(), began);
     response
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -16,26 +16,59 @@ use crate::error::ApiError;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Refuses reads under a name that is not ours: a foreign page could give its own name our address (DNS
-/// rebinding) and read everything through the browser of someone who may.
-pub(crate) async fn check_host(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    if host.is_some_and(|host| is_allowed(host, &app.settings.allowed_hosts)) {
-        return next.run(request).await;
+/// Headers of every answer, which keep a browser from anything the service does not need.
+pub(crate) const PROTECTION: [(HeaderName, &str); 5] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+];
+
+/// Refuses a request with two `Host` lines: a proxy may have looked at the other one (RFC 9112, 3.2).
+pub(crate) fn check_one_host(headers: &HeaderMap) -> Result<(), ApiError> {
+    if headers.get_all(header::HOST).iter().nth(1).is_none() {
+        return Ok(());
     }
-    let reason = "this host name is not served, allow it with --allowed-host";
+    Err(ApiError::malformed("the request is not valid: it has more than one Host"))
+}
+
+/// Refuses readers that a browser must not answer: foreign host names, and pages of other sites.
+pub(crate) async fn check_reader(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let reason = if !is_own_host(&request, &app.settings.allowed_hosts) {
+        "this host name is not served, allow it with --allowed-host"
+    } else if is_asked_by_another_site(&request) {
+        "a page of another site cannot ask this: open the address itself"
+    } else {
+        return next.run(request).await;
+    };
     ApiError::new(StatusCode::FORBIDDEN, reason).into_response()
 }
 
-/// Adds the headers that keep a browser from anything the service does not need.
+/// Whether a request names a host that is ours. A foreign page could give its own name our address (DNS
+/// rebinding) and read everything through the browser of someone who may.
+fn is_own_host(request: &Request, allowed: &[String]) -> bool {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    // An address with a host in it counts before the header (RFC 9112, 3.2.2); here both must be ours.
+    let address = request.uri().authority().map(Authority::as_str);
+    host.is_some_and(|host| is_allowed(host, allowed)) && address.is_none_or(|host| is_allowed(host, allowed))
+}
+
+/// Whether a page of another site has a browser ask for data, as browsers say themselves (Fetch Metadata). It could
+/// not read the answer, but have it made, and time it. Links are followed: what they lead to is shown to a person.
+fn is_asked_by_another_site(request: &Request) -> bool {
+    let is_data = request.uri().path() == "/metrics" || request.uri().path().starts_with("/api/");
+    let says = |name, values: &[&str]| {
+        request.headers().get(name).is_some_and(|said: &HeaderValue| values.iter().any(|value| said == value))
+    };
+    let is_link = says("sec-fetch-mode", &["navigate"]) && says("sec-fetch-dest", &["document"]);
+    is_data && says("sec-fetch-site", &["cross-site", "same-site"]) && !is_link
+}
+
+/// Adds [`PROTECTION`].
 pub(crate) fn protect(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
+    for (name, value) in PROTECTION {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response

@@ -1,22 +1,21 @@
-//! Threads that stand back behind those of ingest.
+//! Threads beside those of ingest.
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// How far threads stand back behind the others when there is more to do than cores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StandBack {
-    /// They get about a tenth of a contended core, and keep others waiting for no more than a few milliseconds.
+    /// They get as much of a contended core as any other.
+    None,
+    /// They get about a tenth of it, and keep others waiting for no more than a few milliseconds.
     Nice,
-    /// They run while nothing else does: whoever wakes up takes their core at once, if they
-    /// [`breathe`](queryscope_store::breathe).
-    Idle,
 }
 
 /// Threads with this number get about a tenth of a contended core.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 
-/// A runtime whose threads stand back.
+/// A runtime of its own.
 #[derive(Debug)]
 pub(crate) struct Threads {
     own: Option<Runtime>,
@@ -67,25 +66,14 @@ impl Drop for Threads {
 }
 
 impl StandBack {
-    /// Makes the thread that calls this one that stands back.
+    /// Gives the thread that calls this the priority.
     #[cfg(target_os = "linux")]
     fn begin(self) {
-        use thread_priority::NormalThreadSchedulePolicy::Idle;
-        use thread_priority::{ThreadPriority, ThreadSchedulePolicy};
-        let begun: Result<(), Box<dyn std::error::Error>> = match self {
-            // Linux keeps this number for each thread.
-            Self::Nice => {
-                rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE).map_err(Into::into)
-            }
-            Self::Idle => thread_priority::set_thread_priority_and_policy(
-                thread_priority::thread_native_id(),
-                ThreadPriority::Min,
-                ThreadSchedulePolicy::Normal(Idle),
-            )
-            .map_err(Into::into),
-        };
-        if let Err(error) = begun {
-            tracing::debug!(error = &*error, "a thread keeps its priority");
+        // Linux keeps this number for each thread.
+        if matches!(self, Self::Nice)
+            && let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE)
+        {
+            tracing::debug!(error = &error as &dyn std::error::Error, "a thread keeps its priority");
         }
     }
 
@@ -95,26 +83,23 @@ impl StandBack {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use thread_priority::NormalThreadSchedulePolicy::{Idle, Other};
-    use thread_priority::ThreadSchedulePolicy::Normal;
-    use thread_priority::thread_schedule_policy;
-
     use super::*;
+
+    fn nice() -> i32 {
+        rustix::process::getpriority_process(Some(rustix::thread::gettid())).expect("a number")
+    }
 
     #[tokio::test]
     async fn threads_stand_back_as_far_as_they_are_told() {
-        for (stand_back, expected) in [(StandBack::Nice, (Other, NICE)), (StandBack::Idle, (Idle, 0))] {
-            let threads = Threads::start("back", 1, 1, stand_back);
-            let standing = || {
-                let nice = rustix::process::getpriority_process(Some(rustix::thread::gettid()));
-                (thread_schedule_policy().expect("a policy"), nice.expect("a number"))
-            };
-            let worker = threads.handle().spawn(async move { standing() }).await.expect("no panic");
-            let blocking = threads.handle().spawn_blocking(standing).await.expect("no panic");
+        let own = nice();
+        for (stand_back, expected) in [(StandBack::None, own), (StandBack::Nice, NICE.max(own))] {
+            let threads = Threads::start("some", 1, 1, stand_back);
+            let worker = threads.handle().spawn(async move { nice() }).await.expect("no panic");
+            let blocking = threads.handle().spawn_blocking(nice).await.expect("no panic");
             // Answers over many queries are made by threads that these start.
-            let begun_by_it = move || std::thread::spawn(standing).join().expect("no panic");
+            let begun_by_it = move || std::thread::spawn(nice).join().expect("no panic");
             let begun = threads.handle().spawn_blocking(begun_by_it).await.expect("no panic");
-            assert_eq!([worker, blocking, begun], [(Normal(expected.0), expected.1); 3]);
+            assert_eq!([worker, blocking, begun], [expected; 3]);
         }
     }
 }

@@ -138,6 +138,7 @@ impl Columns {
             plans: self.plans.values(),
             labels: self.labels.values(),
             label_of: Arc::clone(&self.label_of),
+            foreground: Arc::default(),
         }
     }
 

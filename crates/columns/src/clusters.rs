@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use queryscope_store::breathe;
+use queryscope_store::YieldPoint;
 
 use crate::segment::{Query, ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
@@ -29,7 +29,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    pub(crate) fn of(snapshot: &Snapshot, selection: &Selection) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, selection: &Selection, turn: &YieldPoint<'_>) -> Self {
         let kept = Kept::of(snapshot, selection);
         let mut plans = vec![Vec::new(); snapshot.labels.len()];
         let mut places = vec![0; snapshot.label_of.len()];
@@ -41,7 +41,7 @@ impl Clusters {
             }
         }
         let sorted = |(number, segment): &(usize, Arc<Segment>)| {
-            breathe();
+            turn.pass();
             let segment = if segment.is_sorted() {
                 Arc::clone(segment)
             } else {
@@ -52,7 +52,7 @@ impl Clusters {
             (*number, segment)
         };
         let segments: Vec<_> = snapshot.segments.iter().map(sorted).collect();
-        let (begins, pieces) = pieces_by_label(&segments, &plans);
+        let (begins, pieces) = pieces_by_label(&segments, &plans, turn);
         Self { segments, begins, pieces, plans, places, kept }
     }
 
@@ -87,6 +87,7 @@ impl Clusters {
         labels: &[usize],
         since_unix_ns: i64,
         until_unix_ns: i64,
+        turn: &YieldPoint<'_>,
         mut take: impl FnMut(Query<'_>),
     ) {
         let pieces = labels.iter().flat_map(|label| self.pieces(*label));
@@ -95,7 +96,7 @@ impl Clusters {
             .collect();
         pieces.sort_by_key(|(segment, _)| *segment);
         for pieces in pieces.rchunks(FETCHED) {
-            breathe();
+            turn.pass();
             for (segment, places) in pieces {
                 self.segments[*segment as usize].1.fetch(usize::from(places.end) - 1);
             }
@@ -131,10 +132,11 @@ impl Clusters {
 fn pieces_by_label(
     segments: &[(usize, Arc<Segment>)],
     plans: &[Vec<u32>],
+    turn: &YieldPoint<'_>,
 ) -> (Vec<usize>, Vec<(u32, Range<u16>)>) {
     let all = || {
         segments.iter().enumerate().flat_map(|(at, (_, segment))| {
-            breathe();
+            turn.pass();
             let asked_for = segment.pieces().iter().filter(|piece| !plans[piece.label as usize].is_empty());
             asked_for.map(move |piece| (piece.label as usize, (at as u32, piece.places.clone())))
         })
@@ -157,15 +159,25 @@ fn pieces_by_label(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use queryscope_store::Foreground;
+
     use super::*;
     use crate::apply::tests::{columns_of, put};
     use crate::select::tests::ALL;
+
+    fn turn() -> YieldPoint<'static> {
+        static IDLE: LazyLock<Foreground> = LazyLock::new(Foreground::default);
+        YieldPoint::new(&IDLE)
+    }
 
     /// The rows of every label, the latest first.
     fn rows(clusters: &Clusters) -> Vec<Vec<i64>> {
         let of = |label| {
             let mut rows = Vec::new();
-            clusters.each(&[label], i64::MIN, i64::MAX, |query| rows.push(clusters.row(query.number())));
+            clusters
+                .each(&[label], i64::MIN, i64::MAX, &turn(), |query| rows.push(clusters.row(query.number())));
             rows
         };
         clusters.labels().map(of).collect()
@@ -176,10 +188,10 @@ mod tests {
         let far = 5 * ROWS as i64;
         let columns =
             columns_of([(1, 7), (2, 8), (3, 7), (far, 8), (far + 1, 7), (2 * far, 7), (3 * far, 9)]);
-        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL, &turn());
         assert_eq!(rows(&clusters), [vec![2 * far, far + 1, 3, 1], vec![far, 2], vec![3 * far]]);
         let of_label = Selection { label: Some(Some(8)), ..ALL };
-        let clusters = Clusters::of(&columns.snapshot(), &of_label);
+        let clusters = Clusters::of(&columns.snapshot(), &of_label, &turn());
         assert_eq!(rows(&clusters), [vec![], vec![far, 2], vec![]]);
     }
 
@@ -188,9 +200,9 @@ mod tests {
         let far = 5 * ROWS as i64;
         let columns =
             columns_of([(1, 7), (2, 8), (3, 7), (far, 8), (far + 1, 7), (2 * far, 7), (3 * far, 9)]);
-        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL, &turn());
         let mut rows = Vec::new();
-        clusters.each(&[0, 1], 2, 2 * far - 1, |query| rows.push(clusters.row(query.number())));
+        clusters.each(&[0, 1], 2, 2 * far - 1, &turn(), |query| rows.push(clusters.row(query.number())));
         assert_eq!(rows, [far, far + 1, 2, 3]);
     }
 
@@ -200,7 +212,7 @@ mod tests {
         let all = [(1, 7), (2, 8), (far, 7), (2 * far, 7), (3 * far, 7)];
         let mut columns = columns_of(all);
         columns.apply([put(1, 7, 3), put(2, 7, 1), put(3, 8, 1)]);
-        let clusters = Clusters::of(&columns.snapshot(), &ALL);
+        let clusters = Clusters::of(&columns.snapshot(), &ALL, &turn());
         assert_eq!(rows(&clusters), [vec![3 * far, 2 * far, far, 2, 1], vec![3]]);
     }
 }

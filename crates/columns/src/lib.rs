@@ -16,6 +16,7 @@ mod clusters;
 mod copy;
 mod dictionary;
 mod facets;
+mod first;
 mod groups;
 mod names;
 mod overview;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use queryscope_store::{Is, QueryFilter, Status, breathe};
+use queryscope_store::{Foreground, Is, QueryFilter, Status, YieldPoint};
 
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
@@ -17,15 +17,28 @@ pub struct Snapshot {
     pub(crate) labels: Arc<Vec<Option<i64>>>,
     /// Number of each plan's label.
     pub(crate) label_of: Arc<Vec<u32>>,
+    /// To whom answers from it give way.
+    pub(crate) foreground: Arc<Foreground>,
 }
 
 impl Snapshot {
+    /// The same, answers from which give way to these commits.
+    #[must_use]
+    pub fn yielding_to(self, foreground: Arc<Foreground>) -> Self {
+        Self { foreground, ..self }
+    }
+
+    pub(crate) fn foreground(&self) -> &Foreground {
+        &self.foreground
+    }
+
     /// The queries that started in a stretch of time, both ends included.
     pub(crate) fn rows(&self, since_unix_ns: i64, until_unix_ns: i64) -> impl Iterator<Item = Row> {
+        let turn = YieldPoint::new(self.foreground());
         self.segments
             .iter()
             .filter(move |(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
-            .inspect(|_| breathe())
+            .inspect(move |_| turn.pass())
             .flat_map(|(_, segment)| segment.rows(0..ROWS).map(|(_, row)| row))
             .filter(move |row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use queryscope_history::Tally;
-use queryscope_store::breathing;
+use queryscope_store::YieldPoint;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -59,7 +59,7 @@ pub(crate) fn tally<'r, T: Send>(
         let mut reader = Reader::of(snapshot);
         for labels in stretches {
             reader.read(snapshot, selection, clusters, labels, &field, told);
-            let whole = breathing(reader.terms.iter().zip(&mut reader.parts));
+            let whole = reader.turn.over(reader.terms.iter().zip(&mut reader.parts));
             let whole =
                 whole.filter_map(|(term, part)| shared.complete(*term, part).then_some((*term, part)));
             groups.extend(whole.filter_map(|(term, Part { tally, rules })| {
@@ -73,7 +73,8 @@ pub(crate) fn tally<'r, T: Send>(
 
 /// Reads the groups of some labels after others, in memory that is used again.
 #[derive(Debug)]
-struct Reader {
+struct Reader<'s> {
+    turn: YieldPoint<'s>,
     terms: Vec<i64>,
     /// Those of the terms, in their order, and some that are not used now.
     parts: Vec<Part>,
@@ -82,9 +83,10 @@ struct Reader {
     plans: Vec<(Option<u32>, bool)>,
 }
 
-impl Reader {
-    fn of(snapshot: &Snapshot) -> Self {
+impl<'s> Reader<'s> {
+    fn of(snapshot: &'s Snapshot) -> Self {
         Self {
+            turn: YieldPoint::new(snapshot.foreground()),
             terms: Vec::new(),
             parts: Vec::new(),
             number_of_term: HashMap::default(),
@@ -110,7 +112,7 @@ impl Reader {
                 self.plans[*plan as usize] = (number, false);
             }
         }
-        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, |query| {
+        clusters.each(labels, selection.since_unix_ns, selection.until_unix_ns, &self.turn, |query| {
             let plan = query.plan();
             let (part, seen) = &mut self.plans[plan as usize];
             let Some(part) = *part else { return };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::take;
 
-use queryscope_store::VersionEntry;
+use queryscope_store::{VersionEntry, YieldPoint};
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -19,7 +19,7 @@ pub fn versions<N: Names>(
     snapshot: &Snapshot,
     selection: &Selection,
 ) -> Result<Vec<VersionEntry>, N::Error> {
-    let clusters = Clusters::of(snapshot, selection);
+    let clusters = Clusters::of(snapshot, selection, &YieldPoint::new(snapshot.foreground()));
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let by_plan = |plan: &Plan| plan.fingerprint;
     let plans = tally(snapshot, selection, &clusters, &lists, by_plan, Told::Version, |tally, rules| {

@@ -46,6 +46,7 @@ fn content_type(name: &str) -> Option<&'static str> {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
+        "ico" => "image/x-icon",
         "svg" => "image/svg+xml",
         _ => return None,
     })

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use queryscope_protocol::{Batch, Event, EventKind, seq_of};
+use serde::de::IgnoredAny;
 
 /// Reads a body as a batch.
 ///
 /// # Panics
-/// When a refusal blames no line of the body, an event is not the line it came in, or two readers of one line
-/// disagree.
+/// When a refusal blames no line of the body, an event is not the line it came in, two readers of one line disagree, or
+/// what is accepted can not be read as a whole.
 pub fn batch(body: &[u8]) {
     let lines: Vec<&[u8]> = lines(body).collect();
     let blamed = |line: Option<usize>| {
@@ -19,8 +20,8 @@ pub fn batch(body: &[u8]) {
         Ok(batch) => batch,
         Err(error) => return blamed(error.line),
     };
-    assert_eq!(Some(&batch.process_line.as_bytes()), lines.first());
-    let mut behind = lines.iter().skip(1);
+    let mut behind = lines.iter().skip_while(|line| line.trim_ascii().is_empty());
+    assert_eq!(Some(&batch.process_line.as_bytes()), behind.next());
     for event in batch.events {
         match event {
             Ok(event) => {
@@ -28,24 +29,27 @@ pub fn batch(body: &[u8]) {
                 check(&event);
             }
             Err(error) => {
-                assert!(!error.reason.is_empty());
+                assert!(!error.kind.to_string().is_empty());
                 blamed(error.line);
             }
         }
     }
 }
 
-/// What is read of an accepted line later must be what was read of it first.
+/// An accepted line is JSON and can be read as a whole, and what is read of it later is what was read of it first.
 fn check(event: &Event<'_>) {
+    assert!(serde_json::from_str::<IgnoredAny>(event.line).is_ok(), "no JSON: {}", event.line);
     assert_eq!(seq_of(event.line.as_bytes()), Some(event.seq), "{}", event.line);
-    let again = Event::read(event.line);
-    assert_eq!(again.as_ref(), Ok(event));
-    if let (Ok(Some(sample)), EventKind::Progress(_, elapsed_ms)) = (event.sample(), &event.kind) {
+    assert_eq!(Event::read_stored(event.line).as_ref(), Ok(event));
+    let sample = event.sample().expect("counters as the format wants them");
+    if let (Some(sample), EventKind::Progress(_, elapsed_ms)) = (sample, &event.kind) {
         assert_eq!(sample.elapsed_ms.to_bits(), elapsed_ms.to_bits());
     }
-    if let (Ok(Some(profile)), EventKind::Started(_, summary) | EventKind::Finished(_, summary)) =
-        (event.profile(), &event.kind)
+    let profile = event.profile().expect("a profile as the format wants it");
+    if let (Some(profile), EventKind::Started(_, summary) | EventKind::Finished(_, summary)) =
+        (profile, &event.kind)
     {
+        assert_eq!(*profile.query_id, *summary.query_id);
         assert_eq!(profile.wall_ms.to_bits(), summary.wall_ms.to_bits());
         assert_eq!(profile.label.as_deref(), summary.label.as_deref());
         assert_eq!(profile.fingerprint.as_deref(), summary.fingerprint.as_deref());

@@ -9,7 +9,7 @@
 //! | order of runs | by start, then by query id |
 //! | time of a run | its wall time if it finished; a run that failed, is unfinished or runs has no part in medians, quartiles, tests and totals |
 //! | median, quartiles | the average of the two middle values; type 7 of Hyndman and Fan ([`median`], [`quartiles`]) |
-//! | range | the last `days` times 24 hours, both ends included; runs of the future have no part ([`Window`]) |
+//! | range | the last `days` times 24 hours, both ends included; runs up to 24 hours ahead count at its end, later ones have no part ([`Window`]) |
 //! | lately | the runs of every state that started in the last 24 hours, or the last three when there were fewer |
 //! | usual | the runs that finished among those of the 14 times 24 hours before the start of the first lately run; known from 5 on |
 //! | verdict | at least 3 finished lately runs, a ratio of medians of 1.5 or more either way, and a probability under 1 % ([`Comparison`], [`RankTest`]) |

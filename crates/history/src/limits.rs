@@ -18,9 +18,13 @@ pub const SLICES_A_DAY: u32 = 4;
 /// Largest distance of local time from UTC, in minutes, either way.
 pub const UTC_OFFSET_MAX_MINUTES: i32 = 24 * 60;
 
+/// A run counts in an overview that starts so far ahead of the service's clock, by that of its sender.
+pub const AHEAD_WINDOW: Duration = Duration::from_hours(24);
+
 pub(crate) const MINUTE_NS: i64 = nanos(Duration::from_mins(1));
 pub(crate) const DAY_NS: i64 = nanos(Duration::from_hours(24));
 pub(crate) const SLICE_NS: i64 = DAY_NS / SLICES_A_DAY as i64;
+pub(crate) const AHEAD_NS: i64 = nanos(AHEAD_WINDOW);
 pub(crate) const LATELY_NS: i64 = nanos(LATELY_WINDOW);
 pub(crate) const USUAL_NS: i64 = nanos(USUAL_WINDOW);
 pub(crate) const NEW_RULE_NS: i64 = nanos(NEW_RULE_WINDOW);

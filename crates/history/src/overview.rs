@@ -18,6 +18,8 @@ use crate::window::Window;
 pub struct Overview<'a> {
     /// The service of the last run in the range that names one.
     pub service: Option<&'a str>,
+    /// Distinct services of the runs in the range; runs without a service count as one.
+    pub services: u64,
     /// Runs in the range, of every state.
     pub runs: u64,
     /// Those of them that failed.
@@ -42,9 +44,9 @@ pub struct Overview<'a> {
     /// [`USUAL_RUNS_MIN`](crate::limits::USUAL_RUNS_MIN) usual runs on.
     pub plan_changed_unix_ns: Option<i64>,
     /// Median wall time of the runs that finished, in milliseconds, of each slice of 6 hours of the range
-    /// ([`Window::slice_of`]).
+    /// ([`Window::slice_of`]). Empty until [`Overviews::add_cells`].
     pub bins: Vec<Median>,
-    /// Each of the [`Window::days`]: the runs in the range that started on it.
+    /// Each of the [`Window::days`]: the runs in the range that started on it. Empty until [`Overviews::add_cells`].
     pub days: Vec<Day>,
 }
 
@@ -61,12 +63,23 @@ pub struct Day {
 
 impl<'a> Overview<'a> {
     /// Of the runs of a label in any order: at least those that [`Window::runs_since_unix_ns`] speaks of, and
-    /// what is known of those before them. Runs that start after the end of the range, by the clock of a sender
-    /// that is ahead, have no part. `None` when no run started in the range.
+    /// what is known of those before them. Runs that start more than 24 hours after the end of the
+    /// range, by the clock of a sender that is ahead, have no part. `None` when no run started in the range.
     pub fn of(window: &Window, runs: &[Run<'a>], earlier: &Earlier<'a>) -> Option<Self> {
-        let begun = runs.iter().filter(|run| run.started_unix_ns <= window.now_unix_ns());
+        let begun = runs.iter().filter(|run| run.started_unix_ns <= window.until_unix_ns());
         let Numbered { points, names, .. } = Numbered::of(begun.copied());
-        Overviews::new(*window).overview(&points, &names, || (earlier.runs, earlier.rules.to_vec()))
+        let mut overviews = Overviews::new(*window);
+        let mut overview = overviews.overview(&points, &names, || (earlier.runs, earlier.rules.to_vec()))?;
+        overviews.add_cells(&mut overview, &points);
+        Some(overview)
+    }
+
+    /// Whether there is something to tell: a verdict, a lately run that failed, a new warning or a new plan.
+    pub fn has_news(&self) -> bool {
+        self.times.verdict.is_some()
+            || self.recent_failed > 0
+            || !self.new_rules.is_empty()
+            || self.plan_changed_unix_ns.is_some()
     }
 }
 
@@ -77,17 +90,25 @@ pub struct Overviews {
     cells: Cells,
     lately_ms: Vec<f64>,
     usual_ms: Vec<f64>,
+    services: DistinctServices,
 }
 
 impl Overviews {
     /// Of a range.
     pub fn new(window: Window) -> Self {
-        Self { window, cells: Cells::of(&window), lately_ms: Vec::new(), usual_ms: Vec::new() }
+        Self {
+            window,
+            cells: Cells::of(&window),
+            lately_ms: Vec::new(),
+            usual_ms: Vec::new(),
+            services: DistinctServices::default(),
+        }
     }
 
     /// The overview of a label, as [`Overview::of`] tells it, from its runs in any order; none of them starts
-    /// after the end of the range. `earlier` is asked only where it matters: how many runs there are that were
-    /// not given, and the names of the insights that warned in any of them.
+    /// after [`Window::until_unix_ns`]. `earlier` is asked only where it matters: how many runs there are that were
+    /// not given, and the names of the insights that warned in any of them. Slices and days are left out:
+    /// [`Overviews::add_cells`] adds them, which a label that is not on the page asked for does not need.
     pub fn overview<'a>(
         &mut self,
         points: &[Point],
@@ -111,6 +132,7 @@ impl Overviews {
                 range.add(point);
                 total.extend(point.time());
                 plan.in_range = true;
+                self.services.add(point.service);
                 if let Some(name) = names.services[point.service as usize] {
                     service = service.max(Some((point.place(), name)));
                 }
@@ -136,16 +158,17 @@ impl Overviews {
                 Side::Earlier => {}
             }
         }
+        let services = self.services.take(&names.services);
         if range.runs == 0 {
             return None;
         }
-        self.cells.fill(&self.window, points);
         let rules = |of: fn(&InPlan) -> bool| {
             let of_plans = plans.iter().zip(&names.plans).filter(move |(plan, _)| of(plan));
             distinct_rules(of_plans.flat_map(|(_, names)| names.rules.iter().copied()))
         };
         Some(Overview {
             service: service.map(|(_, name)| name),
+            services,
             runs: range.runs,
             failed: range.failed,
             total_wall_ms: total.wall_ms(),
@@ -157,9 +180,47 @@ impl Overviews {
             new_rules: new_rules(rules(|plan| plan.in_new), &rules(|plan| plan.in_old), old_runs, earlier),
             plan_changed_unix_ns: change
                 .unix_ns(points.iter().filter(|p| lately.side_of(p) != Side::Earlier)),
-            bins: self.cells.slices(),
-            days: self.cells.take_days(&self.window),
+            bins: Vec::new(),
+            days: Vec::new(),
         })
+    }
+
+    /// Adds the slices and days of a label, from the runs its overview was made of.
+    pub fn add_cells(&mut self, overview: &mut Overview<'_>, points: &[Point]) {
+        self.cells.fill(&self.window, points);
+        overview.bins = self.cells.slices();
+        overview.days = self.cells.take_days(&self.window);
+    }
+}
+
+/// The services of some runs, by number, each once.
+#[derive(Debug, Default)]
+struct DistinctServices {
+    numbers: Vec<u32>,
+    is_seen: Vec<bool>,
+}
+
+impl DistinctServices {
+    fn add(&mut self, number: u32) {
+        let at = number as usize;
+        if at >= self.is_seen.len() {
+            self.is_seen.resize(at + 1, false);
+        }
+        if !self.is_seen[at] {
+            self.is_seen[at] = true;
+            self.numbers.push(number);
+        }
+    }
+
+    /// How many names the numbers stand for: two numbers may stand for one. Forgets them.
+    fn take(&mut self, names: &[Option<&str>]) -> u64 {
+        for number in &self.numbers {
+            self.is_seen[*number as usize] = false;
+        }
+        let mut names: Vec<_> = self.numbers.drain(..).map(|number| names[number as usize]).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len() as u64
     }
 }
 

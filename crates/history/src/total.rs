@@ -3,7 +3,8 @@
 /// A sum of wall times.
 ///
 /// It is kept in whole nanoseconds, so that it does not depend on the order in which times were added: a sum of
-/// floating point numbers does. Each time is rounded to a nanosecond and counts as at most 2^64 - 1 of them, 584 years.
+/// floating point numbers does. Each time is rounded to a nanosecond. A time is ten years at most when it is sent; earlier
+/// versions stored any, and such a time counts as what it is: the sum ends at 2^128 - 1 nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WallTotal {
     ns: u128,
@@ -15,14 +16,14 @@ impl WallTotal {
         self.ns as f64 / 1e6
     }
 
-    /// Adds a time in milliseconds; times are not negative, and fewer than 2^64.
+    /// Adds a time in milliseconds, which is not negative.
     pub(crate) fn add(&mut self, wall_ms: f64) {
-        self.ns += u128::from(nanos(wall_ms));
+        self.ns = self.ns.saturating_add(nanos(wall_ms));
     }
 
     /// Adds another sum.
     pub(crate) fn merge(&mut self, other: Self) {
-        self.ns += other.ns;
+        self.ns = self.ns.saturating_add(other.ns);
     }
 }
 
@@ -33,18 +34,18 @@ impl Extend<f64> for WallTotal {
 }
 
 /// Half a nanosecond is rounded up.
-fn nanos(wall_ms: f64) -> u64 {
+fn nanos(wall_ms: f64) -> u128 {
     /// Here neighbouring numbers are one apart, so that the sum of this and a smaller number is rounded to a whole one.
     const WHOLE: f64 = (1_u64 << 52) as f64;
     let ns = wall_ms * 1e6;
     if ns >= WHOLE {
-        return ns as u64;
+        return ns as u128;
     }
     // As `round`, which is a call where the processor is not known to have it. Of two whole numbers as near, the sum
     // is rounded to the even one.
     let nearest = ns + WHOLE;
     let up = ns - (nearest - WHOLE) >= 0.5;
-    nearest.to_bits() - WHOLE.to_bits() + u64::from(up)
+    u128::from(nearest.to_bits() - WHOLE.to_bits() + u64::from(up))
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
             1e19,
             1e300,
         ] {
-            assert_eq!(nanos(ns / 1e6), (ns / 1e6 * 1e6).round() as u64, "{ns}");
+            assert_eq!(nanos(ns / 1e6), (ns / 1e6 * 1e6).round() as u128, "{ns}");
         }
     }
 
@@ -98,7 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn one_time_counts_as_at_most_584_years() {
-        assert_eq!(total(&[1e300]).ns, u128::from(u64::MAX));
+    fn a_time_that_nothing_ran_for_is_no_other_time() {
+        assert_eq!(total(&[1e16]).wall_ms(), 1e16, "more than 2^64 ns");
+        assert_eq!(total(&[1e16, 1e16, 5.0]).wall_ms(), 2e16 + 5.0);
+        assert_eq!(total(&[1e308, 1e308]).ns, u128::MAX);
+        let mut merged = total(&[1e308]);
+        merged.merge(total(&[1e308]));
+        assert_eq!(merged.ns, u128::MAX);
     }
 }

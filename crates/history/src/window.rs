@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::limits::{
-    DAY_NS, LATELY_NS, MINUTE_NS, NEW_RULE_NS, OVERVIEW_DAYS_MAX, SLICE_NS, SLICES_A_DAY, USUAL_NS,
+    AHEAD_NS, DAY_NS, LATELY_NS, MINUTE_NS, NEW_RULE_NS, OVERVIEW_DAYS_MAX, SLICE_NS, SLICES_A_DAY, USUAL_NS,
     UTC_OFFSET_MAX_MINUTES,
 };
 
@@ -20,6 +20,8 @@ pub enum WindowError {
 }
 
 /// The last so many times 24 hours, both ends included, and the local days they touch.
+///
+/// Clocks of senders may be ahead: runs that start up to 24 hours after the end are counted as if they started there.
 ///
 /// A local day is 24 hours from local midnight, at one offset from UTC for all days: a change to or from summer
 /// time within the range does not show.
@@ -59,9 +61,14 @@ impl Window {
         })
     }
 
-    /// The end of the range: runs that start later have no part in anything.
+    /// The end of the range.
     pub const fn now_unix_ns(&self) -> i64 {
         self.now_unix_ns
+    }
+
+    /// The last start that counts: runs that start later have no part in anything.
+    pub const fn until_unix_ns(&self) -> i64 {
+        self.now_unix_ns.saturating_add(AHEAD_NS)
     }
 
     /// The start of the range.
@@ -103,7 +110,7 @@ impl Window {
         self.day_count as usize
     }
 
-    /// Which of those days a run in the range started on.
+    /// Which of those days a run in the range started on; one that is ahead, on the last.
     pub fn day_of(&self, started_unix_ns: i64) -> usize {
         place(started_unix_ns, self.first_day_unix_ns, DAY_NS, self.day_count())
     }
@@ -121,7 +128,7 @@ impl Window {
     }
 
     /// Which of those slices a run in the range started in. A slice ends where the next one starts; the last
-    /// holds its end, too.
+    /// holds its end, too, and what is ahead of it.
     pub fn slice_of(&self, started_unix_ns: i64) -> usize {
         place(started_unix_ns, self.since_unix_ns(), SLICE_NS, self.slice_count())
     }

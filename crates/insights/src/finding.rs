@@ -43,13 +43,19 @@ impl Builder {
 
     /// The share of the CPU time it is about; its level follows.
     pub(crate) fn cpu_share(mut self, share: Option<f64>) -> Self {
-        self.0.cpu_share = share.map(round);
+        self.0.cpu_share = share.map(rounded);
         self.weigh(share)
     }
 
     /// The share of the wall time it is about; its level follows.
     pub(crate) fn blocked_share(mut self, share: f64) -> Self {
-        self.0.blocked_share = Some(round(share));
+        self.0.blocked_share = Some(rounded(share));
+        self.weigh(Some(share))
+    }
+
+    /// The share of the wall time that is in no counter and likely its own: its CPU share is not known then.
+    pub(crate) fn uncounted_share(mut self, share: f64) -> Self {
+        self.0.cpu_share = None;
         self.weigh(Some(share))
     }
 
@@ -82,12 +88,12 @@ impl Builder {
 
     /// What following the advice saves at most, of the CPU time.
     pub(crate) fn saves_cpu_ns(self, ns: f64) -> Self {
-        self.number("saves_cpu_at_most", round(ns / 1e6), "ms")
+        self.number("saves_cpu_at_most", rounded(ns / 1e6), "ms")
     }
 
     /// What following the advice saves at most, of the wall time.
     pub(crate) fn saves_wall_ms(self, ms: f64) -> Self {
-        self.number("saves_wall_at_most", round(ms), "ms")
+        self.number("saves_wall_at_most", rounded(ms), "ms")
     }
 
     fn evidence(
@@ -106,6 +112,6 @@ impl Builder {
 }
 
 /// To 6 decimals: what is beyond is noise.
-fn round(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use queryscope_protocol::{Counters, Node, Role};
+use queryscope_protocol::{Node, Role};
 
 use crate::properties::Properties;
 use crate::vocabulary::Term;
@@ -110,7 +110,7 @@ impl Step<'_> {
     }
 
     pub(crate) fn counter(&self, term: &Term) -> Option<u64> {
-        counter(self.node.metrics.as_ref()?, term)
+        term.value_in(self.node.metrics.as_ref()?)
     }
 
     /// Working time in nanoseconds; 0 where it is unknown.
@@ -122,11 +122,6 @@ impl Step<'_> {
     pub(crate) fn runs(&self) -> bool {
         self.node.metrics.as_ref().is_some_and(|counters| counters.done == Some(false))
     }
-}
-
-/// The value of a counter under any of its names.
-pub(crate) fn counter(counters: &Counters<'_>, term: &Term) -> Option<u64> {
-    term.names.iter().find_map(|name| counters.get(name))
 }
 
 #[derive(Debug, Clone, Copy)]

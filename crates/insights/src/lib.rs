@@ -27,5 +27,6 @@ mod words;
 pub use compare::{Account, Cause, Change, Comparison, Delta, Fate, Figures, NodePair, Part, compare};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use progress::{MIN_RUNS, Progress, progress};
-pub use rules::findings;
+pub use rules::user_code::user_code;
+pub use rules::{findings, rules_checked};
 pub use running::Latest;

@@ -3,7 +3,13 @@
 use queryscope_protocol::Profile;
 
 use crate::graph::Graph;
-use crate::vocabulary::Term;
+use crate::rules::user_code;
+use crate::vocabulary::{Term, counters, query_counters};
+
+/// From this share of the wall time on, what no counter holds is said before anything else.
+const UNCOUNTED_SHARE: f64 = 0.5;
+/// Of a shorter query, scheduling alone may be as much.
+const UNCOUNTED_WALL_MS: f64 = 1000.0;
 
 /// A profile and the graph of its physical plan.
 #[derive(Debug)]
@@ -30,6 +36,41 @@ impl<'p> Query<'p> {
     /// CPU time in milliseconds: the query's, or its nodes' where that is more.
     pub(crate) fn cpu_ms(&self) -> f64 {
         self.cpu_ns as f64 / 1e6
+    }
+
+    /// Time reads or writes were under way, in milliseconds; `None` where no counter says so.
+    pub(crate) fn io_ms(&self) -> Option<f64> {
+        let of_nodes = || self.plan.steps.iter().filter_map(|step| step.counter(&counters::IO)).max();
+        let io_ns = self.counter(&query_counters::IO).or_else(of_nodes)?;
+        Some(io_ns as f64 / 1e6)
+    }
+
+    /// CPU time of the whole process while the query ran, in milliseconds; `None` where the sender does not say so.
+    pub(crate) fn process_cpu_ms(&self) -> Option<f64> {
+        self.counter(&query_counters::PROCESS_CPU).map(|ns| ns as f64 / 1e6)
+    }
+
+    /// Wall time that no counter holds, in milliseconds: what is left after planning, work, reads and writes, as if
+    /// no two of them had overlapped. So it is never more than the truth.
+    ///
+    /// Engines do not count what user code does on its own: a Polars `map_elements` over millions of rows counts as
+    /// milliseconds. Nothing says whether this time was work or waiting.
+    pub(crate) fn uncounted_ms(&self) -> f64 {
+        let counted = self.profile.planning_ms.unwrap_or(0.0) + self.cpu_ms() + self.io_ms().unwrap_or(0.0);
+        (self.profile.wall_ms - counted).max(0.0)
+    }
+
+    /// [`Self::uncounted_ms`] as a share of the wall time, where it is at least half of it: then shares of the counted
+    /// time say little. `None` where nothing is counted at all.
+    pub(crate) fn uncounted_share(&self) -> Option<f64> {
+        let share = self.uncounted_ms() / self.profile.wall_ms;
+        let is_known = self.cpu_ns > 0 && self.profile.wall_ms >= UNCOUNTED_WALL_MS;
+        (is_known && share >= UNCOUNTED_SHARE).then_some(share)
+    }
+
+    /// Whether a node calls code of the program.
+    pub(crate) fn calls_user_code(&self) -> bool {
+        self.plan.steps.iter().any(|step| user_code::called(step).is_some())
     }
 
     /// A counter of the query as a whole.

@@ -16,7 +16,7 @@ mod sort_under_limit;
 mod spilling;
 mod unpruned_row_groups;
 mod unused_columns;
-mod user_code;
+pub(crate) mod user_code;
 
 use queryscope_protocol::{Finding, INSIGHTS_FORMAT, Insights, Profile};
 
@@ -43,6 +43,15 @@ const RULES: &[Rule] = &[
 /// Of larger plans nothing is said: some rules look at all that is below each node.
 const MAX_NODES: usize = 10_000;
 
+fn rules_for(nodes: usize) -> &'static [Rule] {
+    if nodes <= MAX_NODES { RULES } else { &[] }
+}
+
+/// How many rules [`findings`] applies to a profile: all, or none to a plan of more than 10,000 nodes.
+pub fn rules_checked(profile: &Profile<'_>) -> usize {
+    rules_for(profile.plan.physical.len()).len()
+}
+
 /// Looks for problems in a profile, also in one of a running query.
 ///
 /// Findings come with those first that are about the most time; a finding about at least 1 % of it has the level
@@ -50,12 +59,14 @@ const MAX_NODES: usize = 10_000;
 pub fn findings(profile: &Profile<'_>) -> Insights<'static> {
     let query = Query::of(profile);
     let mut findings = Vec::new();
-    let rules = if query.plan.steps.len() <= MAX_NODES { RULES } else { &[] };
-    for rule in rules {
+    for rule in rules_for(query.plan.steps.len()) {
         rule(&query, &mut findings);
     }
-    let weight =
-        |finding: &Finding<'_>| finding.cpu_share.unwrap_or(0.0).max(finding.blocked_share.unwrap_or(0.0));
+    let uncounted = query.uncounted_share().unwrap_or(0.0);
+    let weight = |finding: &Finding<'_>| {
+        let counted = finding.cpu_share.unwrap_or(0.0).max(finding.blocked_share.unwrap_or(0.0));
+        if user_code::holds_uncounted(finding) { counted.max(uncounted) } else { counted }
+    };
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     Insights { schema: INSIGHTS_FORMAT.into(), findings }
 }

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use queryscope_protocol::{Counters, Custom, Metrics, Profile, Sample};
 
+use crate::vocabulary::query_counters::PROCESS_CPU;
+
 /// The latest counters of each node.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Latest {
     elapsed_ms: f64,
+    process_cpu_ns: Option<u64>,
     nodes: HashMap<u64, Counters<'static>>,
 }
 
@@ -15,6 +18,7 @@ impl Latest {
     /// Takes the next sample; samples come in their order.
     pub fn take(&mut self, sample: Sample<'_>) {
         self.elapsed_ms = self.elapsed_ms.max(sample.elapsed_ms);
+        self.process_cpu_ns = sample.process_cpu_ns.or(self.process_cpu_ns);
         self.nodes.extend(sample.nodes.into_iter().map(|(id, counters)| (id, owned(counters))));
     }
 
@@ -24,6 +28,12 @@ impl Latest {
     #[must_use]
     pub fn of<'a>(&self, mut started: Profile<'a>) -> Profile<'a> {
         started.wall_ms = started.wall_ms.max(self.elapsed_ms);
+        if let Some(cpu_ns) = self.process_cpu_ns {
+            let sent = started.query_metrics.take().unwrap_or_default();
+            let sent = sent.iter().map(|(name, value)| (name.to_owned(), value));
+            let latest = (PROCESS_CPU.name().to_owned(), cpu_ns);
+            started.query_metrics = Some(sent.chain([latest]).collect());
+        }
         for node in &mut started.plan.physical {
             let mut counters = self.nodes.get(&node.id).cloned().unwrap_or_default();
             counters.done.get_or_insert(false);
@@ -55,7 +65,8 @@ mod tests {
     fn take(latest: &mut Latest, elapsed_ms: f64, nodes: &Value) {
         let line = json!({
             "schema": "engine-telemetry/events@1", "seq": 2, "type": "query.progress",
-            "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506", "elapsed_ms": elapsed_ms, "nodes": nodes,
+            "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506", "elapsed_ms": elapsed_ms,
+            "nodes": nodes, "process_cpu_ns": elapsed_ms as u64,
         });
         let line = line.to_string();
         latest.take(Event::read(&line).expect("an event").sample().expect("valid").expect("a sample"));
@@ -70,6 +81,8 @@ mod tests {
         let text = profile_text(900.0, &plan, json!({}));
         let now = latest.of(profile(&text));
         assert!((now.wall_ms - 1500.0).abs() < f64::EPSILON);
+        let process_cpu = now.query_metrics.as_ref().and_then(|counters| counters.get("process_cpu_ns"));
+        assert_eq!(process_cpu, Some(1500));
         let counters: Vec<_> = now
             .plan
             .physical

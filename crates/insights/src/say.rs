@@ -32,8 +32,8 @@ pub(crate) fn times(factor: f64) -> String {
 /// Milliseconds: `0.25 ms`, `41 ms`, `7.2 s`, `3.1 min`.
 pub(crate) fn millis(ms: f64) -> String {
     let (value, unit) = match ms {
-        ms if ms < 1000.0 => (ms, "ms"),
-        ms if ms < 60_000.0 => (ms / 1000.0, "s"),
+        ms if ms < 999.5 => (ms, "ms"),
+        ms if ms < 59_950.0 => (ms / 1000.0, "s"),
         ms => (ms / 60_000.0, "min"),
     };
     let digits = if value >= 100.0 || value == 0.0 {
@@ -73,8 +73,8 @@ mod tests {
         );
         assert_eq!([2.44, 10.96, 1200.0].map(times), ["2.4x", "11x", "1.2kx"]);
         assert_eq!(
-            [0.0, 0.25, 41.0, 999.0, 7226.6, 186_000.0].map(millis),
-            ["0 ms", "0.25 ms", "41.0 ms", "999 ms", "7.23 s", "3.10 min"]
+            [0.0, 0.25, 41.0, 999.0, 999.7, 7226.6, 59_970.0, 186_000.0].map(millis),
+            ["0 ms", "0.25 ms", "41.0 ms", "999 ms", "1.00 s", "7.23 s", "1.00 min", "3.10 min"]
         );
     }
 }

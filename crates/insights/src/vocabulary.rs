@@ -1,7 +1,12 @@
 //! What counters and properties are called, by the engines and here.
 //!
-//! An engine reports under the first name of a [`Term`], or under one of its other names. `docs/insights.md`
-//! lists the same table; a test keeps the two together.
+//! Every engine has its own names for the same counters and properties. A [`Term`] lists them: an adapter uses the
+//! first, and readers look for them in their order, so that an adapter's own name goes before an engine's.
+//!
+//! This is the only list. The live digest reads it, `docs/insights.md` documents it, and the dashboard's
+//! `ui/src/run/model/vocabulary.ts` is generated from it; tests compare both with it.
+
+use queryscope_protocol::Counters;
 
 /// A counter or a property, under every name it is known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +24,11 @@ impl Term {
     /// The name an adapter uses.
     pub const fn name(&self) -> &'static str {
         self.names[0]
+    }
+
+    /// The value of the counter, under the first of its names that is there.
+    pub fn value_in(&self, counters: &Counters<'_>) -> Option<u64> {
+        self.names.iter().find_map(|name| counters.get(name))
     }
 }
 
@@ -112,9 +122,21 @@ pub mod query_counters {
         term(&["io_ns", "io_total_active_ns"], "ns", "time at least one read or write was under way");
     /// Threads the query could use.
     pub const THREADS: Term = term(&["threads", "num_threads"], "threads", "threads the query could use");
+    /// CPU time of the whole process while the query ran.
+    pub const PROCESS_CPU: Term = term(
+        &["process_cpu_ns"],
+        "ns",
+        "CPU time the whole process used while the query ran, other work of the process included",
+    );
+    /// Queries of the process that ran at a time.
+    pub const PROCESS_QUERIES: Term = term(
+        &["process_queries"],
+        "queries",
+        "the most queries of the process that ran at a time meanwhile, this one included",
+    );
 
     /// All of them.
-    pub const ALL: &[Term] = &[IO, THREADS];
+    pub const ALL: &[Term] = &[IO, THREADS, PROCESS_CPU, PROCESS_QUERIES];
 }
 
 /// Properties of a node.

@@ -1,16 +1,14 @@
 //! One event: a line of a batch.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-
-use crate::format::engine_of_events;
+use crate::check::{
+    self, Allowed, Anything, Counters, Cursor, DecimalMap, Depth, EventsEngine, Id, Integer, Kept, Millis,
+    Nested, Optional, Problem, Profile, Rule, Stop, Unsigned, object,
+};
+use crate::error::{BatchErrorKind, Step, got};
 use crate::id::{QueryId, Seq, StreamId};
-use crate::members::members;
-use crate::reason::sentence;
-use crate::summary::{ProfileSummary, millis};
+use crate::summary::ProfileSummary;
 use crate::text::Text;
 
 /// An event and the line it came in.
@@ -70,186 +68,176 @@ pub struct Process<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads one line.
+    /// Reads one line as it is sent, and checks every member the format names.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with the line and what is allowed.
-    pub fn read(line: &'a str) -> Result<Self, String> {
-        match type_of(line)?.as_ref() {
-            "process" => {
-                let process: ProcessLine<'a> = read(line)?;
-                let id = process.id.parse().map_err(|error| format!("id: {error}"))?;
-                let kind = EventKind::Process(Process {
-                    id,
-                    service: process.service,
-                    environment: process.environment,
-                    host: process.host,
-                    pid: process.pid,
-                    started_unix_ns: process.started_unix_ns,
-                });
-                Self::new(line, process.seq, process.schema, kind)
-            }
-            "query.started" => {
-                let query: ProfileLine<'a> = read(line)?;
-                let kind = EventKind::Started(query_id(&query.query_id)?, Box::new(query.profile));
-                Self::new(line, query.seq, query.schema, kind)
-            }
-            "query.finished" => {
-                let query: ProfileLine<'a> = read(line)?;
-                let kind = EventKind::Finished(query_id(&query.query_id)?, Box::new(query.profile));
-                Self::new(line, query.seq, query.schema, kind)
-            }
-            "query.progress" => {
-                let query: ProgressLine<'a> = read(line)?;
-                let kind = EventKind::Progress(query_id(&query.query_id)?, query.elapsed_ms);
-                Self::new(line, query.seq, query.schema, kind)
-            }
-            _ => {
-                let other: OtherLine<'a> = read(line)?;
-                let kind = EventKind::Other(other.query_id.as_deref().map(query_id).transpose()?);
-                Self::new(line, other.seq, other.schema, kind)
-            }
-        }
+    /// What is wrong with the line, and what is allowed.
+    pub fn read(line: &'a str) -> Result<Self, BatchErrorKind> {
+        Self::read_to(line, Depth::Whole)
     }
 
-    fn new(line: &'a str, seq: u64, schema: Text<'a>, kind: EventKind<'a>) -> Result<Self, String> {
-        let engine = match schema.into_inner() {
-            Cow::Borrowed(schema) => engine_of_events(schema).map(|engine| engine.map(Cow::Borrowed)),
-            Cow::Owned(schema) => {
-                engine_of_events(&schema).map(|engine| engine.map(|e| Cow::Owned(e.into())))
+    /// Reads one line as it is stored. Earlier versions accepted lines that [`Event::read`] refuses: below the first
+    /// level of a profile or sample, nothing is checked here.
+    ///
+    /// # Errors
+    /// What is wrong with the line, and what is allowed.
+    pub fn read_stored(line: &'a str) -> Result<Self, BatchErrorKind> {
+        Self::read_to(line, Depth::Summary)
+    }
+
+    fn read_to(line: &'a str, depth: Depth) -> Result<Self, BatchErrorKind> {
+        let (seq, engine, kind) = match type_of(line)?.as_ref() {
+            "process" => check::read::<ProcessLine>(line, depth)?,
+            "query.started" => {
+                let (seq, engine, id, profile) = profile(line, depth)?;
+                (seq, engine, EventKind::Started(id, profile))
             }
+            "query.finished" => {
+                let (seq, engine, id, profile) = profile(line, depth)?;
+                (seq, engine, EventKind::Finished(id, profile))
+            }
+            "query.progress" => check::read::<ProgressLine>(line, depth)?,
+            _ => check::read::<OtherLine>(line, depth)?,
         };
-        let engine = engine.map_err(|error| format!("schema: {error}"))?;
-        let seq = Seq::new(seq).map_err(|error| error.to_string())?;
         Ok(Self { line, seq, engine, kind })
     }
 }
 
-#[derive(Deserialize)]
-struct ProcessLine<'a> {
-    #[serde(borrow)]
-    schema: Text<'a>,
-    seq: u64,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow, default)]
-    service: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    environment: Option<Text<'a>>,
-    #[serde(borrow)]
-    host: Text<'a>,
-    #[serde(default)]
-    pid: Option<u64>,
-    #[serde(default)]
-    started_unix_ns: Option<i64>,
+/// Number, engine and kind of an event.
+type Read<'a> = (Seq, Option<Cow<'a, str>>, EventKind<'a>);
+/// The same of an event with a profile.
+type ReadProfile<'a> = (Seq, Option<Cow<'a, str>>, QueryId, Box<ProfileSummary<'a>>);
+
+/// Reads an event with a profile, which must be of the event's query.
+fn profile(line: &str, depth: Depth) -> Result<ReadProfile<'_>, BatchErrorKind> {
+    let event = check::read::<ProfileLine>(line, depth)?;
+    let (_, _, query_id, profile) = &event;
+    if depth == Depth::Whole && profile.query_id.parse() != Ok(*query_id) {
+        let path = vec![Step::member("profile"), Step::member("query_id")].into();
+        let allowed = format!("the query_id of the event, {query_id}");
+        return Err(BatchErrorKind::NotAllowed {
+            path,
+            allowed,
+            got: got(&format!("{:?}", &*profile.query_id)),
+        });
+    }
+    Ok(event)
 }
 
-#[derive(Deserialize)]
-struct ProfileLine<'a> {
-    #[serde(borrow)]
-    schema: Text<'a>,
-    seq: u64,
-    #[serde(borrow)]
-    query_id: Text<'a>,
-    #[serde(borrow, deserialize_with = "members")]
-    profile: ProfileSummary<'a>,
-}
-
-#[derive(Deserialize)]
-struct ProgressLine<'a> {
-    #[serde(borrow)]
-    schema: Text<'a>,
-    seq: u64,
-    #[serde(borrow)]
-    query_id: Text<'a>,
-    #[serde(deserialize_with = "millis")]
-    elapsed_ms: f64,
-    #[serde(rename = "nodes")]
-    _nodes: Counters,
-}
-
-#[derive(Deserialize)]
-struct OtherLine<'a> {
-    #[serde(borrow)]
-    schema: Text<'a>,
-    seq: u64,
-    #[serde(borrow, default)]
-    query_id: Option<Text<'a>>,
-}
-
-/// An object of counters that are passed over.
-struct Counters;
-
-impl<'de> Deserialize<'de> for Counters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CountersVisitor;
-
-        impl<'de> Visitor<'de> for CountersVisitor {
-            type Value = Counters;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of node id to counters")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counters, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Counters)
-            }
+object! {
+    /// A `process` event.
+    ProcessLine as "a JSON object" -> Read<'de> {
+        required {
+            schema: EventsEngine,
+            seq: EventSeq,
+            id: Id,
+            host: Kept,
         }
-
-        deserializer.deserialize_map(CountersVisitor)
+        optional {
+            service: Optional<Kept>,
+            environment: Optional<Kept>,
+            pid: Optional<Unsigned>,
+            started_unix_ns: Optional<Integer>,
+        }
+        others: Anything,
+    }
+    keeps {
+        let process = Process {
+            id: StreamId::new(id),
+            service: service.flatten(),
+            environment: environment.flatten(),
+            host,
+            pid: pid.flatten(),
+            started_unix_ns: started_unix_ns.flatten(),
+        };
+        (seq, schema, EventKind::Process(process))
     }
 }
 
-fn query_id(text: &str) -> Result<QueryId, String> {
-    text.parse().map_err(|error| format!("query_id: {error}"))
+object! {
+    /// A `query.started` or `query.finished` event.
+    ProfileLine as "a JSON object" -> ReadProfile<'de> {
+        required {
+            schema: EventsEngine,
+            seq: EventSeq,
+            query_id: Id,
+            profile: Profile,
+        }
+        optional {}
+        others: Anything,
+    }
+    keeps (seq, schema, QueryId::new(query_id), Box::new(profile))
 }
 
-pub(crate) fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, String> {
-    serde_json::from_str(line).map_err(|error| sentence(&error))
+object! {
+    /// A `query.progress` event.
+    ProgressLine as "a JSON object" -> Read<'de> {
+        required {
+            schema: EventsEngine,
+            seq: EventSeq,
+            query_id: Id,
+            elapsed_ms: Millis,
+            nodes: DecimalMap<Nested<Counters>>,
+        }
+        optional {}
+        others: Anything,
+    }
+    keeps (seq, schema, EventKind::Progress(QueryId::new(query_id), elapsed_ms))
+}
+
+object! {
+    /// An event of a type this version does not know.
+    OtherLine as "a JSON object" -> Read<'de> {
+        required {
+            schema: EventsEngine,
+            seq: EventSeq,
+        }
+        optional {
+            query_id: Optional<Id>,
+        }
+        others: Anything,
+    }
+    keeps (seq, schema, EventKind::Other(query_id.flatten().map(QueryId::new)))
+}
+
+/// The number of an event within its stream.
+struct EventSeq;
+
+impl<'de> Rule<'de> for EventSeq {
+    type Value = Seq;
+    const ALLOWED: Allowed = Allowed::new("an integer from 1 to 9223372036854775807");
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<Seq, Stop> {
+        Seq::new(Unsigned::read(cursor)?).map_err(|_| Stop)
+    }
 }
 
 /// Finds the `type` of a line and reads no further than that: most lines name it before anything long.
-fn type_of(line: &str) -> Result<Cow<'_, str>, String> {
-    let mut found = None;
-    let mut deserializer = serde_json::Deserializer::from_str(line);
-    let end = TypeProbe { found: &mut found }.deserialize(&mut deserializer);
-    match (found, end) {
-        (Some(name), _) => Ok(name),
-        (None, Err(error)) => Err(sentence(&error)),
-        (None, Ok(())) => Err("missing field `type`".into()),
+fn type_of(line: &str) -> Result<Cow<'_, str>, BatchErrorKind> {
+    let mut cursor = Cursor::new(line, Depth::Whole);
+    match find_type(&mut cursor) {
+        Ok(name) => Ok(name),
+        Err(Stop) => Err(cursor.into_error()),
     }
 }
 
-struct TypeProbe<'p, 'a> {
-    found: &'p mut Option<Cow<'a, str>>,
-}
-
-impl<'a> DeserializeSeed<'a> for TypeProbe<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
+fn find_type<'a>(cursor: &mut Cursor<'a>) -> Result<Cow<'a, str>, Stop> {
+    let start = cursor.skip_space();
+    if !cursor.takes(b'{') {
+        cursor.note(start, Problem::NotAllowed(Allowed::new("a JSON object")));
+        return Err(Stop);
     }
-}
-
-impl<'a> Visitor<'a> for TypeProbe<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<Text<'a>>()? {
-            if &*key == "type" {
-                *self.found = Some(map.next_value::<Text<'a>>()?.into_inner());
-                return Err(A::Error::custom("found"));
-            }
-            map.next_value::<IgnoredAny>()?;
+    let mut goes_on = !cursor.takes(b'}');
+    while goes_on {
+        if cursor.name()? == "type" {
+            let name = check::expect::<Kept>(cursor).inspect_err(|_| cursor.step(Step::member("type")))?;
+            return Ok(name.into_inner());
         }
-        Ok(())
+        cursor.skip_value()?;
+        goes_on = cursor.goes_on(b'}')?;
     }
+    cursor.end()?;
+    Err(cursor.missing("type"))
 }
 
 #[cfg(test)]

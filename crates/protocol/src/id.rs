@@ -69,7 +69,7 @@ impl QueryId {
     }
 }
 
-fn parse_hyphenated(text: &str) -> Result<Uuid, IdError> {
+pub(crate) fn parse_hyphenated(text: &str) -> Result<Uuid, IdError> {
     Some(text)
         .filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH)
         .and_then(|text| Uuid::try_parse(text).ok())

@@ -6,21 +6,22 @@
 //! limit of the specification. It does no IO and knows no engine.
 
 mod batch;
+mod check;
+mod error;
 mod event;
 mod format;
 mod id;
 pub mod limits;
-mod members;
 mod number;
 mod profile;
-mod reason;
 mod sample;
 mod seq;
 mod summary;
 mod text;
 mod writer;
 
-pub use batch::{Batch, BatchError, Events};
+pub use batch::{Batch, Events};
+pub use error::{BatchError, BatchErrorKind, MemberPath};
 pub use event::{Event, EventKind, Process};
 pub use format::{
     EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,

@@ -7,6 +7,10 @@ pub const MAX_BODY_BYTES: usize = 8 << 20;
 /// Largest batch once decompressed, in bytes; over it the answer is 413.
 pub const MAX_BATCH_BYTES: usize = 64 << 20;
 
+/// Longest duration of an event or profile (`wall_ms`, `cpu_ms`, `elapsed_ms`), in milliseconds: ten years of 365
+/// days. Over it the answer is 400.
+pub const DURATION_MS_MAX: f64 = 10.0 * 365.0 * 86_400_000.0;
+
 /// Queries on a page of `/api/queries` when `limit` is not given.
 pub const PAGE_DEFAULT: usize = 100;
 /// Largest `limit` of `/api/queries`.

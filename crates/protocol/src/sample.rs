@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, EventKind, read};
+use crate::check::node_id;
+use crate::event::{Event, EventKind};
+use crate::number::millis;
 use crate::profile::{Counters, Profile};
-use crate::summary::millis;
 use crate::text::Text;
 
 /// What a `query.progress` event tells: counters since the query's start, of the nodes that changed.
@@ -20,15 +21,32 @@ pub struct Sample<'a> {
     /// Counters by the id of a physical node. A counter that is 0 may be left out.
     #[serde(borrow, deserialize_with = "nodes")]
     pub nodes: Vec<(u64, Counters<'a>)>,
+    /// CPU time the whole process has used since the query's start, other work of the process included. What is no
+    /// count is read as unknown.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub process_cpu_ns: Option<u64>,
+}
+
+fn count_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Member {
+        Count(u64),
+        Other(IgnoredAny),
+    }
+
+    Member::deserialize(deserializer).map(|member| match member {
+        Member::Count(count) => Some(count),
+        Member::Other(IgnoredAny) => None,
+    })
 }
 
 impl<'a> Event<'a> {
     /// Reads the complete profile of a `query.started` or `query.finished` event; `None` for any other.
     ///
     /// # Errors
-    /// A sentence that says what in the profile is not as the format wants it. [`Event::read`] checks only what
-    /// a summary needs.
-    pub fn profile(&self) -> Result<Option<Profile<'a>>, String> {
+    /// What in the profile is not as the format wants it, where [`Event::read_stored`] has passed over it.
+    pub fn profile(&self) -> serde_json::Result<Option<Profile<'a>>> {
         #[derive(Deserialize)]
         struct Line<'a> {
             #[serde(borrow)]
@@ -37,7 +55,7 @@ impl<'a> Event<'a> {
 
         match self.kind {
             EventKind::Started(..) | EventKind::Finished(..) => {
-                read(self.line).map(|line: Line<'a>| Some(line.profile))
+                serde_json::from_str(self.line).map(|line: Line<'a>| Some(line.profile))
             }
             _ => Ok(None),
         }
@@ -46,10 +64,10 @@ impl<'a> Event<'a> {
     /// Reads the counters of a `query.progress` event; `None` for any other.
     ///
     /// # Errors
-    /// A sentence that says what in the counters is not as the format wants it.
-    pub fn sample(&self) -> Result<Option<Sample<'a>>, String> {
+    /// What in the counters is not as the format wants it, where [`Event::read_stored`] has passed over it.
+    pub fn sample(&self) -> serde_json::Result<Option<Sample<'a>>> {
         match self.kind {
-            EventKind::Progress(..) => read(self.line).map(Some),
+            EventKind::Progress(..) => serde_json::from_str(self.line).map(Some),
             _ => Ok(None),
         }
     }
@@ -68,7 +86,7 @@ fn nodes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u64, Counter
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut nodes = Vec::new();
             while let Some(id) = map.next_key::<Text<'de>>()? {
-                let id = id.parse().map_err(|_| {
+                let id = node_id(&id).ok_or_else(|| {
                     A::Error::custom(format_args!("node id {:?} is not a decimal number", &*id))
                 })?;
                 nodes.push((id, map.next_value()?));
@@ -115,19 +133,36 @@ mod tests {
     }
 
     #[test]
-    fn other_events_have_none() {
-        let text = line("query.note", r#""elapsed_ms":1,"nodes":{},"profile":{}"#);
-        let event = Event::read(&text).expect("an event");
-        assert_eq!((event.sample(), event.profile()), (Ok(None), Ok(None)));
+    fn the_time_of_the_process_may_be_there() {
+        let read = |rest: &str| {
+            let text = line("query.progress", &format!(r#""elapsed_ms":2.5,"nodes":{{}}{rest}"#));
+            Event::read(&text)
+                .expect("an event")
+                .sample()
+                .expect("a sample")
+                .expect("progress")
+                .process_cpu_ns
+        };
+        assert_eq!(read(""), None);
+        assert_eq!(read(r#","process_cpu_ns":9300000000"#), Some(9_300_000_000));
+        assert_eq!(read(r#","process_cpu_ns":-1.5"#), None, "what is no count is passed over");
     }
 
     #[test]
-    fn what_a_summary_passes_over_is_checked_here() {
+    fn other_events_have_none() {
+        let text = line("query.note", r#""elapsed_ms":1,"nodes":{},"profile":{}"#);
+        let event = Event::read(&text).expect("an event");
+        assert!(event.sample().is_ok_and(|sample| sample.is_none()));
+        assert!(event.profile().is_ok_and(|profile| profile.is_none()));
+    }
+
+    #[test]
+    fn what_is_passed_over_in_a_stored_line_is_checked_here() {
         for (r#type, rest, cause) in [
             ("query.progress", r#""elapsed_ms":1,"nodes":{"a":{}}"#, "node id \"a\" is not a decimal"),
             ("query.progress", r#""elapsed_ms":1,"nodes":{"-1":{}}"#, "node id \"-1\" is not a decimal"),
             ("query.progress", r#""elapsed_ms":1,"nodes":{"1":[]}"#, "an object of counters"),
-            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":{"rows_sent":0.5}}"#, "a whole number >= 0"),
+            ("query.progress", r#""elapsed_ms":1,"nodes":{"1":{"rows_sent":0.5}}"#, "expected u64"),
             (
                 "query.finished",
                 r#""profile":{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{"physical":[{}],"logical":[]}}"#,
@@ -135,9 +170,9 @@ mod tests {
             ),
         ] {
             let text = line(r#type, rest);
-            let event = Event::read(&text).expect(&text);
+            let event = Event::read_stored(&text).expect(&text);
             let error = event.sample().err().or_else(|| event.profile().err()).expect(&text);
-            assert!(error.contains(cause), "{text}: {error}");
+            assert!(error.to_string().contains(cause), "{text}: {error}");
         }
     }
 }

@@ -1,141 +1,47 @@
 //! The part of a profile that a query's summary needs.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
-
-use crate::format::engine_of_profile;
-use crate::members::members;
 use crate::text::Text;
 
-/// Finding level that makes an insight a warning.
-const WARN: &str = "warn";
-
 /// What a summary shows of a profile, read without building the rest.
-///
-/// Reading checks the members every profile must have (`schema`, `query_id`, `wall_ms`, `plan` with `physical`
-/// and `logical`) and the types of the members it reads; all others are passed over.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ProfileSummary<'a> {
-    #[serde(rename = "schema", deserialize_with = "profile_schema")]
-    _schema: (),
-    #[serde(borrow, rename = "query_id")]
-    _query_id: Text<'a>,
+    /// Identity of the run as the profile says it: a text that is the event's `query_id`, in lines that are sent.
+    pub query_id: Text<'a>,
     /// Name the program gave the query.
-    #[serde(borrow, default)]
     pub label: Option<Text<'a>>,
     /// Hash of the plan.
-    #[serde(borrow, default)]
     pub fingerprint: Option<Text<'a>>,
     /// When the query started, in Unix nanoseconds.
-    #[serde(default)]
     pub started_unix_ns: Option<i64>,
     /// Time since the start, in milliseconds; at least 0.
-    #[serde(deserialize_with = "millis")]
     pub wall_ms: f64,
     /// CPU time over all threads, in milliseconds; at least 0.
-    #[serde(default, deserialize_with = "optional_millis")]
     pub cpu_ms: Option<f64>,
     /// Rows of the result.
-    #[serde(default)]
     pub result_rows: Option<i64>,
     /// The engine's error text when the query failed.
-    #[serde(borrow, default)]
     pub failed: Option<Text<'a>>,
-    #[serde(rename = "plan", deserialize_with = "members")]
-    _plan: Plan,
-    #[serde(borrow, default)]
-    insights: Option<Insights<'a>>,
+    pub(crate) warnings: Vec<Text<'a>>,
 }
 
 impl ProfileSummary<'_> {
     /// The rules of the findings that warn, one entry a finding, in the profile's order.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.insights
-            .iter()
-            .flat_map(|insights| &insights.findings)
-            .filter(|finding| finding.level.as_deref() == Some(WARN))
-            .filter_map(|finding| finding.rule.as_deref())
+        self.warnings.iter().map(|rule| &**rule)
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Plan {
-    #[serde(rename = "physical")]
-    _physical: Nodes,
-    #[serde(rename = "logical")]
-    _logical: Nodes,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Insights<'a> {
-    #[serde(borrow, default)]
-    findings: Vec<Finding<'a>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Finding<'a> {
-    #[serde(borrow, default)]
-    rule: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    level: Option<Text<'a>>,
-}
-
-/// An array whose items are passed over.
-#[derive(Debug, Clone, PartialEq)]
-struct Nodes;
-
-impl<'de> Deserialize<'de> for Nodes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NodesVisitor;
-
-        impl<'de> Visitor<'de> for NodesVisitor {
-            type Value = Nodes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array of nodes")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut nodes: A) -> Result<Nodes, A::Error> {
-                while nodes.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Nodes)
-            }
-        }
-
-        deserializer.deserialize_seq(NodesVisitor)
-    }
-}
-
-fn profile_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-    let schema = Text::deserialize(deserializer)?;
-    engine_of_profile(&schema).map(|_| ()).map_err(D::Error::custom)
-}
-
-pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let ms = f64::deserialize(deserializer)?;
-    if ms >= 0.0 {
-        Ok(ms)
-    } else {
-        Err(D::Error::invalid_value(Unexpected::Float(ms), &"a number of milliseconds >= 0"))
-    }
-}
-
-fn optional_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    #[derive(Deserialize)]
-    struct Millis(#[serde(deserialize_with = "millis")] f64);
-
-    Ok(Option::<Millis>::deserialize(deserializer)?.map(|Millis(ms)| ms))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::{self, Depth};
+    use crate::error::BatchErrorKind;
 
     const SMALLEST: &str = r#"{"schema":"x-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{"physical":[],"logical":[]}}"#;
 
-    fn read(profile: &str) -> Result<ProfileSummary<'_>, String> {
-        serde_json::from_str(profile).map_err(|error| error.to_string())
+    fn read(profile: &str) -> Result<ProfileSummary<'_>, BatchErrorKind> {
+        check::read::<check::Profile>(profile, Depth::Whole)
     }
 
     #[test]
@@ -156,8 +62,8 @@ mod tests {
         ] {
             let profile = SMALLEST.replace(text, "");
             assert_ne!(profile, SMALLEST);
-            let error = read(&profile).expect_err(member);
-            assert!(error.contains(&format!("missing field `{member}`")), "{error}");
+            let error = read(&profile).expect_err(member).to_string();
+            assert!(error.ends_with(&format!("{member} is missing")), "{error}");
         }
     }
 
@@ -181,8 +87,27 @@ mod tests {
         let profile = SMALLEST.replace(
             r#""wall_ms":1"#,
             r#""wall_ms":1,"insights":{"schema":"i","findings":[
-                {"rule":"a","level":"warn"},{"rule":"b","level":"info"},{"rule":"a","level":"warn"}]}"#,
+                {"rule":"a","kind":"k","level":"warn","node_id":1,"title":"t"},
+                {"rule":"b","kind":"k","level":"info","node_id":null,"title":"t"},
+                {"rule":"a","kind":"k","level":"warn","node_id":2,"title":"t"}]}"#,
         );
         assert_eq!(read(&profile).expect("a profile").warnings().collect::<Vec<_>>(), ["a", "a"]);
+    }
+
+    #[test]
+    fn a_duration_is_ten_years_at_most() {
+        for member in ["wall_ms", "cpu_ms"] {
+            let profile = |ms: &str| match member {
+                "wall_ms" => SMALLEST.replace(r#""wall_ms":1"#, &format!(r#""wall_ms":{ms}"#)),
+                _ => SMALLEST.replace(r#""wall_ms":1"#, &format!(r#""wall_ms":1,"cpu_ms":{ms}"#)),
+            };
+            let most = profile("315360000000");
+            assert!(read(&most).is_ok(), "{most}");
+            let more = profile("315360000001");
+            let error = read(&more).expect_err(&more).to_string();
+            assert!(error.contains(member) && error.ends_with("got 315360000001"), "{error}");
+            let stored = check::read::<check::Profile>(&more, Depth::Summary);
+            assert!(stored.is_ok(), "an earlier version may have stored it");
+        }
     }
 }

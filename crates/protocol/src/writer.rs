@@ -76,6 +76,7 @@ impl BatchWriter {
             query_id,
             elapsed_ms: sample.elapsed_ms,
             nodes: NodeMap(&sample.nodes),
+            process_cpu_ns: sample.process_cpu_ns,
         };
         append(&mut self.lines, seq, &line)
     }
@@ -161,6 +162,8 @@ struct ProgressLine<'s, 'a> {
     #[serde(serialize_with = "elapsed_ms")]
     elapsed_ms: f64,
     nodes: NodeMap<'s, 'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_cpu_ns: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

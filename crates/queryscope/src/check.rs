@@ -13,6 +13,7 @@ mod acknowledged;
 mod columns;
 mod files;
 mod findings;
+mod losses;
 mod pieces;
 mod place;
 mod queries;
@@ -72,11 +73,16 @@ async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
         }
         findings.problems = 0;
         findings.notes = 0;
+        findings.known_losses = 0;
         let Some(again) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
         judged = again;
     }
     tell(&judged, &findings);
-    Ok(if findings.problems + findings.lost == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if findings.problems + findings.lost + findings.known_losses == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Judges what is there now; `None` when there is no database to judge.
@@ -108,7 +114,8 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
         Some(root) => files::check(&root, &opened.store, findings).await,
         None => Vec::new(),
     };
-    let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, findings).await?;
+    let losses = losses::note(&opened.store, seen.keys().copied(), findings).await?;
+    let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, &losses, findings).await?;
     opened.store.close().await?;
     Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left }))
 }
@@ -119,22 +126,32 @@ fn tell(judged: &Judged, findings: &Findings) {
     if findings.json {
         let told = json!({
             "level": "total", "queries": stored.queries, "events": stored.events, "streams": streams,
-            "acknowledged": acknowledged.events, "deleted": acknowledged.deleted,
+            "acknowledged": acknowledged.events, "acknowledged_lost": acknowledged.lost.events,
+            "deleted": acknowledged.deleted,
             "problems": problems, "notes": notes, "repaired": repairs, "lost": lost,
         });
         println!("{told}");
         return;
     }
-    let deleted = match acknowledged.deleted {
-        0 => String::new(),
-        events => format!(" ({events} deleted since)"),
+    let lost_before = match acknowledged.lost.events {
+        0 => None,
+        events => Some(format!("{events} lost, recorded by {}", acknowledged.lost.repairs())),
     };
+    let deleted = match acknowledged.deleted {
+        0 => None,
+        events => Some(format!("{events} deleted since")),
+    };
+    let missing: Vec<String> = lost_before.into_iter().chain(deleted).collect();
+    let missing = if missing.is_empty() { String::new() } else { format!(" ({})", missing.join("; ")) };
     let mut verdict = if *problems == 0 { "sound".to_owned() } else { format!("{problems} problems") };
     if repairs + lost > 0 {
         verdict = format!("{verdict} after {repairs} repairs, {lost} losses");
     }
+    if acknowledged.lost.events > 0 && *problems == 0 {
+        verdict.push_str(" but for these");
+    }
     println!(
-        "{} queries, {} events, {streams} streams, {} acknowledged events{deleted}: {verdict}",
+        "{} queries, {} events, {streams} streams, {} acknowledged events{missing}: {verdict}",
         stored.queries, stored.events, acknowledged.events,
     );
 }

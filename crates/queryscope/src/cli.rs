@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use queryscope_recordings::Location;
+use queryscope_store::Name;
 
 /// See what queries do: what is running, what got slower, since when, and why.
 ///
@@ -55,7 +56,7 @@ pub(crate) struct DataArg {
 pub(crate) struct DatabaseArg {
     /// PostgreSQL database that collectors share, instead of one in the data folder: `postgres://user@host/name`, with
     /// `?sslmode=verify-full` where others might listen
-    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true)]
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true, value_parser = text)]
     pub(crate) database: Option<String>,
 }
 
@@ -85,7 +86,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "TOKEN", env = "QUERYSCOPE_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
     /// Host name readers may use beside localhost and addresses; may be given several times
-    #[arg(long, value_name = "NAME", env = "QUERYSCOPE_ALLOWED_HOST", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", env = "QUERYSCOPE_ALLOWED_HOST", value_delimiter = ',', value_parser = text)]
     pub(crate) allowed_host: Vec<String>,
     /// A running query that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
@@ -104,7 +105,7 @@ pub(crate) struct ImportArgs {
     pub(crate) data: DataArg,
     /// Project the queries belong to
     #[arg(long, default_value = "default")]
-    pub(crate) project: String,
+    pub(crate) project: Name,
 }
 
 #[derive(Debug, Args)]
@@ -117,11 +118,11 @@ pub(crate) struct TokenArgs {
 pub(crate) enum TokenCommand {
     /// Make a token and print it, this once
     Add {
-        /// Name of the token
-        name: String,
-        /// Project its batches belong to
+        /// Name of the token: up to 64 letters, digits, dots, hyphens and underscores
+        name: Name,
+        /// Project its batches belong to, a name like the token's
         #[arg(long, default_value = "default")]
-        project: String,
+        project: Name,
         #[command(flatten)]
         data: DataArg,
         #[command(flatten)]
@@ -180,7 +181,7 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) from: PathBuf,
     /// PostgreSQL database that collectors share: `postgres://user@host/name`; they may be running
-    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true)]
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_DATABASE", hide_env_values = true, value_parser = text)]
     pub(crate) to: String,
     /// Where the collectors keep recordings (as their --recordings) [default: the database, until they write them]
     #[arg(long, value_name = "PLACE", env = "QUERYSCOPE_RECORDINGS")]
@@ -200,6 +201,11 @@ pub(crate) struct DemoArgs {
     /// Send the history alone, no live queries
     #[arg(long)]
     pub(crate) history_only: bool,
+}
+
+/// A text that is not empty.
+fn text(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("it is empty".into()) } else { Ok(text.to_owned()) }
 }
 
 /// Seconds, or a time with a unit.

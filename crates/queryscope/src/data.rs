@@ -22,6 +22,7 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use queryscope_recordings::Location;
+use queryscope_store::FileIdentity;
 
 /// The project of the token made at the first start.
 pub(crate) const DEFAULT_PROJECT: &str = "default";
@@ -36,6 +37,19 @@ pub(crate) struct DataFolder(PathBuf);
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
+    identity: FileIdentity,
+}
+
+impl Lock {
+    fn of(file: File, path: &Path) -> Result<Self> {
+        let identity = FileIdentity::of(path).with_context(|| format!("{} is gone", path.display()))?;
+        Ok(Self { _file: file, identity })
+    }
+
+    /// Which file is locked: another one under its name, another process may lock.
+    pub(crate) fn identity(&self) -> &FileIdentity {
+        &self.identity
+    }
 }
 
 impl DataFolder {
@@ -145,7 +159,7 @@ impl DataFolder {
             Ok(()) => {
                 // Left by a service that was killed: nobody answers there any more.
                 self.remove_address();
-                Ok(Some(Lock { _file: file }))
+                Ok(Some(Lock::of(file, &path)?))
             }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
@@ -172,7 +186,7 @@ impl DataFolder {
         let begun = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Lock { _file: file }),
+                Ok(()) => return Lock::of(file, &path),
                 Err(TryLockError::WouldBlock) if begun.elapsed() < ROUND_WAIT => {
                     std::thread::sleep(Duration::from_millis(20));
                 }

@@ -25,6 +25,7 @@ pub(crate) struct FileBatch {
 /// Reads a file batch by batch.
 pub(crate) struct EventsFile {
     input: Box<dyn BufRead + Send>,
+    empty: bool,
     line: u64,
     process: Option<(String, u64)>,
     /// Whether the file ended in the middle of a line that can not be read.
@@ -44,18 +45,25 @@ impl FileBatch {
 }
 
 impl EventsFile {
-    /// Opens a file; whether it is gzip shows in its first bytes.
+    /// Opens a file; whether it is gzip shows in its first bytes, and must where its name says so.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut file = BufReader::new(
             File::open(path).with_context(|| format!("{} can not be opened", path.display()))?,
         );
-        let gzip = file
-            .fill_buf()
-            .with_context(|| format!("{} can not be read", path.display()))?
-            .starts_with(&GZIP_MAGIC);
+        let first = file.fill_buf().with_context(|| format!("{} can not be read", path.display()))?;
+        let (gzip, empty) = (first.starts_with(&GZIP_MAGIC), first.is_empty());
+        let named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        if named && !gzip && !empty {
+            bail!("it is not gzip, as its name says");
+        }
         let input: Box<dyn BufRead + Send> =
             if gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
-        Ok(Self { input, line: 0, process: None, cut: false, failed: None })
+        Ok(Self { input, empty, line: 0, process: None, cut: false, failed: None })
+    }
+
+    /// Whether there is nothing in the file.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty
     }
 
     /// Whether the file ended in the middle of a line, which was left out.
@@ -116,7 +124,13 @@ impl EventsFile {
         match self.input.by_ref().take(limit).read_until(b'\n', &mut bytes) {
             Ok(0) => return Ok(None),
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
+            // A plain file has no such errors.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                bail!("line {}: its gzip ends before its end: the file is cut off", self.line + 1);
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                bail!("line {}: its gzip is damaged: {error}", self.line + 1);
+            }
             Err(error) => return Err(error).with_context(|| format!("line {}", self.line + 1)),
         }
         self.line += 1;
@@ -127,12 +141,15 @@ impl EventsFile {
             bail!("line {} is over {} MiB", self.line, limit >> 20);
         }
         match String::from_utf8(bytes) {
-            Ok(text) if whole || Event::read(&text).is_ok() => Ok(Some(text)),
+            // Before the first process event nothing is left out.
+            Ok(text) if whole || self.process.is_none() || Event::read_stored(&text).is_ok() => {
+                Ok(Some(text))
+            }
             Ok(_) => {
                 self.cut = true;
                 Ok(None)
             }
-            Err(_) if !whole => {
+            Err(_) if !whole && self.process.is_some() => {
                 self.cut = true;
                 Ok(None)
             }
@@ -146,7 +163,7 @@ fn process_of(line: &str) -> Option<queryscope_protocol::StreamId> {
     if !line.contains("process") {
         return None;
     }
-    match Event::read(line).ok()?.kind {
+    match Event::read_stored(line).ok()?.kind {
         EventKind::Process(process) => Some(process.id),
         _ => None,
     }
@@ -215,9 +232,8 @@ mod tests {
         let (batches, cut) = read(&members).expect("readable");
         assert_eq!(batches, [(vec![process(0), event(2), event(3)], vec![1, 2, 3])]);
         assert!(!cut);
-        let (batches, cut) = read(&members[..members.len() - 3]).expect("readable as far as it goes");
-        assert_eq!(batches[0].0[..2], [process(0), event(2)]);
-        assert!(cut || batches[0].0.len() == 3);
+        let error = read(&members[..members.len() - 3]).expect_err("cut off");
+        assert!(error.to_string().contains("its gzip ends before its end"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use queryscope_collector::{ApiError, Collector, Settings, SystemClock};
+use queryscope_store::Name;
 
 use crate::cli::ImportArgs;
 use crate::data::{DataFolder, Lock};
@@ -18,7 +19,7 @@ use crate::token::TemporaryToken;
 pub(crate) async fn run(args: ImportArgs) -> Result<()> {
     let data = DataFolder::create(&args.data.data)?;
     let mut signals = Signals::listen()?;
-    let target = Target::open(&data, &args.project).await?;
+    let target = Target::open(&data, args.project).await?;
     let mut progress = Progress::new("events", None);
     let mut total = Answer { accepted: 0, duplicates: 0 };
     let mut result = Ok(());
@@ -40,6 +41,9 @@ pub(crate) async fn run(args: ImportArgs) -> Result<()> {
 
 async fn import(path: &Path, target: &Target, progress: &mut Progress, total: &mut Answer) -> Result<()> {
     let mut file = EventsFile::open(path)?;
+    if file.is_empty() {
+        bail!("it is empty");
+    }
     let mut store = async |text: Vec<u8>| -> Result<()> {
         let answer = target.store(text).await?;
         progress.add(answer.accepted + answer.duplicates);
@@ -64,19 +68,19 @@ async fn import(path: &Path, target: &Target, progress: &mut Progress, total: &m
 
 /// Where batches go: into the folder, or to the service that has it.
 enum Target {
-    Folder { collector: Collector, project: String, _lock: Lock },
+    Folder { collector: Collector, project: Name, _lock: Lock },
     Service { poster: Poster, token: TemporaryToken },
 }
 
 impl Target {
-    async fn open(data: &DataFolder, project: &str) -> Result<Self> {
+    async fn open(data: &DataFolder, project: Name) -> Result<Self> {
         if let Some(lock) = data.lock()? {
             let opened = store::open(data)?;
             let clock = Arc::new(SystemClock::new());
             let collector =
                 Collector::start(opened.store, opened.recordings, clock, opened.commits, Settings::default())
                     .await?;
-            Ok(Self::Folder { collector, project: project.to_owned(), _lock: lock })
+            Ok(Self::Folder { collector, project, _lock: lock })
         } else {
             let token = TemporaryToken::make(data, "import", project).await?;
             Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
@@ -86,7 +90,7 @@ impl Target {
     async fn store(&self, batch: Vec<u8>) -> Result<Answer> {
         match self {
             Self::Folder { collector, project, .. } => {
-                let stored = collector.ingest(project, batch).await?;
+                let stored = collector.ingest(&project.to_string(), batch).await?;
                 Ok(Answer { accepted: stored.accepted, duplicates: stored.duplicates })
             }
             Self::Service { poster, .. } => poster.post_async(batch).await,

@@ -7,6 +7,7 @@ mod data;
 mod demo;
 mod events_file;
 mod import;
+mod log;
 mod migrate;
 mod open_files;
 mod post;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     // What is kept is nobody else's business, also in a folder others may enter.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    init_log();
+    log::init();
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
@@ -66,18 +67,4 @@ fn without_huge_pages() {
     // A sandbox may forbid it; then memory is taken in larger pieces.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-}
-
-/// Logs to standard error; `QUERYSCOPE_LOG` says what, as `RUST_LOG` does elsewhere.
-fn init_log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("QUERYSCOPE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(color)
-        // It would say so with `eprintln!`, which panics where the log can not be written: on a full disk.
-        .log_internal_errors(false)
-        .init();
 }

@@ -209,6 +209,10 @@ impl Migration {
                 })
                 .await?;
         }
+        let losses = self.source.store.losses(stream.stream_id).await?;
+        if !losses.is_empty() {
+            patiently(|| self.target.store.record_losses(losses.clone())).await?;
+        }
         Ok(())
     }
 }

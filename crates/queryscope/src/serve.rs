@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
 use queryscope_recordings::Location;
-use queryscope_store::Store;
-use tokio::net::TcpListener;
+use queryscope_store::{FileIdentity, Store};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
@@ -16,32 +16,39 @@ use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
 use crate::{open_files, snippet, store, token};
 
+/// Connections that wait to be accepted, as far as the system allows. One for which there is no room tries again
+/// after a second. With the usual 128, a burst of connections makes everybody else wait so.
+const WAITING_MAX: u32 = 4096;
 const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
-    open_files::raise();
+    let open_files = open_files::raise();
+    if let Some(token) = &args.token {
+        token::check_given(token, "QUERYSCOPE_TOKEN")?;
+    }
     let data = DataFolder::create(&args.data.data)?;
-    let Some(_lock) = data.lock()? else {
+    let Some(lock) = data.lock()? else {
         bail!(
             "{} is in use by another queryscope: stop it, or choose another folder with --data",
             data.path().display()
         );
     };
-    let listener = bind(args.bind, "--bind").await?;
+    let listener = bind(args.bind, "--bind")?;
     let ingest = match args.ingest_bind {
-        Some(address) => Some(bind(address, "--ingest-bind").await?),
+        Some(address) => Some(bind(address, "--ingest-bind")?),
         None => None,
     };
-    let opened = if let Some(address) = &args.database.database {
+    let (opened, place) = if let Some(address) = &args.database.database {
         let place = args.recordings.recordings.clone();
-        store::open_shared(address, &place.unwrap_or_else(|| Location::Folder(data.recordings()))).await?
+        let place = place.unwrap_or_else(|| Location::Folder(data.recordings()));
+        (store::open_shared(address, &place).await?, place)
     } else {
         if let Some(place) = &args.recordings.recordings {
             // What was mistyped is not kept.
             store::recordings(place)?;
             data.keep_recordings_at(place)?;
         }
-        store::open(&data)?
+        (store::open_locked(&data, &lock)?, data.location()?)
     };
     let (token, made) = match (&args.token, &args.database.database) {
         (Some(token), _) => (Some(token.clone()), false),
@@ -52,13 +59,17 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
             (first, made)
         }
     };
+    let defaults = Settings::default();
+    let addresses = 1 + usize::from(ingest.is_some());
     let settings = Settings {
+        connections_max: open_files::connections_max(open_files, addresses, defaults.connections_max),
         silent_after: args.silent_after,
         recordings_lock: Some(data.recordings_lock()),
+        recordings_folder: folder(&place)?,
         keep: args.keep_days.map(|days| DAY * days),
         tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
-        ..Settings::default()
+        ..defaults
     };
     let clock = Arc::new(SystemClock::new());
     let collector = Collector::start(opened.store, opened.recordings, clock, opened.commits, settings)
@@ -71,10 +82,24 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     greet(&data, &url, senders, &args, token.as_deref().filter(|_| made));
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
-    data.remove_address();
+    // Another service may have the folder, or another folder its name.
+    if lock.identity().is_in_place() {
+        data.remove_address();
+    }
     result.context("the service ended")?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The folder of the recordings, where they are in one.
+fn folder(place: &Location) -> Result<Option<FileIdentity>> {
+    match place {
+        Location::Folder(folder) => {
+            let identity = FileIdentity::of(folder);
+            Ok(Some(identity.with_context(|| format!("{place} cannot be opened"))?))
+        }
+        Location::Bucket { .. } => Ok(None),
+    }
 }
 
 fn access(token: &str) -> Access {
@@ -87,16 +112,23 @@ async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
         return Ok(None);
     }
     // Another collector may be as fast.
-    Ok(token::add(store, "first", DEFAULT_PROJECT).await.ok())
+    Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
 }
 
-async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     if !address.ip().is_loopback() {
         tracing::warn!(%address, "others can reach this address; reading needs no token");
     }
-    TcpListener::bind(address)
-        .await
+    listen(address)
         .with_context(|| format!("can not listen on {address}: choose another address with {flag}"))
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// Where a browser on this machine finds the service.

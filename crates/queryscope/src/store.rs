@@ -10,7 +10,7 @@ use queryscope_store::Store;
 use queryscope_store_postgres::{OpenError as SharedError, PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::data::DataFolder;
+use crate::data::{DataFolder, Lock};
 
 /// How long a database may take to be there: services start in any order.
 const DATABASE_WAIT: Duration = Duration::from_mins(1);
@@ -26,6 +26,11 @@ pub(crate) struct Opened {
 /// Opens a folder, and brings it up to date if an earlier version wrote it.
 pub(crate) fn open(data: &DataFolder) -> Result<Opened> {
     open_with(data, SqliteOptions::default())
+}
+
+/// The same, for a service, which ends when the lock of the folder is no longer its own.
+pub(crate) fn open_locked(data: &DataFolder, lock: &Lock) -> Result<Opened> {
+    open_with(data, SqliteOptions { held: vec![lock.identity().clone()], ..SqliteOptions::default() })
 }
 
 /// The same, for a command that asks for no answers over many queries.

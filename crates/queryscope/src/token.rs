@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use queryscope_collector::{Clock, SystemClock, hash_token};
-use queryscope_store::{Store, TokenRecord};
+use queryscope_store::{Name, Store, TokenRecord};
 
 use crate::cli::{DataArg, DatabaseArg, TokenArgs, TokenCommand};
 use crate::data::{DataFolder, new_token};
@@ -17,7 +17,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
                 Some(address) => store::open_database(address).await?,
                 None => store::open_for_tokens(&DataFolder::create(&data.data)?)?,
             };
-            let token = add(&store, &name, &project).await?;
+            let token = add(&store, name, project.clone()).await?;
             println!("{token}");
             eprintln!("shown this once; senders of project {project} use it within a second");
             store.close().await?;
@@ -47,17 +47,27 @@ async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Stor
     }
 }
 
-/// Makes a token; its text is not kept anywhere.
-pub(crate) async fn add(store: &Arc<dyn Store>, name: &str, project: &str) -> Result<String> {
-    for (what, value) in [("name", name), ("project", project)] {
-        if value.trim().is_empty() || value.chars().any(char::is_control) {
-            bail!("the {what} of a token must be a text");
-        }
+/// Whether a token that was given is one that a header can carry. An empty one is a variable that was never set: no
+/// sender has it. It is checked here, since the parser of the command line prints what it refuses.
+pub(crate) fn check_given(token: &str, variable: &str) -> Result<()> {
+    if token.trim().is_empty() {
+        bail!("the token is empty: give one, or leave {variable} unset");
     }
+    if !token.chars().all(|char| char.is_ascii_graphic()) {
+        bail!(
+            "a token is of visible ASCII characters without spaces; the one given is not ({variable}, --token)"
+        );
+    }
+    Ok(())
+}
+
+/// Makes a token; its text is not kept anywhere.
+pub(crate) async fn add(store: &Arc<dyn Store>, name: Name, project: Name) -> Result<String> {
     let token = new_token();
+    let name = String::from(name);
     let record = TokenRecord {
-        name: name.to_owned(),
-        project: project.to_owned(),
+        name: name.clone(),
+        project: project.into(),
         hash: hash_token(&token),
         created_unix_ms: SystemClock::new().unix_ms(),
     };
@@ -76,11 +86,11 @@ pub(crate) struct TemporaryToken {
 
 impl TemporaryToken {
     /// Makes a token of a project; the service takes it within a second.
-    pub(crate) async fn make(data: &DataFolder, purpose: &str, project: &str) -> Result<Self> {
+    pub(crate) async fn make(data: &DataFolder, purpose: &str, project: Name) -> Result<Self> {
         let store = store::open_for_tokens(data)?;
-        let name = format!("{purpose} {}", uuid::Uuid::now_v7());
-        let text = add(&store, &name, project).await?;
-        Ok(Self { store, name, text })
+        let name: Name = format!("{purpose}-{}", uuid::Uuid::now_v7()).parse()?;
+        let text = add(&store, name.clone(), project).await?;
+        Ok(Self { store, name: name.into(), text })
     }
 
     /// The token itself.

@@ -24,12 +24,24 @@ pub(crate) async fn open(
 ) -> Result<Content, RecordingError> {
     let query_id = parts.query.query_id;
     for _ in 0..MOVES_MAX {
-        if let Some(content) = try_open(recordings, &store, parts).await? {
+        if let Some(content) = try_open(recordings, &store, parts.clone()).await? {
             return Ok(content);
         }
+        let before = parts;
         parts = store.recording(query_id).await?.ok_or(RecordingError::Gone)?;
+        if has_not_moved(&before, &parts) {
+            // Where nothing can be reached, nothing is missing.
+            recordings.find_root().await?;
+            break;
+        }
     }
-    Err(RecordingError::Gone)
+    Err(RecordingError::Missing { query_id })
+}
+
+/// Whether the store still says that a query's events are where they were.
+fn has_not_moved(before: &RecordingParts, now: &RecordingParts) -> bool {
+    let ids = |parts: &RecordingParts| parts.chunks.iter().map(|chunk| chunk.id).collect::<Vec<_>>();
+    before.sealed_path == now.sealed_path && ids(before) == ids(now)
 }
 
 async fn try_open(
@@ -40,7 +52,7 @@ async fn try_open(
     if parts.chunks.is_empty()
         && let Some(path) = &parts.sealed_path
     {
-        return match recordings.open(path).await {
+        return match recordings.open_of(&parts, path).await {
             Err(RecordingError::Gone) => Ok(None),
             opened => opened.map(Some),
         };
@@ -122,6 +134,6 @@ impl Assembly {
                 Err(Interrupted::Failed(error)) => return Err(error),
             }
         }
-        Err(RecordingError::Gone)
+        Err(RecordingError::Missing { query_id: self.query_id })
     }
 }

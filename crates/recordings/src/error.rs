@@ -8,9 +8,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// There is no such recording, or no more: it may have been deleted while it was read.
+    /// There is no such query or file, or no more: it may have been deleted while it was read.
     #[error("the recording is gone")]
     Gone,
+    /// The store knows the query and where its recording is, and nothing is there.
+    #[error("the recording of query {query_id} is missing")]
+    Missing {
+        /// The query.
+        query_id: QueryId,
+    },
     /// What is stored of the query is damaged or can not be put in order; trying again does not help.
     #[error("the recording of query {query_id} is damaged: {reason}")]
     Damaged {

@@ -32,6 +32,23 @@ impl Folders {
         blocking(move || folders.iter().try_for_each(|folder| sync_folder(folder))).await
     }
 
+    /// Fails where the root is not there; an object store on it says that it is empty.
+    pub(crate) async fn find_root(&self) -> Result<(), RecordingError> {
+        let root = self.root.clone();
+        blocking(move || fs::read_dir(root).map(|_| ())).await
+    }
+
+    /// Whether a recording's name is that of something else than a file: of a link, say. Date folders may be links.
+    pub(crate) async fn leads_elsewhere(&self, path: &str) -> Result<bool, RecordingError> {
+        let path = self.root.join(path);
+        blocking(move || match fs::symlink_metadata(path) {
+            Ok(found) => Ok(!found.is_file()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+
     /// Deletes, in date folders (`YYYY/MM/DD`), files of interrupted writes that were last written before
     /// `before`, and the folders if they are empty.
     pub(crate) async fn tidy(&self, days: Vec<String>, before: SystemTime) -> Result<(), RecordingError> {

@@ -2,17 +2,20 @@
 //!
 //! While a query's events are chunks in the store, its recording is put together from them as it is read;
 //! sealing writes the same to a file of its own and gives the store's room back. Chunks are gzip members, so
-//! a recording is, wherever it can be, nothing but its chunks joined end to end. Recordings lie on any
-//! [`object_store::ObjectStore`]: a local folder or a bucket.
+//! a recording is, wherever it can be, nothing but its chunks joined end to end. Who downloads one gets it as one
+//! member. Recordings lie on any [`object_store::ObjectStore`]: a local folder or a bucket.
 
 mod assemble;
 mod bucket;
 mod content;
+mod download;
 mod error;
 mod folders;
+mod join;
 mod lines;
 mod location;
 mod merge;
+mod owner;
 mod pages;
 mod recordings;
 mod seal;
@@ -20,6 +23,7 @@ mod source;
 mod sweep;
 
 pub use content::Content;
+pub use download::one_member;
 pub use error::RecordingError;
 pub use lines::LineReader;
 pub use location::{Cloud, Location, UnknownLocation};

@@ -12,7 +12,7 @@ use crate::content::{self, Content};
 use crate::error::RecordingError;
 use crate::folders::{self, Folders};
 use crate::location::Location;
-use crate::{assemble, bucket};
+use crate::{assemble, bucket, download, owner};
 
 /// Recordings in a folder or a bucket, under `YYYY/MM/DD/<query_id>.jsonl.gz`.
 ///
@@ -91,14 +91,50 @@ impl Recordings {
     /// Events that are stored later may be in it, too. Sealing meanwhile does not disturb it. A few MiB of it
     /// are in memory at a time, or, where chunks overlap, all chunks that overlap at one place.
     ///
+    /// A sealed recording is compared with its query: its file is no link, and its first lines are the query's.
+    ///
     /// # Errors
-    /// [`RecordingError::Gone`] when the query is deleted, also while reading.
+    /// [`RecordingError::Gone`] when the query is deleted, also while reading; [`RecordingError::Missing`] when only
+    /// its sealed recording is.
     pub async fn read(
         &self,
         store: &Arc<dyn Store>,
         parts: RecordingParts,
     ) -> Result<Content, RecordingError> {
         assemble::open(self, Arc::clone(store), parts).await
+    }
+
+    /// The recording of a query as [`read`](Self::read) gives it, as one gzip member: what browsers and `curl` can
+    /// decode. Nothing is compressed again; 64 KiB more are in memory.
+    ///
+    /// Every member's checksum is compared. Damage in the first 256 KiB is found before anything is given; later damage
+    /// ends the bytes with an error. The size is known where all is within these.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read).
+    pub async fn download(
+        &self,
+        store: &Arc<dyn Store>,
+        parts: RecordingParts,
+    ) -> Result<Content, RecordingError> {
+        let query_id = parts.query.query_id;
+        download::one_member(query_id, self.read(store, parts).await?).await
+    }
+
+    /// The sealed recording of a query, whose first lines have been compared with what the store knows of it.
+    pub(crate) async fn open_of(
+        &self,
+        parts: &RecordingParts,
+        path: &str,
+    ) -> Result<Content, RecordingError> {
+        let location = parse(path)?;
+        if let Some(folders) = &self.folders
+            && folders.leads_elsewhere(location.as_ref()).await?
+        {
+            let reason = "its file is a link, or no file".to_owned();
+            return Err(RecordingError::Damaged { query_id: parts.query.query_id, reason });
+        }
+        owner::check(parts, content::open(&self.objects, location).await?).await
     }
 
     /// Asks for the years that there are: whether recordings can be reached.
@@ -108,6 +144,14 @@ impl Recordings {
     pub async fn reach(&self) -> Result<(), RecordingError> {
         self.objects.list_with_delimiter(None).await?;
         Ok(())
+    }
+
+    /// Fails where the folder or bucket itself is not there: then no recording can be said to be missing.
+    pub(crate) async fn find_root(&self) -> Result<(), RecordingError> {
+        match &self.folders {
+            Some(folders) => folders.find_root().await,
+            None => self.reach().await,
+        }
     }
 
     /// Deletes a sealed recording and the date folders it leaves empty; nothing happens when there is none.

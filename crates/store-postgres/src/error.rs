@@ -67,6 +67,11 @@ pub(crate) enum DbError {
 }
 
 impl DbError {
+    /// Whether there is no room on the database's disk.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Self::Database(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+
     /// Whether somebody else was faster: trying again at once may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(error) = self else { return false };
@@ -82,7 +87,7 @@ impl DbError {
 /// Nothing ends the process: the database is another's, and other collectors may reach it.
 impl From<DbError> for StoreError {
     fn from(error: DbError) -> Self {
-        Self::unavailable(error)
+        if error.is_full() { Self::Full(error.into()) } else { Self::unavailable(error) }
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0001_initial.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0002_status.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0003_segments.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0004_losses.sql"), usable_from: 1 },
 ];
 
 /// The database's format, and from which on a program may use it.

@@ -16,6 +16,7 @@ mod group;
 mod hints;
 mod kept;
 mod list;
+mod losses;
 mod migrate;
 mod names;
 mod options;

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
 use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, Kept, ListRequest, Listed,
-    OverviewEntry, Position, Query, QueryFilter, RecordingParts, Run, Sealed, Store, StoreError, StoreStats,
-    StreamBatch, StreamSeen, TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, Foreground, GroupsAnswer, GroupsRequest, Kept, ListRequest,
+    Listed, Loss, OverviewAnswer, OverviewRequest, Position, Query, QueryFilter, RecordingParts, Run, Sealed,
+    Store, StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::connect::Server;
@@ -27,7 +25,7 @@ use crate::options::PostgresOptions;
 use crate::row::{COLUMNS, listed};
 use crate::terms::TermIds;
 use crate::writer::{Writer, Writing};
-use crate::{kept, migrate, recording, retention, segments, silence, token, verify};
+use crate::{kept, losses, migrate, recording, retention, segments, silence, token, verify};
 
 /// Connections of the follower: one looks, one loads, one forgets.
 const FOLLOWERS: usize = 3;
@@ -40,6 +38,10 @@ const STREAMS: &str = "
     FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
 const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY id LIMIT $2";
 const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
+/// What is written goes to files of its own, which grow.
+const PROBE: &str = "
+    CREATE TEMPORARY TABLE queryscope_probe ON COMMIT DROP AS
+    SELECT repeat(n::text, 1000) FROM generate_series(1000, 1099) AS n";
 const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
         FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment']) AS name)";
@@ -56,8 +58,8 @@ pub struct PostgresStore {
     follower: Arc<Follower>,
     follow: Pool,
     terms: Arc<TermTexts>,
-    /// Answers over many queries take a core and memory: they are made one at a time.
-    analyses: Semaphore,
+    /// The commits under way.
+    foreground: Arc<Foreground>,
 }
 
 impl PostgresStore {
@@ -133,7 +135,7 @@ impl PostgresStore {
         };
         let writer = Writer::start(options.writers, writing);
         tracing::info!(%server, "connected");
-        Ok(Self { node, format, read, writer, write, follower, follow, terms, analyses: Semaphore::new(1) })
+        Ok(Self { node, format, read, writer, write, follower, follow, terms, foreground: Arc::default() })
     }
 
     /// Takes out the copies of queries that do not say what their rows say, while others may use the database; gives back
@@ -156,8 +158,8 @@ impl PostgresStore {
         filter: QueryFilter,
         answer: impl FnOnce(&ColumnNames, &Snapshot, &Selection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
-        self.answer(self.follower.snapshot().await?, filter, answer).await
+        let snapshot = self.follower.snapshot().await?.yielding_to(self.foreground());
+        self.answer(snapshot, filter, answer).await
     }
 
     /// Answers from columns, of the queries a filter keeps, on a thread that may block.
@@ -193,7 +195,12 @@ impl PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        let _under_way = self.foreground.enter();
         self.writer.commit(batch).await
+    }
+
+    fn foreground(&self) -> Arc<Foreground> {
+        Arc::clone(&self.foreground)
     }
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
@@ -234,16 +241,19 @@ impl Store for PostgresStore {
         self.analyse(filter, facets).await
     }
 
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, by)).await
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, &request))
+            .await
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
         self.analyse(filter, versions).await
     }
 
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &window))
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
     }
 
@@ -304,6 +314,21 @@ impl Store for PostgresStore {
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         let rows = rows(&self.reader().await?, UNKEPT, &[&id.uuid()]).await?;
         Ok(rows.first().map(|row| row.get::<_, i64>(0).cast_unsigned()))
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        Ok(losses::of_stream(&self.reader().await?, id).await?)
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(losses::record(&mut client, self.format, &losses).await?)
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        let client = self.write.get().await.map_err(DbError::from)?;
+        client.batch_execute(PROBE).await.map_err(DbError::from)?;
+        Ok(())
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {

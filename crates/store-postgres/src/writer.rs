@@ -146,8 +146,12 @@ impl Writing {
             Ok(None) => self.one_by_one(batches).await,
             Err(error) if batches.len() > 1 && is_of_a_batch(&error) => self.one_by_one(batches).await,
             Err(error) => {
-                let reason = said(&error);
-                batches.iter().map(|_| Err(StoreError::unavailable(reason.clone()))).collect()
+                let (reason, full) = (said(&error), error.is_full());
+                let failed = || {
+                    let reason = reason.clone().into();
+                    if full { StoreError::Full(reason) } else { StoreError::Unavailable(reason) }
+                };
+                batches.iter().map(|_| Err(failed())).collect()
             }
         }
     }

@@ -226,7 +226,7 @@ async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
     let late = tokio::spawn(accepted(one, batch(1).finished(1, HELD, facts("late")).build()));
     gate.reached().await;
     let labels = async || -> Vec<String> {
-        let groups = other.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        let groups = other.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         groups.into_iter().map(|group| group.key).collect()
     };
     for number in 2..5 {

@@ -92,7 +92,7 @@ async fn what_one_acknowledged_every_other_answers() {
     let [one, other] = two().await;
     for turn in 1..=20 {
         one.commit(batch(1).finished(turn, turn, finished("x")).build()).await.expect("stored");
-        let groups = other.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        let groups = other.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         assert_eq!(groups.iter().map(|group| group.runs).collect::<Vec<_>>(), [turn]);
     }
     one.delete_before(i64::MAX, 100).await.expect("deleted");
@@ -162,7 +162,7 @@ async fn a_database_that_goes_away_is_found_again() {
     let mut server = Server::start(&[]);
     server.run("CREATE SCHEMA s");
     let store = open(&server.address("s")).await;
-    let all = || store.groups(QueryFilter::default(), GroupBy::Label);
+    let all = || store.all_groups(QueryFilter::default(), GroupBy::Label);
     store.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
     server.crash();
     let refused = store.commit(batch(1).finished(2, 3, facts("x")).build()).await;
@@ -229,7 +229,7 @@ async fn wait_for_first_copy(sql: &tokio_postgres::Client, there: bool) {
 
 /// How many queries of each label there are, at a store.
 async fn labels(store: &Arc<dyn Store>) -> Vec<(String, u64)> {
-    let groups = store.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+    let groups = store.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
     let mut labels: Vec<_> = groups.into_iter().map(|group| (group.key, group.runs)).collect();
     labels.sort_unstable();
     labels
@@ -287,7 +287,7 @@ async fn who_only_looks_copies_nothing() {
     let looks = PostgresStore::open(&address, looks).await.expect("opens");
     let sql = connect(&address).await;
     for _ in 0..20 {
-        looks.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        looks.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         let marks = sql.query_one("SELECT count(*) FROM segment", &[]).await.expect("read");
         assert_eq!(marks.get::<_, i64>(0), 0);
     }

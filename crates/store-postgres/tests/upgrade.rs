@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use queryscope_postgres_server::shared;
-use queryscope_store::testsuite::{batch, facts, query_id};
-use queryscope_store::{GroupBy, QueryFilter, Run, Sealed, Store, StoreError};
+use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
+use queryscope_store::{GroupBy, Loss, QueryFilter, Run, Sealed, Store, StoreError};
 use queryscope_store_postgres::{OpenError, PostgresOptions, PostgresStore};
 use tokio_postgres::NoTls;
 
@@ -49,7 +49,7 @@ async fn earlier_and_later_versions_store_the_same_events_once() {
     let again = open(&address).await.expect("opens");
     again.commit(batch(1).progress(1, [251]).build()).await.expect("stored");
     for store in [&*earlier, &later, &again] {
-        let groups = store.groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
+        let groups = store.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         assert_eq!(groups.iter().map(|group| group.runs).sum::<u64>(), 1);
         assert_eq!(store.streams(None, 9).await.expect("read")[0].seen, [Run { first: 2, last: 251 }]);
         assert_eq!(store.verify().await.expect("judged"), [""; 0]);
@@ -77,7 +77,7 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     let sealed = Sealed { query_id: query_id(1), path, chunks: Vec::new(), replaces: None };
     refused(earlier.seal(vec![sealed]).await.map(drop));
     refused(earlier.unsealed(1).await.map(drop));
-    refused(earlier.groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
+    refused(earlier.all_groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
 
     let is_too_new = |error: &OpenError| matches!(error, OpenError::TooNew { found, known: FORMAT } if *found == FORMAT + 2);
     let error = open(&address).await.expect_err("an earlier version");
@@ -138,4 +138,23 @@ async fn what_an_earlier_version_changes_no_start_finds_in_a_copy() {
         assert_eq!(facets(&open(&address).await.expect("opens")).await, facets(&this).await);
         assert_eq!(this.verify().await.expect("judged"), [""; 0]);
     }
+}
+
+#[tokio::test]
+async fn losses_are_recorded_beside_a_version_that_knows_nothing_of_them() {
+    let address = shared();
+    let options = || PostgresOptions { answers: false, ..PostgresOptions::default() };
+    let earlier = PostgresStore::open_as_earlier(&address, options(), 3).await.expect("opens");
+    earlier.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
+    let this = open(&address).await.expect("brings it up to date");
+    let stream_id = stream_id(1);
+    assert_eq!(this.losses(stream_id).await.expect("read"), []);
+    let loss = Loss { stream_id, query_id: Some(query_id(1)), events: 2, found_unix_ms: Some(7) };
+    this.record_losses(vec![loss, loss]).await.expect("recorded");
+    // It goes on, and what it deletes takes nothing of the record.
+    earlier.commit(batch(1).finished(2, 3, facts("x")).build()).await.expect("stored");
+    let again = PostgresStore::open_as_earlier(&address, options(), 3).await.expect("opens");
+    assert_eq!(again.delete_before(i64::MAX, 9).await.expect("deleted").len(), 2);
+    assert_eq!(this.losses(stream_id).await.expect("read"), [loss]);
+    assert_eq!(this.verify().await.expect("judged"), [""; 0]);
 }

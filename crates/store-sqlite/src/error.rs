@@ -81,7 +81,12 @@ pub(crate) fn store_error(error: rusqlite::Error) -> StoreError {
         ),
         _ => false,
     };
-    if fatal { StoreError::Fatal(error.into()) } else { StoreError::unavailable(error) }
+    let full = error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull);
+    match (fatal, full) {
+        (true, _) => StoreError::Fatal(error.into()),
+        (_, true) => StoreError::Full(error.into()),
+        _ => StoreError::unavailable(error),
+    }
 }
 
 /// A value in the database that this version could not have written.

@@ -10,12 +10,13 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_accounts.sql"),
     include_str!("../migrations/0003_versions.sql"),
     include_str!("../migrations/0004_status.sql"),
     include_str!("../migrations/0005_segments.sql"),
+    include_str!("../migrations/0006_losses.sql"),
 ];
 
 /// First SQLite without the WAL-reset bug.

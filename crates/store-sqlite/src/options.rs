@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use queryscope_store::FileIdentity;
+
 /// One group commit, as its observer sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitGroup {
@@ -22,6 +24,9 @@ pub struct SqliteOptions {
     /// Whether a database of an earlier version is brought up to date, or refused. A store that may not do that is one
     /// that is looked at: it is not prepared for the next start either.
     pub upgrade: bool,
+    /// Files beside the database's own that must stay where they are, such as the lock of the folder. Where one of all
+    /// these was deleted, moved or replaced, nothing is written any more.
+    pub held: Vec<FileIdentity>,
     /// Is told of every group commit, on the writer's thread.
     pub on_commit: Box<dyn Fn(CommitGroup) + Send>,
     /// Is told how long the writer moved its log into the database, during which nothing is committed.
@@ -34,6 +39,7 @@ impl Default for SqliteOptions {
             readers: 4,
             answers: true,
             upgrade: true,
+            held: Vec::new(),
             on_commit: Box::new(|_| {}),
             on_checkpoint: Box::new(|_| {}),
         }
@@ -46,6 +52,7 @@ impl fmt::Debug for SqliteOptions {
             .field("readers", &self.readers)
             .field("answers", &self.answers)
             .field("upgrade", &self.upgrade)
+            .field("held", &self.held)
             .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
-use queryscope_store::{Packer, Query, day_of_path, named_by, sealed_path};
+use queryscope_store::{Loss, Packer, Query, day_of_path, named_by, sealed_path};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::migrate::open_writer;
 use crate::terms::TermIds;
-use crate::{put, seen, segments};
+use crate::{losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
 const TOLD_BY_OTHERS: [(&str, &str); 6] = [
@@ -50,11 +50,14 @@ pub struct Repair {
     db: Connection,
     terms: TermIds,
     packer: Packer,
+    now_unix_ms: i64,
 }
 
 /// What is stored of a query, as far as it can be read.
 #[derive(Debug, Clone)]
 pub struct StoredQuery {
+    /// The query.
+    pub id: QueryId,
     /// Its stream; `None` when that is not there.
     pub stream: Option<StoredStream>,
     /// Its project, if it can be read.
@@ -103,15 +106,15 @@ pub struct Unbalanced {
 type Done<T> = rusqlite::Result<T>;
 
 impl Repair {
-    /// Begins to repair the database at a path, which is brought up to date.
+    /// Begins to repair the database at a path, which is brought up to date. Losses are recorded as found now.
     ///
     /// # Errors
     /// When it can not be opened.
-    pub fn begin(path: &Path) -> Result<Self, OpenError> {
+    pub fn begin(path: &Path, now_unix_ms: i64) -> Result<Self, OpenError> {
         let db = open_writer(path, true)?;
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         db.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        Ok(Self { db, terms: TermIds::default(), packer: Packer::new() })
+        Ok(Self { db, terms: TermIds::default(), packer: Packer::new(), now_unix_ms })
     }
 
     /// Makes everything that was written durable.
@@ -216,6 +219,7 @@ impl Repair {
             .optional()?;
         let Some((row, stream, project, sealed_day, version, committed)) = found else { return Ok(None) };
         Ok(Some(StoredQuery {
+            id,
             stream: stream.map(|stream| self.stream(stream)).transpose()?.flatten(),
             project: project.map(|project| self.text(project)).transpose()?.flatten(),
             sealed_path: sealed_day.map(|day| sealed_path(id, day, version.map(i64::cast_unsigned))),
@@ -281,8 +285,20 @@ impl Repair {
         Ok(())
     }
 
-    /// Sets how many events a query was given and how many of these are lost.
+    /// Sets how many events a query was given and how many of these are lost; those that were not known to be are
+    /// recorded.
     pub fn set_account(&self, query: &StoredQuery, committed: u64, lost: u64) -> Done<()> {
+        let known = "SELECT events FROM loss WHERE query = ?1";
+        let known: u64 = self.db.query_row(known, [query.row], |row| row.get(0)).optional()?.unwrap_or(0);
+        if let Some(stream) = &query.stream {
+            if lost < known {
+                // Some were found again.
+                let sql = "DELETE FROM recorded_loss WHERE stream_id = ?1 AND query_id = ?2";
+                self.db.execute(sql, (stream.id.uuid().as_bytes(), query.id.uuid().as_bytes()))?;
+            }
+            let found = if lost < known { lost } else { lost - known };
+            self.record_loss(stream.id, Some(query.id), found)?;
+        }
         self.db.execute("UPDATE running SET events = 0 WHERE query = ?1", [query.row])?;
         self.db.execute("UPDATE query SET events = ?2 WHERE id = ?1", (query.row, committed))?;
         self.db.execute("DELETE FROM loss WHERE query = ?1", [query.row])?;
@@ -290,6 +306,14 @@ impl Repair {
             self.db.execute("INSERT INTO loss (query, events) VALUES (?1, ?2)", (query.row, lost))?;
         }
         Ok(())
+    }
+
+    fn record_loss(&self, stream_id: StreamId, query_id: Option<QueryId>, events: u64) -> Done<()> {
+        let found_unix_ms = Some(self.now_unix_ms);
+        if events == 0 {
+            return Ok(());
+        }
+        losses::record(&self.db, &Loss { stream_id, query_id, events, found_unix_ms })
     }
 
     /// Marks events of a stream as seen; how many had not been.
@@ -399,13 +423,13 @@ impl Repair {
         found.collect()
     }
 
-    /// Counts the events of a stream that are missing among those no query keeps.
+    /// Counts the events of a stream that are missing among those no query keeps, and records them as lost.
     pub fn balance(&self, stream: Unbalanced) -> Done<()> {
         self.db.execute(
             "UPDATE stream SET unkept = max(unkept + ?2, 0) WHERE stream_id = ?1",
             (stream.stream_id.uuid().as_bytes(), stream.missing),
         )?;
-        Ok(())
+        self.record_loss(stream.stream_id, None, u64::try_from(stream.missing).unwrap_or(0))
     }
 }
 

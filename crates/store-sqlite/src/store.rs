@@ -6,15 +6,13 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, versions};
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
-    TokenRecord, VersionEntry,
+    Account, Commits, Committed, Deleted, Facets, Foreground, GroupsAnswer, GroupsRequest, ListRequest,
+    Listed, Loss, OverviewAnswer, OverviewRequest, Query, QueryFilter, RecordingParts, Sealed, Store,
+    StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
-use rusqlite::OptionalExtension;
-use tokio::sync::Semaphore;
+use rusqlite::{Connection, OptionalExtension};
 use uuid::Uuid;
 
 use crate::account;
@@ -26,7 +24,7 @@ use crate::readers::Readers;
 use crate::row::{COLUMNS, listed};
 use crate::silence::{self, Ended};
 use crate::writer::Writer;
-use crate::{list, recording, retention, seen, token, verify};
+use crate::{list, losses, recording, retention, seen, token, verify};
 
 /// A store in one SQLite database.
 #[derive(Debug)]
@@ -36,8 +34,8 @@ pub struct SqliteStore {
     thread: Mutex<Option<JoinHandle<()>>>,
     readers: Readers,
     columns: LoadedColumns,
-    /// Answers over many queries take a core and memory: they are made one at a time.
-    analyses: Semaphore,
+    /// The commits under way.
+    foreground: Arc<Foreground>,
 }
 
 impl SqliteStore {
@@ -58,7 +56,7 @@ impl SqliteStore {
             thread: Mutex::new(Some(thread)),
             readers,
             columns: loaded,
-            analyses: Semaphore::new(1),
+            foreground: Arc::default(),
         })
     }
 
@@ -68,8 +66,7 @@ impl SqliteStore {
         filter: QueryFilter,
         answer: impl FnOnce(&DatabaseNames<'_>, &Snapshot, &Selection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let _turn = self.analyses.acquire().await.map_err(StoreError::unavailable)?;
-        let snapshot = self.columns.snapshot().await?;
+        let snapshot = self.columns.snapshot().await?.yielding_to(self.foreground());
         self.readers
             .work(move |db, terms| {
                 let names = DatabaseNames { db, terms };
@@ -90,7 +87,12 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError> {
+        let _under_way = self.foreground.enter();
         self.writer.commit(batch).await
+    }
+
+    fn foreground(&self) -> Arc<Foreground> {
+        Arc::clone(&self.foreground)
     }
 
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError> {
@@ -143,16 +145,19 @@ impl Store for SqliteStore {
         self.analyse(filter, |names, snapshot, selection| facets(names, snapshot, selection)).await
     }
 
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, by)).await
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| groups(names, snapshot, selection, &request))
+            .await
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
         self.analyse(filter, |names, snapshot, selection| versions(names, snapshot, selection)).await
     }
 
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &window))
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
     }
 
@@ -211,6 +216,23 @@ impl Store for SqliteStore {
 
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         self.readers.read(move |db, _| account::unkept(db, id)).await
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        self.readers.read(move |db, _| losses::of_stream(db, id)).await
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        self.writer.write(move |db| losses.iter().try_for_each(|loss| losses::record(db, loss))).await
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        // The first page is written to the log, whether it changes or not.
+        let same = |db: &Connection| {
+            let format: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            db.pragma_update(None, "user_version", format)
+        };
+        self.writer.write(same).await
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {

@@ -17,6 +17,7 @@ use crate::load;
 use crate::migrate::open_writer;
 use crate::options::{CommitGroup, SqliteOptions};
 use crate::pace::Pace;
+use crate::places::Places;
 use crate::segments::Copier;
 use crate::touched::Touched;
 
@@ -69,6 +70,7 @@ impl Writer {
         let copies = options.upgrade && options.answers;
         let copier = copies.then(|| Copier::new(&db, Instant::now())).transpose().map_err(failed)?;
         let worker = Worker {
+            places: Places::of(path, options.held),
             db,
             committer,
             checkpointer: Checkpointer::new(options.on_checkpoint),
@@ -161,6 +163,7 @@ fn closed() -> StoreError {
 }
 
 struct Worker {
+    places: Places,
     db: Connection,
     committer: Committer,
     checkpointer: Checkpointer,
@@ -197,8 +200,7 @@ impl Worker {
                             Job::Close(_) => {}
                         }
                     }
-                    // The last connection to close moves what is left of the log.
-                    drop(self);
+                    self.close();
                     let _ = done.send(());
                     return;
                 }
@@ -210,11 +212,28 @@ impl Worker {
             }
             next = next.or_else(|| jobs.blocking_recv());
         }
+        self.close();
+    }
+
+    /// Closes the database. The last connection to do so moves what is left of the log, and deletes the log by its
+    /// name: where another database has taken the place, that would be the other's.
+    fn close(mut self) {
+        if self.places.displaced_now(Instant::now()).is_some() {
+            std::mem::forget(self.db);
+        }
+    }
+
+    /// Whether something may be written.
+    fn may_write(&mut self) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(spent());
+        }
+        self.places.displaced(Instant::now()).map_or(Ok(()), |path| Err(StoreError::Displaced(path)))
     }
 
     fn write(&mut self, work: Work) {
-        let db = if self.failed { Err(spent()) } else { Ok(&mut self.db) };
-        let end = work(db);
+        let may = self.may_write();
+        let end = work(may.map(|()| &mut self.db));
         self.failed |= end.failed;
         // Who is told finds what was done in every read.
         self.move_columns();
@@ -258,7 +277,7 @@ impl Worker {
         for (at, (_, reply)) in group.drain(..).enumerate() {
             let result = match &mut results {
                 Ok(results) => std::mem::replace(&mut results[at], Err(spent())),
-                Err(error) => Err(self.explain(error)),
+                Err(error) => Err(Self::explain(error)),
             };
             // Who asked may have gone; the batch is stored all the same.
             let _ = reply.send(result);
@@ -273,9 +292,7 @@ impl Worker {
         &mut self,
         group: &[(Box<StreamBatch>, Reply<Committed>)],
     ) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
-        if self.failed {
-            return Err(spent());
-        }
+        self.may_write()?;
         self.committer.begin(self.feed.is_followed());
         let result = commit_all(&mut self.db, &mut self.committer, group);
         if let Err(error) = &result {
@@ -289,12 +306,14 @@ impl Worker {
     }
 
     /// An error for each of several who wait on the same work.
-    fn explain(&self, error: &StoreError) -> StoreError {
-        let cause = match error {
-            StoreError::Unavailable(cause) | StoreError::Fatal(cause) => cause.to_string(),
-            other => other.to_string(),
-        };
-        if self.failed { StoreError::Fatal(cause.into()) } else { StoreError::unavailable(cause) }
+    fn explain(error: &StoreError) -> StoreError {
+        match error {
+            StoreError::Fatal(cause) => StoreError::Fatal(cause.to_string().into()),
+            StoreError::Full(cause) => StoreError::Full(cause.to_string().into()),
+            StoreError::Displaced(path) => StoreError::Displaced(path.clone()),
+            StoreError::Unavailable(cause) => StoreError::unavailable(cause.to_string()),
+            other => StoreError::unavailable(other.to_string()),
+        }
     }
 
     /// Copies a segment if one is due: whether it did.
@@ -353,7 +372,7 @@ fn commit_all(
     let mut results = Vec::with_capacity(group.len());
     for (batch, _) in group {
         results.push(match committer.commit(&transaction, batch) {
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Fatal(_))) => return Err(error),
+            Err(error) if error.is_failure() => return Err(error),
             result => result,
         });
     }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::Snapshot;
-use queryscope_store::{Account, Store, StoreError};
+use queryscope_store::{Account, Loss, Store, StoreError};
 use queryscope_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// The format this version writes.
-const FORMAT: usize = 5;
+const FORMAT: usize = 6;
 
 /// A copy of a database in the tree.
 fn database(format: usize, folder: &Path) -> PathBuf {
@@ -92,4 +92,21 @@ fn there_is_a_folder_of_this_format() {
     let path = database(FORMAT, folder.path());
     let refused = SqliteStore::open(&path, SqliteOptions { upgrade: false, ..SqliteOptions::default() });
     drop(refused.expect("after a migration: make a folder of the new format, too, see testdata/README.md"));
+}
+
+#[tokio::test]
+async fn what_an_earlier_version_found_to_be_lost_is_on_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = database(5, folder.path());
+    let db = rusqlite::Connection::open(&path).expect("a database");
+    db.execute("INSERT INTO loss (query, events) SELECT id, 3 FROM query ORDER BY id LIMIT 1", [])
+        .expect("noted");
+    drop(db);
+    let store = SqliteStore::open(&path, SqliteOptions::default()).expect("opens");
+    let query = store.query(id(1)).await.expect("a store").expect("a query");
+    let stream_id = query.stream_id;
+    let losses = store.losses(stream_id).await.expect("a store");
+    assert_eq!(losses, [Loss { stream_id, query_id: Some(id(1)), events: 3, found_unix_ms: None }]);
+    assert_eq!(store.account(id(1)).await.expect("a store").expect("counted").lost, 3);
+    store.close().await.expect("closed");
 }

@@ -1,7 +1,13 @@
 //! Answers over many queries. Those of one start stand in the order they were first stored, as in the list.
 
-use queryscope_history::{Day, Group, Median, Overview, Verdict, Version};
+use std::cmp::Reverse;
+
+use queryscope_history::{Day, Group, Median, Overview, Verdict, Version, Window};
 use queryscope_protocol::QueryId;
+use serde::{Deserialize, Serialize};
+
+use crate::filter::QueryFilter;
+use crate::packed::{self, Entry, Packed};
 
 /// A value of a field, and how many queries have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +45,41 @@ pub enum GroupBy {
     Fingerprint,
 }
 
+/// Which groups are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct GroupsRequest {
+    /// The queries that are grouped.
+    pub filter: QueryFilter,
+    /// What they are grouped by.
+    pub by: GroupBy,
+    /// Groups after this place alone.
+    pub after: Option<GroupPlace>,
+    /// So many groups at most; all where it is left out.
+    pub limit: Option<usize>,
+}
+
+/// Where a group stands: the one whose query started last first, then by key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields of a group")]
+pub struct GroupPlace {
+    pub last_started_unix_ns: Reverse<i64>,
+    pub key: String,
+}
+
+/// Some groups of an answer, in their order.
+#[derive(Debug, Clone, Default)]
+pub struct GroupsAnswer {
+    /// The groups.
+    pub entries: Packed<GroupEntry>,
+    /// The place of the last one, where others follow.
+    pub next: Option<GroupPlace>,
+}
+
 /// The queries of one label or one plan.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupEntry {
     /// The label or the fingerprint.
+    #[serde(skip)]
     pub key: String,
     /// Queries, of every state.
     pub runs: u64,
@@ -73,6 +110,21 @@ impl GroupEntry {
             rules: owned(&group.rules),
             recent_wall_ms: group.recent_wall_ms,
         }
+    }
+
+    /// Where it stands in the answer.
+    pub fn place(&self) -> GroupPlace {
+        GroupPlace { last_started_unix_ns: Reverse(self.last_started_unix_ns), key: self.key.clone() }
+    }
+}
+
+impl Entry for GroupEntry {
+    fn name(&self) -> &str {
+        &self.key
+    }
+
+    fn named(self, key: String) -> Self {
+        Self { key, ..self }
     }
 }
 
@@ -113,12 +165,133 @@ impl VersionEntry {
     }
 }
 
+/// In which order an overview lists labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OverviewOrder {
+    /// The label that took the most time first.
+    #[default]
+    Time,
+    /// Labels with news first ([`Overview::has_news`]), then by time.
+    News,
+}
+
+/// What an entry of an overview is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OverviewSplit {
+    /// A label.
+    #[default]
+    Label,
+    /// A label in one service. Runs without a service are together, too.
+    Service,
+}
+
+/// What an overview is to cover.
+#[derive(Debug, Clone)]
+pub struct OverviewRequest {
+    /// The queries it looks at; its times and search have no say.
+    pub filter: QueryFilter,
+    /// The range.
+    pub window: Window,
+    /// Which entries come first.
+    pub order: OverviewOrder,
+    /// What an entry is of.
+    pub split: OverviewSplit,
+    /// Entries after this place alone.
+    pub after: Option<OverviewPlace>,
+    /// So many entries at most; all where it is left out.
+    pub limit: Option<usize>,
+}
+
+impl OverviewRequest {
+    /// Every label, the one that took the most time first.
+    pub fn whole(filter: QueryFilter, window: Window) -> Self {
+        Self {
+            filter,
+            window,
+            order: OverviewOrder::default(),
+            split: OverviewSplit::default(),
+            after: None,
+            limit: None,
+        }
+    }
+}
+
+/// How far to the front an entry belongs: what it tells and how long it took. Of two of one rank names decide.
+pub type OverviewRank = (Reverse<bool>, Reverse<u64>);
+
+/// Where an entry of an overview stands, in the order of the request.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields of an entry")]
+pub struct OverviewPlace {
+    pub rank: OverviewRank,
+    pub label: String,
+    /// Where entries are split by service.
+    pub service: Option<String>,
+}
+
+/// All entries of an overview together, whatever its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OverviewTotals {
+    /// Entries: labels, or labels in one service each.
+    pub labels: u64,
+    /// Runs in the range, of every state.
+    pub runs: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Wall time of those of them that finished, together, in nanoseconds: a sum that no order of adding changes.
+    pub total_wall_ns: u128,
+    /// Entries that are slower than usual.
+    pub slower: u64,
+    /// Entries that are faster than usual.
+    pub faster: u64,
+}
+
+impl OverviewTotals {
+    /// Adds an entry.
+    pub fn add(&mut self, overview: &Overview<'_>) {
+        self.labels += 1;
+        self.runs += overview.runs;
+        self.failed += overview.failed;
+        self.total_wall_ns += (overview.total_wall_ms * 1e6).round() as u128;
+        self.slower += u64::from(overview.times.verdict == Some(Verdict::Slower));
+        self.faster += u64::from(overview.times.verdict == Some(Verdict::Faster));
+    }
+
+    /// Adds other entries.
+    pub fn merge(&mut self, other: &Self) {
+        self.labels += other.labels;
+        self.runs += other.runs;
+        self.failed += other.failed;
+        self.total_wall_ns += other.total_wall_ns;
+        self.slower += other.slower;
+        self.faster += other.faster;
+    }
+
+    /// Wall time of the runs that finished, together, in milliseconds.
+    pub fn total_wall_ms(&self) -> f64 {
+        self.total_wall_ns as f64 / 1e6
+    }
+}
+
+/// Some entries of an overview, in their order.
+#[derive(Debug, Clone, Default)]
+pub struct OverviewAnswer {
+    /// All entries together, also those that are left out.
+    pub totals: OverviewTotals,
+    /// The entries.
+    pub entries: Packed<OverviewEntry>,
+    /// The place of the last one, where others follow.
+    pub next: Option<OverviewPlace>,
+}
+
 /// How a label is doing; [`Overview`] says what the fields are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each field is documented where it is computed, in Overview and Comparison")]
 pub struct OverviewEntry {
+    #[serde(skip)]
     pub label: String,
     pub service: Option<String>,
+    pub services: u64,
     pub runs: u64,
     pub failed: u64,
     pub total_wall_ms: f64,
@@ -126,6 +299,7 @@ pub struct OverviewEntry {
     pub usual_band_ms: Option<[f64; 2]>,
     pub recent_wall_ms: Option<f64>,
     pub ratio: Option<f64>,
+    #[serde(with = "packed::verdict")]
     pub verdict: Option<Verdict>,
     pub recent_runs: u64,
     pub recent_failed: u64,
@@ -133,7 +307,9 @@ pub struct OverviewEntry {
     pub rules: Vec<String>,
     pub new_rules: Vec<String>,
     pub plan_changed_unix_ns: Option<i64>,
+    #[serde(with = "packed::bins")]
     pub bins: Vec<Median>,
+    #[serde(with = "packed::days")]
     pub days: Vec<Day>,
 }
 
@@ -143,6 +319,7 @@ impl OverviewEntry {
         Self {
             label: label.to_owned(),
             service: overview.service.map(Into::into),
+            services: overview.services,
             runs: overview.runs,
             failed: overview.failed,
             total_wall_ms: overview.total_wall_ms,
@@ -162,10 +339,35 @@ impl OverviewEntry {
         }
     }
 
-    /// Where an entry stands in the answer: the most total time first, then by label.
-    pub fn place(&self) -> impl Ord + use<'_> {
-        (std::cmp::Reverse(self.total_wall_ms.to_bits()), &self.label)
+    /// Its rank in an order.
+    pub fn rank(&self, order: OverviewOrder) -> OverviewRank {
+        let has_news = self.verdict.is_some()
+            || self.recent_failed > 0
+            || !self.new_rules.is_empty()
+            || self.plan_changed_unix_ns.is_some();
+        rank(order, has_news, self.total_wall_ms)
     }
+
+    /// Where it stands in the answer.
+    pub fn place(&self, order: OverviewOrder, split: OverviewSplit) -> OverviewPlace {
+        let service = self.service.clone().filter(|_| split == OverviewSplit::Service);
+        OverviewPlace { rank: self.rank(order), label: self.label.clone(), service }
+    }
+}
+
+impl Entry for OverviewEntry {
+    fn name(&self) -> &str {
+        &self.label
+    }
+
+    fn named(self, label: String) -> Self {
+        Self { label, ..self }
+    }
+}
+
+/// The rank of an entry: times are at least 0, and so in the order of their bits.
+pub fn rank(order: OverviewOrder, has_news: bool, total_wall_ms: f64) -> OverviewRank {
+    (Reverse(has_news && order == OverviewOrder::News), Reverse(total_wall_ms.to_bits()))
 }
 
 fn owned(texts: &[&str]) -> Vec<String> {

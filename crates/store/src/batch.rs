@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use queryscope_protocol::{Event, EventKind, ProfileSummary, QueryId, Seq, StreamId};
+use queryscope_protocol::{Event, EventKind, Process, ProfileSummary, QueryId, Seq, StreamId};
+
+use crate::name::{Naming, cut};
 
 /// What one request adds to one stream.
 #[derive(Debug, Clone)]
@@ -76,9 +78,9 @@ impl Report {
 pub struct Facts {
     /// Number of the event the profile came in.
     pub seq: Seq,
-    /// Name the program gave the query, cut to [`Facts::NAME_CHARS`].
+    /// Name the program gave the query, as [`Naming`] has it.
     pub label: Option<String>,
-    /// Hash of the plan, cut to [`Facts::NAME_CHARS`].
+    /// Hash of the plan, as [`Naming`] has it.
     pub fingerprint: Option<String>,
     /// When the query started, in Unix nanoseconds.
     pub started_unix_ns: Option<i64>,
@@ -97,8 +99,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Characters of a name (label, service, …) a summary keeps; the recording keeps all.
-    pub const NAME_CHARS: usize = 512;
     /// Characters of an error text a summary keeps; the recording keeps all.
     pub const ERROR_CHARS: usize = 4096;
     /// Rules a summary keeps.
@@ -106,15 +106,20 @@ impl Facts {
 
     /// Takes from a profile what a summary shows.
     pub fn of(seq: Seq, profile: &ProfileSummary<'_>) -> Self {
-        let mut rules: Vec<String> = profile.warnings().map(|rule| cut(rule, Self::NAME_CHARS)).collect();
+        Self::named(seq, profile, Naming::Hashed)
+    }
+
+    /// The same with names as another version made them.
+    pub fn named(seq: Seq, profile: &ProfileSummary<'_>, naming: Naming) -> Self {
+        let mut rules: Vec<String> = profile.warnings().map(|rule| naming.short(rule)).collect();
         let warnings = u32::try_from(rules.len()).unwrap_or(u32::MAX);
         rules.sort_unstable();
         rules.dedup();
         rules.truncate(Self::RULES_MAX);
         Self {
             seq,
-            label: profile.label.as_deref().map(|label| cut(label, Self::NAME_CHARS)),
-            fingerprint: profile.fingerprint.as_deref().map(|hash| cut(hash, Self::NAME_CHARS)),
+            label: naming.name(profile.label.as_deref()),
+            fingerprint: naming.name(profile.fingerprint.as_deref()),
             started_unix_ns: profile.started_unix_ns,
             wall_ms: profile.wall_ms,
             cpu_ms: profile.cpu_ms,
@@ -135,41 +140,36 @@ impl StreamProcess {
 
     /// Reads a process event that was accepted before.
     pub fn read(line: &str) -> Option<Self> {
-        match Event::read(line).ok()?.kind {
-            EventKind::Process(process) => Some(Self::of(&process, line)),
+        Self::read_named(line, Naming::Hashed)
+    }
+
+    /// The same with names as another version made them.
+    pub fn read_named(line: &str, naming: Naming) -> Option<Self> {
+        match Event::read_stored(line).ok()?.kind {
+            EventKind::Process(process) => Some(Self::named(&process, line, naming)),
             _ => None,
         }
     }
 
     /// Takes the process event of a batch.
-    pub fn of(process: &queryscope_protocol::Process<'_>, line: &str) -> Self {
+    pub fn of(process: &Process<'_>, line: &str) -> Self {
+        Self::named(process, line, Naming::Hashed)
+    }
+
+    fn named(process: &Process<'_>, line: &str, naming: Naming) -> Self {
         Self {
             id: process.id,
-            service: process.service.as_deref().map(|name| cut(name, Facts::NAME_CHARS)),
-            environment: process.environment.as_deref().map(|name| cut(name, Facts::NAME_CHARS)),
-            host: cut(&process.host, Facts::NAME_CHARS),
+            service: naming.name(process.service.as_deref()),
+            environment: naming.name(process.environment.as_deref()),
+            host: naming.short(&process.host),
             line: line.to_owned(),
         }
-    }
-}
-
-/// The text, or its first characters and a mark that it goes on.
-fn cut(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_texts_are_cut_with_a_mark() {
-        assert_eq!(cut("grün", 4), "grün");
-        assert_eq!(cut("grün", 3), "grü…");
-    }
 
     #[test]
     fn only_fresh_events_have_a_say() {

@@ -1,5 +1,7 @@
 //! What a store keeps of a query, for whoever judges or moves it.
 
+use queryscope_protocol::{QueryId, StreamId};
+
 use crate::recording::RecordingParts;
 
 /// A query, where its events are, and how many there must be.
@@ -18,4 +20,17 @@ pub struct Account {
     pub committed: u64,
     /// Of these, events that a repair found to be lost.
     pub lost: u64,
+}
+
+/// Events that a repair found to be lost. What retention deletes is no loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loss {
+    /// The stream they were of.
+    pub stream_id: StreamId,
+    /// The query they were of, which may be gone; `None` when nothing tells which it was.
+    pub query_id: Option<QueryId>,
+    /// How many were found then.
+    pub events: u64,
+    /// When the repair found them, in Unix milliseconds; `None` when a version found them that did not note it.
+    pub found_unix_ms: Option<i64>,
 }

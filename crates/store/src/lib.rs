@@ -7,14 +7,17 @@
 //! functions here.
 
 mod analysis;
+mod background;
 mod batch;
-mod breath;
 mod chunk;
 mod commits;
 mod error;
 mod filter;
 mod fresh;
+mod identity;
 mod kept;
+mod name;
+mod packed;
 mod path;
 mod query;
 mod recording;
@@ -23,19 +26,28 @@ mod store;
 #[cfg(feature = "testsuite")]
 pub mod testsuite;
 mod token;
+mod token_name;
 
-pub use analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+pub use analysis::{
+    FacetValue, Facets, GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer,
+    OverviewEntry, OverviewOrder, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit,
+    OverviewTotals, VersionEntry, rank,
+};
+pub use background::{Commit, Foreground, YieldPoint};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
-pub use breath::{breathe, breathing};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use error::StoreError;
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use fresh::FreshPart;
-pub use kept::{Account, Kept};
+pub use identity::FileIdentity;
+pub use kept::{Account, Kept, Loss};
+pub use name::{NAME_CHARS, Naming, short_name};
+pub use packed::{Entry, Packed, pack};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
 pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
 pub use token::{TokenHash, TokenRecord};
+pub use token_name::{Name, NoName};

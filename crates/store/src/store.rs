@@ -1,15 +1,21 @@
 //! The interface of a store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{
+    Facets, GroupBy, GroupEntry, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewEntry, OverviewRequest,
+    VersionEntry,
+};
+use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
-use crate::kept::{Account, Kept};
+use crate::kept::{Account, Kept, Loss};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::Run;
@@ -90,6 +96,11 @@ pub trait Store: Send + Sync + 'static {
     /// the store's.
     async fn commit(&self, batch: StreamBatch) -> Result<Committed, StoreError>;
 
+    /// The commits under way, to which background work gives way.
+    fn foreground(&self) -> Arc<Foreground> {
+        Arc::default()
+    }
+
     /// Ends running queries of which nothing has been heard since `heard_before_unix_ms` as unfinished, and
     /// gives back how many.
     async fn end_silent(&self, heard_before_unix_ms: i64) -> Result<u64, StoreError>;
@@ -115,17 +126,33 @@ pub trait Store: Send + Sync + 'static {
     /// How many of the queries a filter keeps (its search left out) each value of a field has.
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError>;
 
-    /// The queries a filter keeps (its search left out) by label or plan, the group whose query started last
-    /// first, then by key. Queries without one belong to no group.
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError>;
+    /// The queries a filter keeps (its search left out) by label or plan, in the order of [`GroupPlace`](crate::GroupPlace).
+    /// Queries without one belong to no group.
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError>;
+
+    /// All groups, unpacked.
+    async fn all_groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+        let request = GroupsRequest { filter, by, after: None, limit: None };
+        Ok(self.groups(request).await?.entries.iter().collect())
+    }
 
     /// The plans that queries of a label finished with at least once, among those a filter keeps (its search
     /// left out), the one that ran last first.
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError>;
 
-    /// How the labels are doing that ran in a stretch of time, among the queries a filter keeps (its times and
-    /// search left out), in the order of [`OverviewEntry::place`].
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError>;
+    /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
+    /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError>;
+
+    /// The whole overview, unpacked.
+    async fn whole_overview(
+        &self,
+        filter: QueryFilter,
+        window: Window,
+    ) -> Result<Vec<OverviewEntry>, StoreError> {
+        let answer = self.overview(OverviewRequest::whole(filter, window)).await?;
+        Ok(answer.entries.iter().collect())
+    }
 
     /// Engines that events of the store carry, in alphabetical order.
     async fn engines(&self) -> Result<Vec<String>, StoreError>;
@@ -192,6 +219,16 @@ pub trait Store: Send + Sync + 'static {
     async fn unkept(&self, _id: StreamId) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
+
+    /// What repairs found to be lost of a stream, in the order it was found. It outlives the queries: of those that
+    /// are gone, the events are among what no query keeps ([`Store::unkept`]).
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError>;
+
+    /// Takes over losses that were recorded elsewhere; those that are there already change nothing.
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError>;
+
+    /// Writes what changes nothing: whether the store can be written to again after it was full.
+    async fn probe(&self) -> Result<(), StoreError>;
 
     /// Up to `limit` streams after the last one, in an order of the store's own.
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError>;

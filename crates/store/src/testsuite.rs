@@ -126,6 +126,7 @@ suite! { $
     accounts {
         each_event_of_a_query_is_counted_once
         what_no_query_keeps_is_counted
+        a_loss_is_recorded_once_and_outlives_its_query
     }
     says {
         a_duplicate_does_not_change_the_row
@@ -256,7 +257,7 @@ suite! { $
         everything_is_said_of_a_label
         the_last_three_runs_may_be_old
         a_warning_is_new_that_no_earlier_run_had
-        runs_of_the_future_have_no_part
+        runs_more_than_a_day_ahead_have_no_part
         local_days_begin_where_they_are_asked_to
         overviews_are_of_what_the_filters_keep
         earlier_runs_are_of_what_the_filters_keep

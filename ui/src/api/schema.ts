@@ -52,7 +52,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Groups queries by label or plan, the group run most recently first. Queries without one belong to no group. */
+        /**
+         * Groups queries by label or plan, the group run most recently first. Queries without one belong to no group.
+         * @description With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. A group that runs again
+         *     moves to the front and is not on later pages.
+         */
         get: operations["groups"];
         put?: never;
         post?: never;
@@ -128,7 +132,10 @@ export interface paths {
         /**
          * Compares what each label did lately with what it usually does.
          * @description Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
-         *     before them. The label that took the most time comes first.
+         *     before them. The label that took the most time comes first, unless `order` says otherwise.
+         *
+         *     With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. All pages are of the
+         *     range of the first one; a label whose time changes between two pages may be on both or on neither.
          */
         get: operations["overview"];
         put?: never;
@@ -225,6 +232,8 @@ export interface paths {
         /**
          * Gives the events of a query that does not run: byte for byte the lines that were sent, the process event
          *     first, each once, in the order of their seqs.
+         * @description The body is one gzip member. A browser saves it decoded, as `<query id>.jsonl`; so does `curl --compressed -OJ`.
+         *     Damage that is found after the answer has begun ends the connection before the body is whole.
          */
         get: operations["recording"];
         put?: never;
@@ -265,7 +274,18 @@ export interface paths {
          * Receives a batch of events.
          * @description The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
          *     every event is stored durably; an event is identified by its stream and its seq, so sending again stores
-         *     nothing twice.
+         *     nothing twice. Blank lines are passed over and count in `line`.
+         *
+         *     A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
+         *     findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
+         *     not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
+         *     there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
+         *     holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
+         *     at most ten years (315,360,000,000 ms).
+         *
+         *     Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
+         *     read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
+         *     after 4,096 characters. The recording has them whole. An empty label, fingerprint, service or environment is none.
          */
         post: operations["events"];
         delete?: never;
@@ -629,6 +649,11 @@ export interface components {
         /** @description What was found in a query's plan and counters. */
         Insights: {
             /**
+             * @description How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
+             *     are given.
+             */
+            checked?: number | null;
+            /**
              * Format: double
              * @description The time since the query's start that was looked at, in milliseconds.
              */
@@ -694,8 +719,13 @@ export interface components {
              * @description Runs in the range, of every state.
              */
             runs: number;
-            /** @description The service of its last run that has one. */
+            /** @description The service of its last run that has one; with `split=service`, the service. */
             service?: string | null;
+            /**
+             * Format: int64
+             * @description Distinct services of its runs in the range; runs without a service count as one.
+             */
+            services: number;
             /**
              * Format: double
              * @description Wall time of those of them that finished, together, in milliseconds.
@@ -841,6 +871,7 @@ export interface components {
          *           ],
          *           "runs": 4,
          *           "service": "orders-etl",
+         *           "services": 1,
          *           "total_wall_ms": 1836.45,
          *           "usual_band_ms": [
          *             401.2,
@@ -850,7 +881,15 @@ export interface components {
          *           "verdict": "slower"
          *         }
          *       ],
-         *       "since_unix_ns": 1795120283609778700
+         *       "since_unix_ns": 1795120283609778700,
+         *       "totals": {
+         *         "failed": 1,
+         *         "faster": 0,
+         *         "labels": 1,
+         *         "runs": 4,
+         *         "slower": 1,
+         *         "total_wall_ms": 1836.45
+         *       }
          *     }
          */
         Overview: {
@@ -861,13 +900,15 @@ export interface components {
              * @description The end of the range, in Unix nanoseconds.
              */
             now_unix_ns: UnixNs;
-            /** @description The labels that ran in the range, the one that took the most time first. */
+            /** @description The labels that ran in the range, in the order asked for. It stands last, as entries are written one by one. */
             queries: components["schemas"]["LabelOverview"][];
             /**
              * Format: int64
              * @description The start of the range, in Unix nanoseconds.
              */
             since_unix_ns: UnixNs;
+            /** @description All entries together, whatever the limit. */
+            totals: components["schemas"]["Totals"];
         };
         /**
          * @description How far a query is by the earlier runs of its plan.
@@ -892,7 +933,8 @@ export interface components {
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
-             * @description How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
+             * @description How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+             *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
@@ -925,7 +967,8 @@ export interface components {
          *       "quiet_ms": 0,
          *       "threads": [
          *         1.874
-         *       ]
+         *       ],
+         *       "user_code": null
          *     }
          */
         Pulse: {
@@ -953,6 +996,7 @@ export interface components {
              *     samples alone: append them and keep the last 120.
              */
             threads: number[];
+            user_code?: components["schemas"]["UserCode"] | null;
         };
         /**
          * @description One query.
@@ -1050,6 +1094,51 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description All entries together, whatever the limit. */
+        Totals: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `faster`.
+             */
+            faster: number;
+            /**
+             * Format: int64
+             * @description Entries there are: labels, or with `split=service` labels in one service.
+             */
+            labels: number;
+            /**
+             * Format: int64
+             * @description Runs in the range, of every state.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Entries whose verdict is `slower`.
+             */
+            slower: number;
+            /**
+             * Format: double
+             * @description Wall time of those of them that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+        };
+        /** @description A node that calls code of the program. */
+        UserCode: {
+            /**
+             * Format: int64
+             * @description Id of the node in the physical plan.
+             */
+            id: number;
+            /** @description Its kind. */
+            kind: string;
+            /** @description The function it calls. */
+            name: string;
+        };
         /**
          * @description The queries of a label with one plan.
          * @example {
@@ -1168,7 +1257,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A profile that was sent cannot be read */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1281,6 +1388,11 @@ export interface operations {
                  */
                 by?: "label" | "fingerprint";
                 /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
+                /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
                  */
@@ -1300,6 +1412,11 @@ export interface operations {
                  * @example orders/daily
                  */
                 label?: string;
+                /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
                 /**
                  * @description Keeps queries of this project.
                  * @example default
@@ -1335,6 +1452,8 @@ export interface operations {
             /** @description The groups */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1359,7 +1478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1429,7 +1548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1438,7 +1557,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The live streams are not available now */
+            /** @description There are as many live readers as may be, or the streams are not available now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1501,7 +1620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Host is a name that is not served */
+            /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1519,7 +1638,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There are as many live readers as may be, or reading failed or found damage */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1533,6 +1661,11 @@ export interface operations {
     overview: {
         parameters: {
             query?: {
+                /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, for the same parameters.
+                 * @example Ag
+                 */
+                cursor?: string;
                 /**
                  * @description How many times 24 hours it covers.
                  * @example 14
@@ -1554,6 +1687,17 @@ export interface operations {
                  */
                 label?: string;
                 /**
+                 * @description Entries on the page; all where it is left out.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description `time` lists what took the most time first, which is the default; `news` lists first what has something to
+                 *     tell: a verdict, a failure lately, a new warning or a new plan.
+                 * @example news
+                 */
+                order?: "time" | "news";
+                /**
                  * @description Keeps queries of this project.
                  * @example default
                  */
@@ -1563,6 +1707,11 @@ export interface operations {
                  * @example orders-etl
                  */
                 service?: string;
+                /**
+                 * @description `service` makes an entry of each label in each service; without it an entry is a label.
+                 * @example service
+                 */
+                split?: "service";
                 /**
                  * @description Minutes that local time is ahead of UTC: where local days start.
                  * @example 60
@@ -1578,6 +1727,8 @@ export interface operations {
             /** @description The labels that ran in the range */
             200: {
                 headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1602,7 +1753,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description Reading failed, or too many others read */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1858,7 +2009,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description A query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The profile that was sent cannot be read */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or a recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1995,7 +2164,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Reading failed */
+            /** @description The query is known, and its recording is missing */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or the recording is damaged */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2096,7 +2274,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries */
+        /** @description At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries */
         requestBody: {
             content: {
                 "application/x-ndjson": string;
@@ -2112,7 +2290,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventsAnswer"];
                 };
             };
-            /** @description Not valid gzip, or not events@1 */
+            /** @description Not valid gzip, not events@1, or a query of another stream: drop the batch */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,3 +1,23 @@
+// The keys of the dashboard.
+
+/** Every key, in groups, as the help lists them. */
+export const KEYS = [
+  { where: "Everywhere", keys: [["/", "find"], ["?", "this help"], ["Esc", "close"]] },
+  { where: "In lists", keys: [["↑ ↓", "next row"], ["Enter", "open"], ["Home End", "first, last"]] },
+  {
+    where: "In a run",
+    keys: [
+      ["← ↑ → ↓", "next node"],
+      ["h", "next hottest node"],
+      ["f", "next finding"],
+      ["+ − 0", "zoom in, out, all of the plan"],
+      ["c", "compare"],
+      ["[ ]", "previous, next run"],
+    ],
+  },
+  { where: "On the scrubber of a run", keys: [["← →", "previous, next sample"], ["Space", "play, pause"]] },
+] as const;
+
 /** Whether what is pressed is meant for a field; sliders and boxes take no letters. */
 export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !/^(range|checkbox|radio|button|file)$/.test(target.type);

@@ -7,6 +7,7 @@ export interface FailureGroup {
   /** The first line of the last of them. */
   line: string;
   runs: number;
+  /** The queries, by label and service. */
   labels: string[];
   firstAt: UnixNs;
   last: QuerySummary;
@@ -30,11 +31,13 @@ export function groupFailures(queries: readonly QuerySummary[]): FailureGroup[] 
   for (const query of queries) {
     if (query.failed === null || query.failed === undefined) continue;
     const key = likeness(query.failed);
-    const group = groups.get(key) ?? { line: firstLineOf(query.failed), runs: 0, labels: [], firstAt: query.started_unix_ns, last: query };
+    const group = groups.get(key) ?? {
+      line: firstLineOf(query.failed), runs: 0, labels: [], firstAt: query.started_unix_ns, last: query,
+    };
     group.runs += 1;
     group.firstAt = query.started_unix_ns;
-    const label = query.label ?? "no label";
-    if (!group.labels.includes(label)) group.labels.push(label);
+    const name = [query.label ?? "no label", query.service].filter((text) => text != null).join(" · ");
+    if (!group.labels.includes(name)) group.labels.push(name);
     groups.set(key, group);
   }
   return [...groups.values()].sort((a, b) => b.runs - a.runs);

@@ -23,6 +23,11 @@ export function isFailing({ recent_failed, recent_runs, failed_before, runs }: L
   return share >= 0.5 || (recent_failed >= 3 && share >= 3 * before);
 }
 
+/** Whether the service lists it among those with news; it may still have no changes that are worth a word. */
+export function hasNews({ verdict, recent_failed, new_rules, plan_changed_unix_ns }: LabelOverview): boolean {
+  return verdict != null || recent_failed > 0 || new_rules.length > 0 || plan_changed_unix_ns != null;
+}
+
 /** How a label does. A label that ran as usual has no changes. */
 export function judge(label: LabelOverview): Judged {
   const changes = ORDER.filter((change) => {
@@ -53,29 +58,84 @@ export function changed(judged: readonly Judged[]): Judged[] {
   return judged.filter(({ changes }) => changes.length > 0).sort((a, b) => rank(a) - rank(b) || cost(b) - cost(a));
 }
 
-/** Whether it has not run often enough to say what is usual. */
-export function isYoung({ label, changes: [worst] }: Judged): boolean {
-  return (label.usual_wall_ms ?? null) === null && worst !== "failing";
+/** Whether it has run often enough to say what is usual. */
+export function isJudged({ usual_wall_ms }: LabelOverview): boolean {
+  return usual_wall_ms != null;
+}
+
+/** How many queries did what. */
+export interface Counts {
+  failing: number;
+  slower: number;
+  faster: number;
+  /** Of those without the others, those with a new warning and those with a new plan. */
+  warning: number;
+  plan: number;
+  /** Those without a change. */
+  unchanged: number;
+  /** Those of them with enough runs to say so, where all were read. */
+  usual: number | undefined;
+  /** Whether more changed than were read. */
+  isCut: boolean;
+}
+
+/** Counts all queries of a range by those that changed and, where they are few, by all of them. */
+export function count(
+  changes: readonly Judged[],
+  { totals, queries }: Pick<Overview, "totals" | "queries">,
+  isCut: boolean,
+): Counts {
+  const worst = (change: Change): number => changes.filter(({ changes }) => changes[0] === change).length;
+  const isUsual = (label: LabelOverview): boolean => isJudged(label) && judge(label).changes.length === 0;
+  return {
+    failing: worst("failing"),
+    slower: worst("slower"),
+    faster: worst("faster"),
+    warning: worst("warning"),
+    plan: worst("plan"),
+    unchanged: Math.max(0, totals.labels - changes.length),
+    usual: queries.length < totals.labels ? undefined : queries.filter(isUsual).length,
+    isCut,
+  };
 }
 
 /** The first line of the home page: did anything get worse? `failingSince` is said where there is one time to say. */
-export function firstLine(judged: readonly Judged[], failingSince: string | undefined): string {
-  const count = (change: Change): number => judged.filter(({ changes }) => changes[0] === change).length;
-  const [slower, failing, faster] = [count("slower"), count("failing"), count("faster")];
-  const young = judged.filter(isYoung).length;
-  const usual = judged.length - slower - failing - faster - young;
+export function firstLine(counts: Counts, failingSince: string | undefined): string {
+  const { failing, slower, faster, warning, plan, unchanged, usual, isCut } = counts;
   const worse: string[] = [];
-  const subject = (number: number): string => (worse.length === 0 ? plural(number, "query", "queries") : String(number));
+  const subject = (number: number): string => {
+    const least = isCut ? (worse.length === 0 ? "At least " : "at least ") : "";
+    return `${least}${worse.length === 0 ? plural(number, "query", "queries") : formatCount(number)}`;
+  };
   if (slower > 0) worse.push(`${subject(slower)} ${slower === 1 ? "is" : "are"} slower than usual`);
   if (failing > 0) {
     const since = failingSince === undefined ? "" : ` since ${failingSince}`;
     worse.push(`${subject(failing)} ${failing === 1 ? "fails" : "fail"}${since}`);
   }
-  const fine = [faster > 0 ? `${faster} ${faster === 1 ? "is" : "are"} faster` : "", usual > 0 ? `${usual} ${usual === 1 ? "runs" : "run"} as usual` : ""];
-  if (young > 0) fine.push(`${young} ${young === 1 ? "has" : "have"} too few runs to judge`);
-  const rest = fine.filter((text) => text !== "").join(", ");
-  if (worse.length === 0) return rest === "" ? "Nothing has run in this time" : `Nothing got worse: ${rest}`;
-  return rest === "" ? worse.join(", ") : `${worse.join(", ")}; ${rest}`;
+  const says = (number: number, one: string, many: string): string[] =>
+    number === 0 ? [] : [`${formatCount(number)} ${number === 1 ? one : many}`];
+  const changed = [
+    ...says(faster, "is faster", "are faster"),
+    ...says(warning, "has a new warning", "have new warnings"),
+    ...says(plan, "has a new plan", "have new plans"),
+  ];
+  const unjudged = usual === undefined ? 0 : unchanged - usual;
+  const others = isCut ? []
+    : usual === undefined ? says(unchanged, "shows no change", "show no change")
+    : [
+        ...says(usual, "runs as usual", "run as usual"),
+        ...says(unjudged, "has too few runs to judge", "have too few runs to judge"),
+      ];
+  const rest = [...changed, ...others].join(", ");
+  if (worse.length > 0) return rest === "" ? worse.join(", ") : `${worse.join(", ")}; ${rest}`;
+  if (changed.length > 0 || usual !== 0) return `Nothing got worse: ${rest}`;
+  const has = unjudged === 1 ? "has" : "have";
+  return `Nothing can be judged yet: ${plural(unjudged, "query", "queries")} ${has} too few runs`;
+}
+
+/** The first line where no query with a label ran. */
+export function emptyLine(days: number, isFiltered: boolean): string {
+  return `No query with a label ${isFiltered ? "matches the filters" : "ran"} in ${plural(days, "day")}`;
 }
 
 /** A verdict's basis: "85.3 s in 24 runs, usually 43 s (2.0x slower)". */
@@ -83,10 +143,13 @@ export function basis(label: LabelOverview): string {
   const { recent_wall_ms: recent = null, usual_wall_ms: usual = null, ratio = null } = label;
   const runs = label.recent_runs - label.recent_failed;
   if (recent === null) return usual === null ? `too few runs (${label.runs})` : `usually ${formatDuration(usual)}`;
-  if (usual === null) return `${formatDuration(recent)}; too few runs to say what is usual (${runs}, it takes ${USUAL_RUNS} before them)`;
+  if (usual === null) {
+    return `${formatDuration(recent)}; too few runs to say what is usual (${runs}, it takes ${USUAL_RUNS} before them)`;
+  }
   const moved = howMuch(ratio, label.verdict);
-  if (runs < FEW_RUNS) return `${formatDuration(recent)}, usually ${formatDuration(usual)} (${moved}, too few runs (${runs}))`;
-  return `${formatDuration(recent)} in ${formatCount(runs)} runs, usually ${formatDuration(usual)} (${moved})`;
+  const usually = `usually ${formatDuration(usual)}`;
+  if (runs < FEW_RUNS) return `${formatDuration(recent)}, ${usually} (${moved}, too few runs (${runs}))`;
+  return `${formatDuration(recent)} in ${formatCount(runs)} runs, ${usually} (${moved})`;
 }
 
 /** "2.0x slower", "1.8x faster", "1.1x". */

@@ -4,7 +4,7 @@ import { Hub } from "./hub";
 const query = (id: string, started: bigint, status = "running"): string =>
   `{"query_id":"${id}","stream_id":"s","project":"p","host":"h","status":"${status}","started_unix_ns":${started},"warnings":0,"rules":[]}`;
 const pulse = (id: string, threads: number[]): string =>
-  JSON.stringify({ query_id: id, elapsed_ms: 5, threads, busiest: null, done: 1, nodes: 2, quiet_ms: 0 });
+  JSON.stringify({ query_id: id, elapsed_ms: 5, threads, busiest: null, user_code: null, done: 1, nodes: 2, quiet_ms: 0 });
 
 function hub(): Hub {
   const hub = new Hub();

@@ -1,16 +1,37 @@
-import { expect, test } from "vitest";
-import { active, asked, culprit, type Filters } from "./filters";
+import { afterEach, expect, test, vi } from "vitest";
+import { active, asked, countQueries, culprit, type Count, type Filters } from "./filters";
+
+afterEach(() => vi.unstubAllGlobals());
 
 test("nanoseconds of an address are exact, what is no number or no state is left out", () => {
-  expect(asked({ since: "1795206683609778763", until: "soon", status: "odd" })).toMatchObject({ since: 1795206683609778763n, until: undefined, status: undefined });
+  const read = asked({ since: "1795206683609778763", until: "soon", status: "odd" });
+  expect(read).toMatchObject({ since: 1795206683609778763n, until: undefined, status: undefined });
   expect(asked({ service: "" }).service).toBe("");
 });
 
-test("an empty filter is one: it asks for those without a value", () => expect(active({ service: "", q: undefined, host: "h" })).toEqual(["service", "host"]));
+test("an empty filter is one: it asks for those without a value", () =>
+  expect(active({ service: "", q: undefined, host: "h" })).toEqual(["service", "host"]));
 
 test("the filter that removes most is named", async () => {
-  const signal = new AbortController().signal;
-  const counts = (filters: Filters): Promise<number> => Promise.resolve(filters.host === undefined ? 120 : filters.status === undefined ? 7 : 0);
-  expect(await culprit({ host: "h", status: "failed", service: "s" }, signal, counts)).toEqual({ filter: "host", without: 120 });
-  expect(await culprit({ service: "s" }, signal, () => Promise.resolve(0))).toBeUndefined();
+  const runs = (filters: Filters): number => (filters.host === undefined ? 120 : filters.status === undefined ? 7 : 0);
+  const counted = (filters: Filters): Promise<Count> => Promise.resolve({ of: runs(filters), isLeast: false });
+  const found = await culprit({ host: "h", status: "failed", service: "s" }, counted);
+  expect(found).toEqual({ filter: "host", without: { of: 120, isLeast: false } });
+  expect(await culprit({ service: "s" }, () => Promise.resolve({ of: 0, isLeast: false }))).toBeUndefined();
+});
+
+test("where queries are listed, queries of the range are counted, not runs of all time", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(url);
+    const queries = [{ label: "orders", service: "etl" }, { label: "bills", service: "etl" }];
+    return Promise.resolve(new Response(JSON.stringify({ totals: { labels: 7 }, queries })));
+  });
+  const { signal } = new AbortController();
+  expect(await countQueries({ service: "etl" }, 7, signal)).toEqual({ of: 7, isLeast: false });
+  expect(await countQueries({ q: "ORD" }, 7, signal)).toEqual({ of: 1, isLeast: false });
+  expect(asked).toEqual([
+    "/api/overview?service=etl&days=7&split=service&limit=1",
+    "/api/overview?days=7&split=service&limit=1000",
+  ]);
 });

@@ -1,8 +1,11 @@
 // Filters of the lists: in the address, and as the read API takes them.
 
 import { get, getPage, type Status } from "../api/client";
+import { matching } from "./labels";
 
-export const FILTERS = ["q", "label", "service", "environment", "host", "status", "fingerprint", "since", "until"] as const;
+export const FILTERS = [
+  "q", "label", "service", "environment", "host", "status", "fingerprint", "since", "until",
+] as const;
 export type FilterName = (typeof FILTERS)[number];
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
 
@@ -44,29 +47,49 @@ export function active(filters: Filters): FilterName[] {
 
 const PAGE = 1000;
 
-/** How many queries match; with a search, at most a page of them is counted. */
-async function count(filters: Filters, signal: AbortSignal): Promise<number> {
+/** How many things match, or at least so many where they were not all counted. */
+export interface Count {
+  of: number;
+  isLeast: boolean;
+}
+
+/** How many runs match; with a search, at most a page of them is counted. */
+export async function countRuns(filters: Filters, signal: AbortSignal): Promise<Count> {
   if (filters.q === undefined) {
     const { status, ...rest } = asked(filters);
     const facets = await get("/api/facets", { query: { ...rest, status }, signal });
     const counted = status === undefined ? facets.status : facets.status.filter(({ value }) => value === status);
-    return counted.reduce((sum, { runs }) => sum + runs, 0);
+    return { of: counted.reduce((sum, { runs }) => sum + runs, 0), isLeast: false };
   }
-  const { body } = await getPage("/api/queries", { query: { ...asked(filters), q: filters.q, limit: PAGE }, signal });
-  return body.length;
+  const query = { ...asked(filters), q: filters.q, limit: PAGE };
+  const { body, next } = await getPage("/api/queries", { query, signal });
+  return { of: body.length, isLeast: next !== undefined };
+}
+
+/** How many queries match that ran in these days; with a search, those of a page are searched. */
+export async function countQueries(filters: Filters, days: number, signal: AbortSignal): Promise<Count> {
+  const { label, service, environment, host } = asked(filters);
+  const limit = filters.q === undefined ? 1 : PAGE;
+  const query = { label, service, environment, host, days, split: "service" as const, limit };
+  const { body, next } = await getPage("/api/overview", { query, signal });
+  if (filters.q === undefined) return { of: body.totals.labels, isLeast: false };
+  return { of: matching(body.queries, filters.q, false).length, isLeast: next !== undefined };
 }
 
 export interface Culprit {
   filter: FilterName;
-  /** Queries there would be without it. */
-  without: number;
+  /** What matches without it. */
+  without: Count;
 }
 
 /** Where nothing matches: the filter that removes most, undefined where no single one is to blame. */
-export async function culprit(filters: Filters, signal: AbortSignal, counted = count): Promise<Culprit | undefined> {
+export async function culprit(
+  filters: Filters,
+  counted: (filters: Filters) => Promise<Count>,
+): Promise<Culprit | undefined> {
   const found = await Promise.all(
-    active(filters).map(async (filter) => ({ filter, without: await counted({ ...filters, [filter]: undefined }, signal) })),
+    active(filters).map(async (filter) => ({ filter, without: await counted({ ...filters, [filter]: undefined }) })),
   );
-  const [worst] = found.sort((a, b) => b.without - a.without);
-  return worst !== undefined && worst.without > 0 ? worst : undefined;
+  const [worst] = found.sort((a, b) => b.without.of - a.without.of);
+  return worst !== undefined && worst.without.of > 0 ? worst : undefined;
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
-import { firstLine, matching, sorted } from "./labels";
+import { firstLine, matching, sorted, type Listed } from "./labels";
 
-const label = (name: string, total: number, ratio: number | null, more: Partial<LabelOverview> = {}): LabelOverview => ({
-  label: name, service: `service-${name}`, runs: 500, failed: 0, failed_before: 0, recent_runs: 9, recent_failed: 0, total_wall_ms: total,
-  ratio, verdict: null, rules: [], new_rules: [], bins: [], days: [], ...more,
+type Entry = LabelOverview;
+const label = (name: string, total: number, ratio: number | null, more: Partial<Entry> = {}): Entry => ({
+  label: name, service: `service-${name}`, services: 1, runs: 500, failed: 0, failed_before: 0, recent_runs: 9,
+  recent_failed: 0, total_wall_ms: total, ratio, verdict: null, rules: [], new_rules: [], bins: [], days: [], ...more,
 });
 const labels = [label("b", 10, null), label("c", 30, 2), label("a", 60, 3)];
 const names = (found: LabelOverview[]): string => found.map(({ label }) => label).join("");
@@ -21,7 +22,38 @@ test("a search looks into label and service, whatever the case", () => {
   expect(names(matching([...labels, label("d", 1, 9, { verdict: "slower" })], "", true))).toBe("d");
 });
 
-test("the first line names what took most", () => {
-  expect(firstLine(labels, 14)).toBe("3 queries, 1.5 k runs in 14 days; a took 60 % of the time");
-  expect(firstLine([], 1)).toBe("No query with a label ran in 1 day");
+const totals = { labels: 3, runs: 1500, failed: 0, total_wall_ms: 100, slower: 0, faster: 0 };
+const listed: Listed = {
+  rows: labels, totals, days: 14, find: "", onlyChanged: false, isFiltered: false, read: undefined,
+};
+const says = (given: Partial<Listed>): string => firstLine({ ...listed, ...given });
+
+test("the first line is of what is listed, and names what took most of it", () => {
+  expect(says({})).toBe("3 queries, 1.5 k runs in 14 days; a took 60 % of their time");
+  expect(says({ rows: labels.slice(0, 2), find: "c" }))
+    .toBe('2 of 3 queries match "c", 1 k runs in 14 days; c took 75 % of their time');
+  expect(says({ rows: [], find: "zzzz" })).toBe('0 of 3 queries match "zzzz"');
+  expect(says({ rows: labels.slice(0, 1), find: "b" })).toBe('1 of 3 queries matches "b", 500 runs in 14 days');
+  expect(says({ rows: [], onlyChanged: true })).toBe("0 of 3 queries changed");
+  expect(says({ rows: labels.slice(0, 1), find: "b", onlyChanged: true }))
+    .toMatch(/^1 of 3 queries matches "b" and changed, /);
+});
+
+test("what was not read is not counted as searched", () => {
+  expect(says({ rows: [], find: "x", read: 5000, totals: { ...totals, labels: 9000 } }))
+    .toBe('0 of the 5 k queries that took the most time match "x"');
+  // Without a search the totals count all of them, whatever was read.
+  expect(says({ rows: labels.slice(0, 1), read: 1 }))
+    .toBe("3 queries, 1.5 k runs in 14 days; b took 10 % of their time");
+});
+
+test("where there is nothing, the filters are named only where they are set", () => {
+  const none = { rows: [], totals: { ...totals, labels: 0, runs: 0 } };
+  expect(says({ ...none, days: 1 })).toBe("No query with a label ran in 1 day");
+  expect(says({ ...none, isFiltered: true })).toBe("No query with a label matches the filters in 14 days");
+});
+
+test("a label in two services is named with its service", () => {
+  const two = [label("a", 90, 1, { service: "x" }), label("a", 10, 1, { service: "y" })];
+  expect(says({ rows: two, totals: { ...totals, labels: 2 } })).toMatch(/; a \(x\) took 90 % of their time$/);
 });

@@ -1,8 +1,9 @@
 // The table by label: which query should I look at?
 
-import type { LabelOverview } from "../api/client";
+import type { LabelOverview, Overview } from "../api/client";
+import { nameInText } from "../parts/names";
 import { formatCount, formatShare, plural } from "../units";
-import { judge } from "../home/verdicts";
+import { emptyLine, judge } from "../home/verdicts";
 
 export const SORTS = ["share", "label", "usual", "lately", "ratio", "runs", "failed"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -38,12 +39,53 @@ export function matching(labels: readonly LabelOverview[], find: string, onlyCha
   );
 }
 
-/** "34 queries, 4.09 k runs in 14 days; orders/daily took 28 % of the time". */
-export function firstLine(labels: readonly LabelOverview[], days: number): string {
-  if (labels.length === 0) return `No query with a label ran in ${plural(days, "day")}`;
-  const runs = labels.reduce((sum, { runs }) => sum + runs, 0);
-  const total = labels.reduce((sum, { total_wall_ms }) => sum + total_wall_ms, 0);
-  const [top] = sorted(labels, "share", false);
-  const line = `${plural(labels.length, "query", "queries")}, ${formatCount(runs)} runs in ${plural(days, "day")}`;
-  return top === undefined || total === 0 ? line : `${line}; ${top.label} took ${formatShare(top.total_wall_ms / total)} of the time`;
+export interface Listed {
+  /** The queries in the list. */
+  rows: readonly LabelOverview[];
+  totals: Overview["totals"];
+  days: number;
+  /** The search, empty where there is none. */
+  find: string;
+  onlyChanged: boolean;
+  /** Whether the service, host or the like is restricted. */
+  isFiltered: boolean;
+  /** How many queries were read, where others were left out. */
+  read: number | undefined;
+}
+
+/**
+ * What the list holds: "34 queries, 4.09 k runs in 14 days; orders/daily took 28 % of their time", or
+ * `0 of 34 queries match "zzzz"`.
+ */
+export function firstLine({ rows, totals, days, find, onlyChanged, isFiltered, read }: Listed): string {
+  const range = plural(days, "day");
+  if (totals.labels === 0) return emptyLine(days, isFiltered);
+  const isPart = find !== "" || onlyChanged;
+  const all = { runs: totals.runs, ms: totals.total_wall_ms, queries: totals.labels };
+  const part = {
+    runs: rows.reduce((sum, { runs }) => sum + runs, 0),
+    ms: rows.reduce((sum, { total_wall_ms }) => sum + total_wall_ms, 0),
+    queries: rows.length,
+  };
+  const { runs, ms, queries } = isPart ? part : all;
+  const subject = isPart
+    ? `${formatCount(queries)} of ${among(totals.labels, read)} ${does(queries, find, onlyChanged)}`
+    : plural(queries, "query", "queries");
+  if (queries === 0) return subject;
+  const line = `${subject}, ${plural(runs, "run")} in ${range}`;
+  const [top] = sorted(rows, "share", false);
+  if (top === undefined || queries === 1 || ms === 0) return line;
+  const isTwo = rows.some((row) => row !== top && row.label === top.label);
+  const name = `${nameInText(top.label)}${isTwo && top.service != null ? ` (${nameInText(top.service)})` : ""}`;
+  return `${line}; ${name} took ${formatShare(top.total_wall_ms / ms)} of their time`;
+}
+
+function among(queries: number, read: number | undefined): string {
+  if (read === undefined) return plural(queries, "query", "queries");
+  return `the ${plural(read, "query", "queries")} that took the most time`;
+}
+
+function does(queries: number, find: string, onlyChanged: boolean): string {
+  const matches = find === "" ? "" : `${queries === 1 ? "matches" : "match"} "${nameInText(find)}"`;
+  return [matches, onlyChanged ? "changed" : ""].filter((text) => text !== "").join(" and ");
 }

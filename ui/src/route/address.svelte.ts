@@ -5,8 +5,10 @@ import { href, routeOf, type Parameters, type Route } from "./route";
 class Address {
   #path = $state.raw(location.pathname);
   #search = $state.raw(location.search);
-  #route = $derived(routeOf(this.#path));
   #parameters = $derived(new URLSearchParams(this.#search));
+  // A text, and not the parameters: the route stays the same object while others of them change.
+  readonly #label = $derived(this.#parameters.get("label") ?? undefined);
+  #route = $derived(routeOf(this.#path, this.#label));
 
   get path(): string {
     return this.#path;
@@ -35,7 +37,7 @@ class Address {
     this.follow();
   }
 
-  /** This address with other parameters; one that is undefined goes. */
+  /** This address with other parameters; one that is undefined is removed. */
   with(change: Parameters): string {
     const parameters = Object.fromEntries(this.#parameters);
     return href(this.#path, { ...parameters, ...change });
@@ -56,7 +58,8 @@ export const address = new Address();
 /** Lets links of the dashboard change the page without loading it anew. Returns what stops it. */
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent): void => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    if (event.defaultPrevented || event.button !== 0 || isModified) return;
     const link = (event.target as Element).closest<HTMLAnchorElement | SVGAElement>("a[href]");
     const to = link?.getAttribute("href");
     if (!link || !to?.startsWith("/") || link.hasAttribute("download") || link.hasAttribute("target")) return;

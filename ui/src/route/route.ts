@@ -9,13 +9,13 @@ export type Route =
   | { page: "open" }
   | { page: "missing" };
 
-/** The page at a path. Labels may hold slashes, escaped or not. */
-export function routeOf(path: string): Route {
+/** The page at a path. Labels may hold slashes, escaped or not; one that no path can hold is a parameter, `label`. */
+export function routeOf(path: string, label?: string): Route {
   if (path === "/") return { page: "home" };
   const [, first = "", rest] = /^\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
   if (rest === undefined || rest === "") {
     if (first === "now" || first === "queries" || first === "open") return { page: first };
-    return { page: "missing" };
+    return first === "labels" && label !== undefined ? { page: "query", label } : { page: "missing" };
   }
   const name = unescaped(rest);
   if (first === "labels" && name !== undefined) return { page: "query", label: name };
@@ -40,5 +40,28 @@ export function href(path: string, parameters: Parameters = {}): string {
   return search === "" ? path : `${path}?${search}`;
 }
 
-export const queryHref = (label: string, parameters: Parameters = {}): string => href(`/labels/${encodeURIComponent(label)}`, parameters);
-export const runHref = (id: string, parameters: Parameters = {}): string => href(`/queries/${encodeURIComponent(id)}`, parameters);
+/** Browsers drop these from a path, escaped or not: https://url.spec.whatwg.org/#double-dot-path-segment. */
+const NO_SEGMENT = /^\.{0,2}$/;
+
+/** A query is a label within a service; without a service, of the runs that have none. */
+export interface QueryName {
+  label: string;
+  service?: string | null | undefined;
+}
+
+/** The page of a query, or of a label over all services where it is given alone. */
+export function queryHref(query: string | QueryName, parameters: Parameters = {}): string {
+  const { label, service } = typeof query === "string" ? { label: query } : { ...query, service: query.service ?? "" };
+  const all = { service, ...parameters };
+  if (NO_SEGMENT.test(label)) return href("/labels", { label, ...all });
+  return href(`/labels/${encodeURIComponent(label)}`, all);
+}
+
+/** Tells queries apart. */
+export function queryKey({ label, service }: { [Part in keyof QueryName]?: string | null | undefined }): string {
+  return JSON.stringify([service ?? null, label ?? null]);
+}
+
+export function runHref(id: string, parameters: Parameters = {}): string {
+  return href(`/queries/${encodeURIComponent(id)}`, parameters);
+}

@@ -39,7 +39,7 @@ export class LoadedRun {
     }
   }
 
-  /** The stream serves ended queries, too, and its text is plain: a recording is gzip of several members, of which browsers read the first. */
+  /** The stream serves ended queries, too, and goes on where one still runs. */
   async #follow(summary: QuerySummary, signal: AbortSignal): Promise<void> {
     this.#replace(summary);
     const ended = new AbortController();
@@ -55,7 +55,9 @@ export class LoadedRun {
         },
         onState: (state) => {
           this.lostMs = state.is === "lost" ? (this.lostMs ?? Date.now()) : null;
-          if (state.is === "ended" && state.status >= 400) this.error = new ApiError(state.status, "its events can not be read");
+          if (state.is !== "ended" || state.status < 400) return;
+          const reason = state.status === 410 ? "its recording is missing" : "its events can not be read";
+          this.error = new ApiError(state.status, reason);
         },
       },
       AbortSignal.any([signal, ended.signal]),

@@ -13,6 +13,7 @@ import { hottest, momentAt, type Ranked } from "./model/moment";
 import type { Finding, NodeId, PlanNode } from "./model/profile";
 import type { Run } from "./model/run";
 import { busyThreads } from "./model/threads";
+import { type Times, timesOf } from "./model/times";
 import { nodeWords, readAliases } from "./model/words";
 
 /** Where choices are kept: the address, or memory in a file that was shared. */
@@ -20,6 +21,12 @@ export interface Choices {
   get(name: string): string | undefined;
   set(change: Parameters, how?: { replace?: boolean }): void;
 }
+
+/** Whether the service has looked for findings; `checked` rules of its own, or null where it did not look itself. */
+export type Judged =
+  | { is: "asked" }
+  | { is: "done"; checked: number | null }
+  | { is: "failed"; reason: string; again: () => void };
 
 export const TABS = ["timeline", "compare", "history", "raw"] as const;
 export type Tab = (typeof TABS)[number];
@@ -51,6 +58,8 @@ export class RunView {
   usual = $state.raw<Usual | null>(null);
   /** What the service found where the sender sent nothing. */
   serviceFindings = $state.raw<readonly Finding[]>([]);
+  /** How judging the run stands; of a file, that its sender did. */
+  judged = $state.raw<Judged>({ is: "done", checked: null });
   /** Nodes of folds that were opened. */
   #opened = $state.raw<ReadonlySet<NodeId>>(new Set());
 
@@ -126,6 +135,10 @@ export class RunView {
   });
   readonly ranked: Ranked[] = $derived.by(() => hottest(this.run, this.moment));
   readonly top: Ranked[] = $derived(this.ranked.slice(0, TOP));
+  readonly times: Times = $derived.by(() => timesOf(this.run, this.latest));
+  readonly isUncounted = $derived(this.times.isMostlyUncounted);
+  /** What shares are of: where most of the time is in no counter, of what is counted alone. */
+  readonly theCpu = $derived(this.isUncounted ? "the counted CPU" : "the CPU");
   readonly firstLine = $derived.by(() => firstLine(this.run, this.latest, this.standing, this.usual, this.findings));
 
   readonly tab: Tab = $derived.by(() => TABS.find((tab) => tab === this.choices.get("tab")) ?? "timeline");

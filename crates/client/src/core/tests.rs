@@ -144,6 +144,7 @@ impl Followed {
             publisher: Publisher::new(opened, outboxes, Arc::clone(&problems)),
             problems,
             followers: Vec::new(),
+            process_cpu: ProcessCpu::default(),
         };
         Self { core, registry, outbox, sampler }
     }

@@ -66,6 +66,8 @@ struct Bench {
     publisher: Publisher,
     problems: Arc<Problems>,
     outbox: Arc<Outbox>,
+    process_cpu: ProcessCpu,
+    running: u64,
     events: Mutex<Vec<Value>>,
 }
 
@@ -97,6 +99,8 @@ impl Bench {
             started_unix_ns: None,
         };
         let outbox = Arc::new(Outbox::new(1 << 20));
+        let mut process_cpu = ProcessCpu::default();
+        process_cpu.look(host.now(), host.process_cpu());
         let problems = Arc::new(Problems::default());
         let opened = BatchWriter::new(None, &process).expect("the neutral engine");
         let publisher =
@@ -104,7 +108,9 @@ impl Bench {
         Self {
             describer: Describer { engine: None, engine_version: None, cpu_count: 2 },
             active: Some(ActiveQuery::new(Arc::clone(&query))),
-            follower: Follower::new(Arc::clone(&query)),
+            follower: Follower::new(Arc::clone(&query), &process_cpu),
+            process_cpu,
+            running: 1,
             host,
             source,
             query,
@@ -118,11 +124,14 @@ impl Bench {
     /// Moves on and looks; true when the query is told of completely.
     fn after_ms(&mut self, ms: u64) -> bool {
         self.host.advance(Duration::from_millis(ms));
+        self.process_cpu.look(self.host.now(), self.host.process_cpu());
         let mut around = Surroundings {
             host: &*self.host,
             describer: &self.describer,
             publisher: &mut self.publisher,
             problems: &self.problems,
+            process_cpu: &self.process_cpu,
+            running: self.running,
         };
         let ended = self.follower.step(&mut around);
         let taken = self.outbox.take(usize::MAX, None);
@@ -295,4 +304,24 @@ fn nothing_keeps_a_source_once_its_query_is_told_of() {
     };
     drop((query, follower));
     assert_eq!(Arc::strong_count(&source), 1);
+}
+
+#[test]
+fn what_the_process_works_is_told_of_a_query_that_is_sampled() {
+    let mut bench = Bench::new();
+    bench.host.compute(Duration::from_millis(500), 3);
+    bench.running = 2;
+    bench.after_ms(600);
+    let events = bench.events.lock().expect("no panic").clone();
+    assert_eq!(events.last().expect("a sample")["process_cpu_ns"], 1_500_000_000_u64);
+    bench.running = 1;
+    let profile = bench.end(ActiveQuery::finish);
+    assert_eq!(profile["query_metrics"]["process_queries"], 2);
+    assert!(profile["query_metrics"]["process_cpu_ns"].is_u64());
+}
+
+#[test]
+fn of_a_short_query_the_process_says_nothing() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.end(ActiveQuery::finish).get("query_metrics"), None);
 }

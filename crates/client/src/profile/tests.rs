@@ -31,7 +31,7 @@ fn shared(query: Query) -> Shared {
 fn finished(describer: &Describer, outcome: &Outcome, totals: Totals) -> Profile<'static> {
     let query = shared(Query::new());
     let at = query.started + Duration::from_secs(2);
-    let ended = Ended { at, outcome, totals, work: Work { samples: 1, ..Work::default() } };
+    let ended = Ended { at, outcome, totals, work: Work { samples: 1, ..Work::default() }, process: None };
     let readings = Readings::default();
     let profile = describer.finished(&query, Plan::default(), &readings, ended);
     let text = serde_json::to_string(&profile).expect("the format holds it");

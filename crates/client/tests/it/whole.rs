@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use queryscope_client::protocol::{QueryId, Seq, seq_of};
-use queryscope_client::{Query, Redacted, Redaction, Telemetry};
+use queryscope_client::{Query, Redacted, Redaction, Telemetry, thread_cpu};
 
 use crate::memory::{Memory, Scan};
 
@@ -84,6 +84,27 @@ fn a_query_of_more_than_a_second_is_told_of_while_it_runs() {
         registered_unix_ns.expect("an id with a time") - profile.started_unix_ns.expect("a start");
     // An id's time is cut to a millisecond.
     assert!(before_ns >= 2_999_000_000, "{before_ns}");
+}
+
+/// No counter of its nodes says so: as with user code, which engines do not count.
+#[test]
+fn what_the_process_works_meanwhile_is_told() {
+    let memory = Memory::default();
+    let telemetry = Telemetry::builder().exporter(memory.clone()).start().expect("threads");
+    let query = telemetry.begin(Query::new(), Arc::new(Scan(5)));
+    let (looking, begin) = (Instant::now(), thread_cpu());
+    while !memory.lines().iter().any(|line| line.contains(r#""process_cpu_ns":"#)) {
+        assert!(looking.elapsed() < PATIENCE, "nothing is told of it");
+    }
+    let worked = thread_cpu().zip(begin).map(|(now, begin)| now.saturating_sub(begin)).expect("a clock");
+    query.finish();
+    telemetry.shutdown();
+    let finished = memory.finished();
+    let counters = finished[0].query_metrics.as_ref().expect("counters");
+    let told = Duration::from_nanos(counters.get("process_cpu_ns").expect("the process's time"));
+    // The clock is read ten times a second, and telemetry itself works a little.
+    assert!(told >= worked.mul_f64(0.7), "{told:?} of {worked:?}");
+    assert_eq!(counters.get("process_queries"), Some(1));
 }
 
 #[test]

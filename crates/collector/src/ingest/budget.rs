@@ -1,8 +1,10 @@
-//! A bound on the memory of request bodies in flight.
+//! A bound on memory: that of request bodies in flight, and that of answers being written.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// The budget is kept in pages, so that it fits a semaphore's count.
 const PAGE_BYTES: usize = 1024;
@@ -44,6 +46,13 @@ impl Budget {
     pub(crate) fn take(&self, bytes: usize) -> Option<Share> {
         let pages = u32::try_from(bytes.div_ceil(PAGE_BYTES)).ok()?;
         Arc::clone(&self.pages).try_acquire_many_owned(pages).ok().map(|permit| Share { permit })
+    }
+
+    /// Takes a share as soon as so much is left; `None` when it is not in this time.
+    pub(crate) async fn take_within(&self, bytes: usize, time: Duration) -> Option<Share> {
+        let pages = u32::try_from(bytes.div_ceil(PAGE_BYTES)).ok()?.min(u32::try_from(self.total).ok()?);
+        let permit = timeout(time, Arc::clone(&self.pages).acquire_many_owned(pages)).await.ok()?.ok()?;
+        Some(Share { permit })
     }
 
     /// Bytes that are taken.

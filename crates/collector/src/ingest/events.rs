@@ -8,7 +8,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use queryscope_store::{Committed, StreamBatch};
+use queryscope_protocol::QueryId;
+use queryscope_store::{Committed, StoreError, StreamBatch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -36,7 +37,18 @@ pub(crate) struct EventsAnswer {
 ///
 /// The body is JSON Lines in the format events@1, the process event first, plain or gzip. It is answered once
 /// every event is stored durably; an event is identified by its stream and its seq, so sending again stores
-/// nothing twice.
+/// nothing twice. Blank lines are passed over and count in `line`.
+///
+/// A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
+/// findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
+/// not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
+/// there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
+/// holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
+/// at most ten years (315,360,000,000 ms).
+///
+/// Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
+/// read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
+/// after 4,096 characters. The recording has them whole. An empty label, fingerprint, service or environment is none.
 #[utoipa::path(
     post,
     path = "/v1/events",
@@ -45,11 +57,11 @@ pub(crate) struct EventsAnswer {
     request_body(
         content = String,
         content_type = "application/x-ndjson",
-        description = "At most 8 MiB as sent and 64 MiB decompressed, of at most 65536 queries"
+        description = "At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries"
     ),
     responses(
         (status = 202, description = "Every event is stored", body = EventsAnswer),
-        (status = 400, description = "Not valid gzip, or not events@1", body = ErrorBody),
+        (status = 400, description = "Not valid gzip, not events@1, or a query of another stream: drop the batch", body = ErrorBody),
         (status = 401, description = "The token is missing or wrong", body = ErrorBody),
         (status = 403, description = "The stream belongs to another project", body = ErrorBody),
         (status = 408, description = "The body did not arrive in time", body = ErrorBody),
@@ -67,7 +79,7 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
         Err(error) => {
             app.metrics.refused(&error);
             if error.is_overload() {
-                app.admission.turned_away(app.clock.unix_ms());
+                app.admission.turned_away(app.clock.steady_ms());
             }
             refuse(error, &head.headers, body)
         }
@@ -107,7 +119,7 @@ pub(crate) async fn accept(
             parts: packed.parts,
             loose: packed.loose,
         };
-        commit(app, batch, (share, slot)).await?
+        commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?
     };
     app.committed.notify_one();
     let duplicates = committed.duplicates + repeated;
@@ -118,19 +130,29 @@ pub(crate) async fn accept(
     Ok(Committed { duplicates, ..committed })
 }
 
+/// Blames the line that first tells of a query of another stream.
+fn refused(error: StoreError, lines: &[(QueryId, usize)]) -> ApiError {
+    let line = match error {
+        StoreError::ForeignQuery(query) => lines.iter().find(|(id, _)| *id == query).map(|(_, line)| *line),
+        _ => None,
+    };
+    ApiError::from(error).at_line(line)
+}
+
 /// Commits a batch. What it takes is held until it is stored, also when its sender has gone meanwhile.
 async fn commit<H: Send + 'static>(
     app: &Arc<App>,
     batch: StreamBatch,
     held: H,
-) -> Result<Committed, ApiError> {
+) -> Result<Committed, StoreError> {
     let owned = Arc::clone(app);
     let committing = tokio::spawn(async move {
         let committed = owned.store.commit(batch).await.inspect_err(|error| owned.watch(error));
+        if committed.is_ok() {
+            owned.has_room();
+        }
         drop(held);
         committed
     });
-    let committed =
-        committing.await.map_err(|_| ApiError::unavailable("storing was interrupted, try again"))?;
-    Ok(committed?)
+    committing.await.map_err(|_| StoreError::unavailable("storing was interrupted"))?
 }

@@ -1,6 +1,7 @@
 //! `GET /v1/health`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Json;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::jobs::reach;
 
 /// How long the store may take to say which engines it has seen.
 const STORE_DEADLINE: Duration = Duration::from_secs(1);
@@ -61,7 +63,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
 
 /// What can not be reached or is too much, and what that means; nothing of why, which is in the log.
 fn reasons(app: &App, store_answers: bool) -> Vec<String> {
-    let now = app.clock.unix_ms();
+    let now = app.clock.steady_ms();
     let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
     let store = store.map(|away| {
         format!(
@@ -72,12 +74,21 @@ fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     let overload = app.admission.is_overloaded(now).then(|| {
         "more events arrive than can be stored: some batches are answered 503 and sent again".to_owned()
     });
+    let displaced = app.displaced.load(Ordering::Relaxed).then(|| {
+        "the data folder was deleted, moved or replaced: batches are refused, and the service ends".to_owned()
+    });
+    let full = app.store_room.is_full().then(|| "the disk is full, batches are refused".to_owned());
+    // Where nothing can be stored, nothing is kept meanwhile.
+    let stores = store.is_none() && displaced.is_none() && full.is_none();
+    let kept = if stores { "events are kept in the store meanwhile, " } else { "" };
     let recordings = app.recordings_needed.away(now).map(|away| {
         format!(
-            "the recordings can not be reached for {} s: events are kept in the store meanwhile, recordings that lie \
-             there can not be read",
+            "the recordings can not be reached for {} s: {kept}recordings that lie there can not be read",
             away.as_secs()
         )
     });
-    store.into_iter().chain(overload).chain(recordings).collect()
+    let kept = if stores { "events are kept in the store meanwhile" } else { "no recording is written" };
+    let no_room = app.recordings_room.is_within(reach::FULL_FOR, now);
+    let no_room = no_room.then(|| format!("there is no room for recordings: {kept}"));
+    displaced.into_iter().chain(full).chain(store).chain(overload).chain(recordings).chain(no_room).collect()
 }

@@ -21,6 +21,8 @@ pub(crate) struct Packed {
     pub(crate) repeated: u64,
     /// Of these, the seqs of those of a query that had other bytes the first time.
     pub(crate) conflicting: Vec<Seq>,
+    /// The line that first tells of each query, counted from 1.
+    pub(crate) lines: Vec<(QueryId, usize)>,
 }
 
 impl Packed {
@@ -33,7 +35,9 @@ impl Packed {
                 + part.gzip.len()
                 + facts.map(text_bytes).sum::<usize>()
         };
-        size_of_val(&self.loose[..]) + self.parts.iter().map(part).sum::<usize>()
+        size_of_val(&self.loose[..])
+            + size_of_val(&self.lines[..])
+            + self.parts.iter().map(part).sum::<usize>()
     }
 }
 
@@ -55,15 +59,17 @@ struct Group<'a> {
 /// # Errors
 /// 400 with the line to blame, 413 for more than [`BATCH_QUERIES_MAX`] queries.
 pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> Result<Packed, ApiError> {
-    let batch = Batch::open(text).map_err(refused)?;
+    let batch = Batch::open(text).map_err(|error| refused(&error))?;
     let process = StreamProcess::of(&batch.process, batch.process_line);
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut group_of: HashMap<QueryId, usize> = HashMap::new();
     let mut seen = HashSet::new();
     let mut loose = Vec::new();
     let mut repeats = Vec::new();
-    for event in batch.events {
-        let event = event.map_err(refused)?;
+    let mut lines = Vec::new();
+    let mut events = batch.events;
+    while let Some(event) = events.next() {
+        let event = event.map_err(|error| refused(&error))?;
         if !seen.insert(event.seq) {
             repeats.push((event.seq, event.line));
             continue;
@@ -74,6 +80,7 @@ pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> R
         };
         let group = *group_of.entry(query_id).or_insert_with(|| {
             groups.push(Group { query_id, events: Vec::new(), report: Report::default() });
+            lines.push((query_id, events.line()));
             groups.len() - 1
         });
         if group == BATCH_QUERIES_MAX {
@@ -85,7 +92,7 @@ pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> R
     loose.sort_unstable();
     let conflicting = conflicting(&groups, &repeats);
     let parts = groups.into_iter().map(|group| group.pack(packer)).collect();
-    Ok(Packed { process, parts, loose, repeated: repeats.len() as u64, conflicting })
+    Ok(Packed { process, parts, loose, repeated: repeats.len() as u64, conflicting, lines })
 }
 
 /// The seqs of repeats whose first event has other bytes.
@@ -140,8 +147,8 @@ fn lowest(kept: &mut Option<Facts>, seq: Seq, facts: impl FnOnce() -> Facts) {
     }
 }
 
-fn refused(error: BatchError) -> ApiError {
-    ApiError::invalid(error.reason).at_line(error.line)
+fn refused(error: &BatchError) -> ApiError {
+    ApiError::invalid(error.kind.to_string()).at_line(error.line)
 }
 
 #[cfg(test)]

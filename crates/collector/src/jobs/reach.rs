@@ -1,50 +1,102 @@
 //! Looks whether recordings can be reached, so that this is known before a reader or the sealer finds out.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use queryscope_recordings::RecordingError;
+use queryscope_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::pause;
+use super::{pause, turn};
 use crate::app::App;
 
+/// What this machine decides is looked at so often: it costs two calls of the system.
+const LOOK_HERE_EVERY: Duration = Duration::from_secs(1);
 /// A request for a page of names each time: 2,880 a day.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const ASK_EVERY: Duration = Duration::from_secs(30);
 /// How often while they can not be reached.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+const ASK_AGAIN: Duration = Duration::from_secs(2);
+/// How long recordings that did not fit count as such: longer than the sealer waits before it tries again.
+pub(crate) const FULL_FOR: Duration = Duration::from_mins(2);
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
-    let mut every = Duration::ZERO;
-    while pause(every, &stop).await {
-        let reached = tokio::select! {
-            () = stop.cancelled() => return,
-            reached = app.recordings.reach() => reached,
-        };
-        every = if reached.is_ok() { LOOK_EVERY } else { LOOK_AGAIN };
-        note(&app, reached.as_ref().err());
+    let mut asked = None::<Instant>;
+    loop {
+        let away = app.recordings_needed.away(app.clock.steady_ms()).is_some();
+        let every = if away { ASK_AGAIN } else { ASK_EVERY };
+        if let Err(error) = turn::possible(&app.settings) {
+            failed(&app, &error.into());
+            asked = None;
+        } else if asked.is_none_or(|at| at.elapsed() >= every) {
+            let reached = tokio::select! {
+                () = stop.cancelled() => return,
+                reached = app.recordings.reach() => reached,
+            };
+            asked = Some(Instant::now());
+            reached.map_or_else(|error| failed(&app, &error), |()| self::reached(&app));
+        }
+        if !pause(LOOK_HERE_EVERY, &stop).await {
+            return;
+        }
     }
 }
 
-/// Notes whether recordings could be reached, and says so when that has changed.
+/// Notes whether recordings could be written, and says so when that has changed.
 pub(super) fn note(app: &App, error: Option<&RecordingError>) {
-    let now = app.clock.unix_ms();
     match error {
         None => {
-            if let Some(away) = app.recordings_needed.reached(now) {
-                tracing::info!(away_s = away.as_secs(), "the recordings can be reached again");
-                app.reached.notify_one();
+            if app.recordings_room.is_over() {
+                tracing::info!("there is room for recordings again");
             }
+            reached(app);
         }
-        Some(error) => {
-            app.metrics.recordings_failed("reach");
-            if app.recordings_needed.failed(now) {
-                let error = error as &dyn std::error::Error;
-                tracing::warn!(
-                    error,
-                    "the recordings can not be reached; events are kept in the store until they can"
-                );
-            }
+        Some(error) => failed(app, error),
+    }
+}
+
+fn reached(app: &App) {
+    if let Some(away) = app.recordings_needed.reached(app.clock.steady_ms()) {
+        tracing::info!(away_s = away.as_secs(), "the recordings can be reached again");
+        app.reached.notify_one();
+    }
+}
+
+fn failed(app: &App, error: &RecordingError) {
+    let now = app.clock.steady_ms();
+    app.metrics.recordings_failed("reach");
+    let cause = error as &dyn Error;
+    if is_full(cause) {
+        if app.recordings_room.refused(now) {
+            tracing::warn!(error = cause, "there is no room for recordings; events are kept in the store");
         }
+    } else if app.recordings_needed.failed(now) {
+        tracing::warn!(
+            error = cause,
+            "the recordings can not be reached; events are kept in the store until they can"
+        );
+    }
+}
+
+/// Whether an error says that a disk is full.
+fn is_full(error: &(dyn Error + 'static)) -> bool {
+    let no_room = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    error.downcast_ref::<io::Error>().is_some_and(|error| no_room(error.kind()))
+        || matches!(error.downcast_ref(), Some(StoreError::Full(_)))
+        || error.source().is_some_and(is_full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_one_that_is_away() {
+        let of = |kind| RecordingError::from(io::Error::from(kind));
+        assert!(is_full(&of(ErrorKind::StorageFull)) && is_full(&of(ErrorKind::QuotaExceeded)));
+        assert!(!is_full(&of(ErrorKind::NotFound)) && !is_full(&RecordingError::Gone));
+        assert!(is_full(&RecordingError::Store(StoreError::Full("full".into()))));
+        assert!(!is_full(&RecordingError::Store(StoreError::unavailable("away"))));
     }
 }

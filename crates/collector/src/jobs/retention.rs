@@ -9,8 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::pause;
 use super::turn::Turns;
 use crate::app::App;
+use crate::clock::Steps;
 
 const LOOK_EVERY: Duration = Duration::from_mins(10);
+/// Nothing is deleted for so long after a step of the clock: a wrong date may be set right again.
+const AFTER_STEP: Duration = Duration::from_hours(1);
 /// Queries deleted in one transaction; between two of them ingest goes on.
 const ROUND: usize = 256;
 /// Recordings nothing points to are looked for in days that ended so long before the oldest kept one: what
@@ -19,14 +22,23 @@ const SWEEP_MARGIN: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let Some(keep) = app.settings.keep else { return };
+    let mut steps = Steps::default();
     loop {
-        if let Err(error) = delete_old(&app, &stop, &turns, keep).await {
+        if stepped(&app, &mut steps) {
+            tracing::info!("the clock has stepped: for an hour no old queries are deleted");
+        } else if let Err(error) = delete_old(&app, &stop, &turns, keep).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "old queries could not be deleted");
         }
         if !pause(LOOK_EVERY, &stop).await {
             return;
         }
     }
+}
+
+/// Whether the clock, asked now, has stepped lately.
+fn stepped(app: &App, steps: &mut Steps) -> bool {
+    app.clock.unix_ns();
+    steps.within(&*app.clock, AFTER_STEP)
 }
 
 async fn delete_old(

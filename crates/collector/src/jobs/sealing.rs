@@ -1,7 +1,6 @@
 //! Turns the chunks of ended queries into recordings.
 //!
-//! Nobody waits for it: until then a recording is read from its chunks. So it gives way to ingest: it is done by threads that
-//! run while nothing else wants the core, unless a round gets nowhere that way; it starts
+//! Nobody waits for it: until then a recording is read from its chunks. So it gives way to ingest: it starts
 //! once nothing has been committed for a moment, or once it has put this off for long enough, and while
 //! requests keep coming it works a small part of the time; a larger one, half of it at most, the longer more wait than it
 //! gets done, for chunks must not pile up for ever. While batches are refused it stands back altogether, for a while.
@@ -14,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use queryscope_protocol::QueryId;
 use queryscope_recordings::{RecordingError, SealRound};
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -22,7 +20,6 @@ use self::pace::Pace;
 use super::turn::Turns;
 use super::{pause, reach};
 use crate::app::App;
-use crate::threads::{StandBack, Threads};
 
 /// Recordings written in one round, and at the same time.
 const ROUND: usize = 64;
@@ -34,11 +31,6 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(2);
 const FAILURE_PAUSE_MAX: Duration = Duration::from_mins(1);
 /// Queries that are passed over at most; then all are tried again.
 const SKIPPED_MAX: usize = 1024;
-
-/// Starts the threads for rounds without hurry.
-pub(crate) fn threads() -> Threads {
-    Threads::start("sealing", 1, CONCURRENCY, StandBack::Idle)
-}
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
     let mut skip = HashSet::new();
@@ -97,14 +89,14 @@ async fn wait_and_seal(
             () = tokio::time::sleep(QUIET.min(pace.pause)) => break,
         }
     }
-    while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.unix_ms())) {
+    while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.steady_ms())) {
         if !pause(rest, stop).await {
             return None;
         }
     }
     let _turn = turns.take(stop).await?;
     let begun = Instant::now();
-    let threads = if pace.hurry { Handle::current() } else { app.sealing.handle().clone() };
+    let threads = app.background.handle().clone();
     let (app, skip) = (Arc::clone(app), skip.clone());
     let round = async move { app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, &skip).await };
     let round = AbortOnDropHandle::new(threads.spawn(round)).await;

@@ -2,13 +2,15 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use queryscope_store::FileIdentity;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
+use crate::settings::Settings;
 
 /// How often to look whether the other process is done.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -19,6 +21,8 @@ pub(super) struct Turns {
     here: Mutex<()>,
     /// Locked by whoever's turn it is, also in another process.
     file: Option<PathBuf>,
+    /// Where recordings are: nobody has a turn while another folder is there, or none.
+    folder: Option<FileIdentity>,
 }
 
 /// A turn; it ends when this is dropped.
@@ -30,7 +34,12 @@ pub(super) struct Turn<'a> {
 
 impl Turns {
     pub(super) fn new(file: Option<PathBuf>) -> Self {
-        Self { here: Mutex::new(()), file }
+        Self { here: Mutex::new(()), file, folder: None }
+    }
+
+    /// Gives turns while the recordings' folder is this one.
+    pub(super) fn in_folder(self, folder: Option<FileIdentity>) -> Self {
+        Self { folder, ..self }
     }
 
     /// Waits for a turn; `None` when it is time to stop instead.
@@ -55,17 +64,57 @@ impl Turns {
     }
 
     fn try_file(&self) -> Result<Option<File>, TryLockError> {
+        in_place(self.folder.as_ref()).map_err(TryLockError::Error)?;
         let Some(path) = &self.file else { return Ok(None) };
-        let open = || -> io::Result<File> { File::options().create(true).append(true).open(path) };
-        let file = open().map_err(TryLockError::Error)?;
+        let file = open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
         Ok(Some(file))
     }
 }
 
+/// Whether turns can be had, as far as this machine decides it: the folder of the recordings is the one that was
+/// opened, and there is a file to lock.
+pub(super) fn possible(settings: &Settings) -> io::Result<()> {
+    in_place(settings.recordings_folder.as_ref())?;
+    settings.recordings_lock.as_deref().map_or(Ok(()), |path| open(path).map(drop))
+}
+
+fn in_place(folder: Option<&FileIdentity>) -> io::Result<()> {
+    match folder {
+        Some(folder) if !folder.is_in_place() => {
+            let path = folder.path().display();
+            Err(io::Error::other(format!("{path} was deleted, moved or replaced since the start")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn nobody_has_a_turn_in_a_folder_that_took_the_place() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (folder, away) = (root.path().join("recordings"), root.path().join("away"));
+        std::fs::create_dir(&folder).expect("made");
+        let identity = FileIdentity::of(&folder).expect("there");
+        let turns = Turns::new(None).in_folder(Some(identity));
+        let stop = CancellationToken::new();
+        drop(turns.take(&stop).await.expect("free"));
+        std::fs::rename(&folder, &away).expect("renamed");
+        std::fs::create_dir(&folder).expect("made");
+        let waiting = turns.take(&stop);
+        tokio::pin!(waiting);
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        std::fs::remove_dir(&folder).expect("deleted");
+        std::fs::rename(&away, &folder).expect("renamed");
+        assert!(waiting.await.is_some(), "it is back");
+    }
 
     #[tokio::test]
     async fn another_process_has_its_turn_too() {

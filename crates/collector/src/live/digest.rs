@@ -1,13 +1,10 @@
 //! What a chunk's events say about how far their query is.
 
+use queryscope_insights::user_code;
+use queryscope_insights::vocabulary::counters::BUSY;
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkError, lines_of, unpack};
 
-/// Names of counters that mean nanoseconds of work since the query began, in the order they are looked for.
-///
-/// `total_time_ns` is what a Polars node spent in `total_poll_time_ns` and `total_state_update_time_ns`
-/// together; its `io_total_active_ns` is waiting, its `max_…` are no sums. `elapsed_compute` is DataFusion's.
-const BUSY_NAMES: [&str; 4] = ["total_time_ns", "elapsed_compute", "elapsed_compute_ns", "busy_ns"];
 /// Characters of a node's kind that are shown.
 const KIND_CHARS: usize = 80;
 /// Packed bytes up to which a chunk is read where it is; larger ones would hold up what else waits there.
@@ -16,10 +13,19 @@ const INLINE_BYTES: usize = 64 << 10;
 /// One event of a chunk, as far as pulses need it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Report {
-    /// The physical nodes of the plan, and their kinds.
-    Plan(Vec<(u64, Box<str>)>),
+    /// The physical nodes of the plan.
+    Plan(Vec<PlannedNode>),
     /// The nodes that changed by this many milliseconds after the start.
     Sample { elapsed_ms: f64, nodes: Vec<NodeReport> },
+}
+
+/// One node of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedNode {
+    pub(super) id: u64,
+    pub(super) kind: Box<str>,
+    /// The function of the program that it calls.
+    pub(super) user_code: Option<Box<str>>,
 }
 
 /// One node of a sample.
@@ -50,18 +56,23 @@ fn read(gzip: &[u8]) -> Result<Vec<Report>, ChunkError> {
 }
 
 fn report(line: &str) -> Option<Report> {
-    let event = Event::read(line).ok()?;
+    let event = Event::read_stored(line).ok()?;
     match event.kind {
         EventKind::Started(..) => {
             let profile = event.profile().ok()??;
             let kind = |kind: &str| kind.chars().take(KIND_CHARS).collect::<String>().into_boxed_str();
-            Some(Report::Plan(profile.plan.physical.iter().map(|node| (node.id, kind(&node.kind))).collect()))
+            let nodes = profile.plan.physical.iter().map(|node| PlannedNode {
+                id: node.id,
+                kind: kind(&node.kind),
+                user_code: user_code(node).map(String::into_boxed_str),
+            });
+            Some(Report::Plan(nodes.collect()))
         }
         EventKind::Progress(..) => {
             let sample = event.sample().ok()??;
             let nodes = sample.nodes.iter().map(|(id, counters)| NodeReport {
                 id: *id,
-                busy_ns: BUSY_NAMES.into_iter().find_map(|name| counters.get(name)),
+                busy_ns: BUSY.value_in(counters),
                 done: counters.done == Some(true),
             });
             Some(Report::Sample { elapsed_ms: sample.elapsed_ms, nodes: nodes.collect() })
@@ -81,10 +92,10 @@ mod tests {
     #[test]
     fn plans_and_samples_are_taken_and_the_rest_is_passed_over() {
         let started = format!(
-            r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[]}}]}}}}}}"#
+            r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[],"properties":{{"user_code":"score"}}}}]}}}}}}"#
         );
         let sample = format!(
-            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
+            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":9,"busy_ns":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
         );
         let other = format!(r#"{HEAD}note"}}"#);
         let gzip = Packer::new().pack([started.as_bytes(), other.as_bytes(), sample.as_bytes(), b"damaged"]);
@@ -92,7 +103,11 @@ mod tests {
         assert_eq!(
             read(&gzip).expect("sound"),
             [
-                Report::Plan(vec![(4_294_967_297, "group-by".into())]),
+                Report::Plan(vec![PlannedNode {
+                    id: 4_294_967_297,
+                    kind: "group-by".into(),
+                    user_code: Some("score".into()),
+                }]),
                 Report::Sample {
                     elapsed_ms: 1002.5,
                     nodes: vec![node(7, Some(5), true), node(8, None, false)]

@@ -77,6 +77,20 @@ mod tests {
     }
 
     #[test]
+    fn a_long_label_is_named_by_its_whole() {
+        let (one, other) = (format!("{}1", "x".repeat(600)), format!("{}2", "x".repeat(600)));
+        let label = Some(queryscope_store::short_name(&one));
+        let (project, host) = ("default".to_owned(), "h".to_owned());
+        let tags = Tags { project, service: None, environment: None, host, label };
+        let keeps = |label: &str| {
+            let filter =
+                read(&Params::of(Some(&format!("label={label}")))).expect("valid").expect("a filter");
+            matches(&filter, &tags)
+        };
+        assert!(keeps(&one) && !keeps(&other));
+    }
+
+    #[test]
     fn twice_is_refused() {
         assert!(read(&Params::of(Some("host=a&host=a"))).is_err());
     }

@@ -48,9 +48,10 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
         ),
         (status = 204, description = "Nothing has come since the `finished` named by Last-Event-ID"),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
-        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served, or a page of another site asks", body = ErrorBody),
         (status = 404, description = "There is no such query", body = ErrorBody),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 410, description = "The query is known, and its recording is missing", body = ErrorBody),
+        (status = 503, description = "There are as many live readers as may be, or reading failed or found damage", body = ErrorBody),
     )
 )]
 pub(crate) async fn one(
@@ -72,7 +73,7 @@ pub(crate) async fn one(
         return Ok(answer(None::<stream::Empty<_>>));
     }
     let cut = request.extensions().get::<Cut>().cloned().unwrap_or_default();
-    let mut reader = Reader::new(&app, id, mark, cut);
+    let mut reader = Reader::new(&app, id, mark, cut)?;
     let Some(first) = reader.first().await? else {
         return Ok(if mark.ended {
             StatusCode::NO_CONTENT.into_response()

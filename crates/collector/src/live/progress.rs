@@ -6,7 +6,7 @@ use queryscope_protocol::QueryId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::digest::{NodeReport, Report};
+use super::digest::{NodeReport, PlannedNode, Report};
 
 /// Values of `threads` that are kept.
 pub(super) const THREADS_MAX: usize = 120;
@@ -20,6 +20,7 @@ const NODES_MAX: usize = 4096;
     "elapsed_ms": 2004.5,
     "threads": [1.874],
     "busiest": {"id": 4_294_967_299_i64, "kind": "group-by", "threads": 1.391},
+    "user_code": null,
     "done": 2,
     "nodes": 7,
     "quiet_ms": 0.0
@@ -35,6 +36,9 @@ pub(crate) struct Pulse {
     threads: Vec<f64>,
     /// The node that worked most before the last sample; null when none did.
     busiest: Option<Busiest>,
+    /// The first node that calls code of the program; null when none does. Engines count little of such work, so
+    /// `threads` may be less than what is busy.
+    user_code: Option<UserCode>,
     /// Nodes of the physical plan that have ended.
     done: usize,
     /// Nodes of the physical plan.
@@ -55,12 +59,24 @@ pub(crate) struct Busiest {
     threads: f64,
 }
 
+/// A node that calls code of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct UserCode {
+    /// Id of the node in the physical plan.
+    id: u64,
+    /// Its kind.
+    kind: String,
+    /// The function it calls.
+    name: String,
+}
+
 /// What is kept of a running query's samples.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     nodes: HashMap<u64, Node>,
     /// Nodes of the plan; 0 while it is not known.
     planned: usize,
+    user_code: Option<UserCode>,
     sampled: bool,
     elapsed_ms: f64,
     moved_ms: f64,
@@ -97,11 +113,15 @@ impl Progress {
         self.blind = true;
     }
 
-    fn hear_plan(&mut self, nodes: &[(u64, Box<str>)]) {
+    fn hear_plan(&mut self, nodes: &[PlannedNode]) {
         self.planned = nodes.len();
-        for (id, kind) in nodes.iter().take(NODES_MAX) {
-            self.nodes.entry(*id).or_default().kind.clone_from(kind);
+        for node in nodes.iter().take(NODES_MAX) {
+            self.nodes.entry(node.id).or_default().kind.clone_from(&node.kind);
         }
+        self.user_code = nodes.iter().find_map(|node| {
+            let name = node.user_code.as_ref()?.to_string();
+            Some(UserCode { id: node.id, kind: node.kind.to_string(), name })
+        });
     }
 
     /// Takes a sample; one that is not later than the last is no news.
@@ -152,6 +172,7 @@ impl Progress {
                 kind: self.nodes.get(&id).map_or_else(String::new, |node| node.kind.to_string()),
                 threads,
             }),
+            user_code: self.user_code.clone(),
             done: self.nodes.values().filter(|node| node.done).count(),
             nodes: self.planned.max(self.nodes.len()),
             quiet_ms: round(self.elapsed_ms - self.moved_ms),
@@ -180,7 +201,12 @@ mod tests {
     }
 
     fn plan() -> Report {
-        Report::Plan(vec![(1, "scan".into()), (2, "sort".into()), (3, "sink".into())])
+        let node = |(id, kind, user_code): (u64, &str, Option<&str>)| PlannedNode {
+            id,
+            kind: kind.into(),
+            user_code: user_code.map(Into::into),
+        };
+        Report::Plan([(1, "scan", None), (2, "sort", None), (3, "sink", Some("score"))].map(node).to_vec())
     }
 
     fn pulse(progress: &Progress, samples: usize) -> Pulse {
@@ -196,6 +222,7 @@ mod tests {
         let pulse = pulse(&progress, 2);
         assert_eq!((pulse.threads, pulse.done, pulse.nodes), (vec![2.0, 0.5], 1, 3));
         assert_eq!(pulse.busiest, Some(Busiest { id: 1, kind: "scan".into(), threads: 0.5 }));
+        assert_eq!(pulse.user_code, Some(UserCode { id: 3, kind: "sink".into(), name: "score".into() }));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use super::topic::Update;
 use super::topic::text::Mark;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::read::unreadable;
 
 /// Gives a reader its messages, each event once and none left out.
 ///
@@ -49,8 +50,10 @@ enum Stage {
 }
 
 impl Reader {
-    pub(super) fn new(app: &Arc<App>, id: QueryId, mark: Mark, cut: Cut) -> Self {
-        Self {
+    /// # Errors
+    /// 503 when there are as many live readers as may be.
+    pub(super) fn new(app: &Arc<App>, id: QueryId, mark: Mark, cut: Cut) -> Result<Self, ApiError> {
+        Ok(Self {
             app: Arc::clone(app),
             id,
             cut,
@@ -60,8 +63,8 @@ impl Reader {
             ready: VecDeque::new(),
             known: HashSet::new(),
             floor: 0,
-            _presence: Presence::new(app),
-        }
+            _presence: Presence::new(app)?,
+        })
     }
 
     /// The next message; `None` at the end of the stream.
@@ -210,12 +213,7 @@ impl Reader {
         self.stage = Stage::Over;
         match error {
             RecordingError::Gone => Ok(()),
-            RecordingError::Store(error) => Err(error.into()),
-            other => {
-                let error = &other as &dyn std::error::Error;
-                tracing::warn!(query_id = %self.id, error, "a query can not be followed live");
-                Err(ApiError::unavailable("reading the events failed, try again"))
-            }
+            other => Err(unreadable(&self.app, self.id, other)),
         }
     }
 }

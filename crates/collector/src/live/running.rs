@@ -47,8 +47,8 @@ use crate::read::{Params, SourceFilters};
             content_type = "text/event-stream"
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
-        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
-        (status = 503, description = "The live streams are not available now", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served, or a page of another site asks", body = ErrorBody),
+        (status = 503, description = "There are as many live readers as may be, or the streams are not available now", body = ErrorBody),
     )
 )]
 pub(crate) async fn running(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
@@ -56,8 +56,8 @@ pub(crate) async fn running(State(app): State<Arc<App>>, request: Request) -> Re
     if request.method() == Method::HEAD {
         return Ok(answer(None::<stream::Empty<_>>));
     }
+    let presence = Presence::new(&app)?;
     let (seat, queue) = Seat::new(request.extensions().get::<Cut>().cloned().unwrap_or_default());
-    let presence = Presence::new(&app);
     let resume = last_event_id(request.headers()).and_then(|id| id.parse().ok());
     let (opening, opened) = oneshot::channel();
     let first = match app.live.ask(Command::All { resume, seat, opening }, opened).await? {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::error::ApiError;
 
 /// What may wait for one reader. It is shared with all others, so a place costs a pointer.
 const QUEUE_MAX: usize = 256;
@@ -22,19 +23,25 @@ pub(super) struct Seat<T> {
 }
 
 /// Counts a reader for as long as it reads, and tells the hub when it leaves.
-pub(super) struct Presence(Arc<App>);
+pub(super) struct Presence {
+    app: Arc<App>,
+    _place: OwnedSemaphorePermit,
+}
 
 impl Presence {
-    pub(super) fn new(app: &Arc<App>) -> Self {
+    /// # Errors
+    /// 503 when there are as many live readers as may be.
+    pub(super) fn new(app: &Arc<App>) -> Result<Self, ApiError> {
+        let place = app.live_readers.let_in(&app.metrics)?;
         app.metrics.live_subscribers.inc();
-        Self(Arc::clone(app))
+        Ok(Self { app: Arc::clone(app), _place: place })
     }
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.0.metrics.live_subscribers.dec();
-        self.0.live.left.notify_one();
+        self.app.metrics.live_subscribers.dec();
+        self.app.live.left.notify_one();
     }
 }
 

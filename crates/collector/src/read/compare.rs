@@ -42,7 +42,9 @@ use shape::{Basis, Comparison};
             description = "There is no such query, nothing to compare it with, or a plan has not been sent",
             body = ErrorBody
         ),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 410, description = "A query is known, and its recording is missing", body = ErrorBody),
+        (status = 422, description = "A profile that was sent cannot be read", body = ErrorBody),
+        (status = 503, description = "Reading failed, or a recording is damaged", body = ErrorBody),
     )
 )]
 pub(crate) async fn compare(

@@ -17,8 +17,9 @@ const TAG_BYTES: usize = 12;
 
 /// Gives JSON answers an `ETag`, and answers 304 where the reader names the one it has.
 ///
-/// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit,
-/// so a cache must ask each time (`no-cache`). Answers that say themselves how they may be kept are left alone.
+/// The tag is weak: it is that of the text, however it is coded on the way. Answers change with every commit, so a
+/// cache must ask each time (`no-cache`). A long answer brings its own tag: it is not gathered here. Answers that
+/// say themselves how they may be kept are left alone.
 pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
     // The answer to HEAD is that to GET, tag and all; the router takes the body away at the end.
     if request.method() == Method::HEAD {
@@ -34,11 +35,18 @@ pub(crate) async fn validate(mut request: Request, next: Next) -> Response {
 }
 
 async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
-    let (mut head, body) = response.into_parts();
-    let Ok(text) = Pieces::of(body).await else {
-        return ApiError::unavailable("reading was interrupted, try again").into_response();
+    let (mut head, mut body) = response.into_parts();
+    let own = head.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).map(ToOwned::to_owned);
+    let tag = if let Some(tag) = own {
+        tag
+    } else {
+        let Ok(text) = Pieces::of(body).await else {
+            return ApiError::unavailable("reading was interrupted, try again").into_response();
+        };
+        let tag = tag(text.iter());
+        body = text.into_body();
+        tag
     };
-    let tag = tag(&text);
     if let Ok(value) = HeaderValue::from_str(&tag) {
         head.headers.insert(header::ETAG, value);
     }
@@ -50,7 +58,7 @@ async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
         head.headers.remove(header::CONTENT_LENGTH);
         return Response::from_parts(head, Body::empty());
     }
-    Response::from_parts(head, text.into_body())
+    Response::from_parts(head, body)
 }
 
 fn is_plain_json(headers: &HeaderMap) -> bool {
@@ -59,9 +67,10 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
         && !headers.contains_key(header::CACHE_CONTROL)
 }
 
-fn tag(text: &Pieces) -> String {
+/// The tag of an answer, from its text or from what that is written from.
+pub(crate) fn tag(text: impl IntoIterator<Item = impl AsRef<[u8]>>) -> String {
     let mut hash = Sha256::new();
-    for piece in text.iter() {
+    for piece in text {
         hash.update(piece);
     }
     let hash = hash.finalize();
@@ -82,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_reader_may_name_several_tags() {
-        let tag = tag(&Pieces::default());
+        let tag = tag(["text"]);
         let names = |known: &str| names(&HeaderValue::from_str(known).expect("a header"), &tag);
         assert!(names(&tag) && names(tag.trim_start_matches("W/")) && names("*"));
         assert!(names(&format!("\"other\", {tag}")));

@@ -1,9 +1,13 @@
 //! The opaque `cursor` of a list: a place in the order, as text for an address.
 
+use axum::http::{HeaderName, header};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use queryscope_store::{Order, Position};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use super::stream::write_json;
 use crate::error::ApiError;
 
 /// First byte of a cursor: its form and the order it is of.
@@ -41,6 +45,40 @@ const fn tag(order: Order) -> u8 {
     }
 }
 
+/// Writes the cursor of a page of another answer, of this form.
+pub(crate) fn write_page(form: u8, page: &impl Serialize) -> String {
+    // JSON of a place can not fail: its fields are texts and numbers.
+    let mut bytes = vec![form];
+    write_json(page, &mut bytes);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Reads such a cursor.
+///
+/// # Errors
+/// 400 when it is none of this form.
+pub(crate) fn read_page<T: DeserializeOwned>(form: u8, text: &str) -> Result<T, ApiError> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
+    let page = bytes.strip_prefix(&[form]).and_then(|page| serde_json::from_slice(page).ok());
+    page.ok_or_else(|| ApiError::invalid("cursor: not one from the Link header of such a page"))
+}
+
+/// The `Link` header of a page: the address of the same answer from a cursor on.
+pub(crate) fn link(path: &str, query: Option<&str>, cursor: &str) -> (HeaderName, String) {
+    (header::LINK, format!("<{}>; rel=\"next\"", next_page(path, query, cursor)))
+}
+
+fn next_page(path: &str, query: Option<&str>, cursor: &str) -> String {
+    let mut next = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if name != "cursor" && name != "offset" {
+            next.append_pair(&name, &value);
+        }
+    }
+    next.append_pair("cursor", cursor);
+    format!("{path}?{}", next.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +92,24 @@ mod tests {
         {
             assert!(read(order, text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_cursor_of_a_page_comes_back_in_its_form_alone() {
+        let cursor = write_page(3, &(7, "ä"));
+        assert_eq!(read_page::<(i64, String)>(3, &cursor), Ok((7, "ä".into())));
+        assert!(read_page::<(i64, String)>(4, &cursor).is_err());
+        for text in ["", "äöü", "Aw"] {
+            assert!(read_page::<(i64, String)>(3, text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_next_page_keeps_what_was_asked() {
+        assert_eq!(next_page("/api/queries", None, "C"), "/api/queries?cursor=C");
+        assert_eq!(
+            next_page("/api/queries", Some("label=a%20b%3E&offset=5&cursor=old&limit=2"), "C"),
+            "/api/queries?label=a+b%3E&limit=2&cursor=C"
+        );
     }
 }

@@ -59,7 +59,8 @@ pub(crate) async fn facets(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Facets>, ApiError> {
-    let facets = app.store.facets(filter(&Params::of(query.as_deref()))?).await?;
+    let (store, filter) = (Arc::clone(&app.store), filter(&Params::of(query.as_deref()))?);
+    let (facets, _turn) = app.answers.counts.analyse(async move { store.facets(filter).await }).await?;
     let values = |values: Vec<queryscope_store::FacetValue>| {
         values.into_iter().map(|value| FacetValue { value: value.value, runs: value.runs }).collect()
     };

@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{RawQuery, State};
-use queryscope_store::{GroupBy, GroupEntry};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use queryscope_store::{GroupBy, GroupEntry, GroupPlace, GroupsRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::answers::Reader;
+use super::conditional::tag;
+use super::cursor;
 use super::params::{Params, RunFilters, SourceFilters, filter};
-use super::pieces::LongJson;
+use super::part::{Part, PartParams};
+use super::stream::{self, Shape, write_json};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -79,29 +86,55 @@ impl From<GroupEntry> for Group {
     }
 }
 
+/// Form of a cursor: by label and by plan.
+const BY_LABEL: u8 = 3;
+const BY_FINGERPRINT: u8 = 4;
+
 /// Groups queries by label or plan, the group run most recently first. Queries without one belong to no group.
+///
+/// With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. A group that runs again
+/// moves to the front and is not on later pages.
 #[utoipa::path(
     get,
     path = "/api/groups",
     tag = "read",
-    params(SourceFilters, RunFilters, GroupParams),
+    params(SourceFilters, RunFilters, GroupParams, PartParams),
     responses(
-        (status = 200, description = "The groups", body = Vec<Group>),
+        (
+            status = 200,
+            description = "The groups",
+            body = Vec<Group>,
+            headers(("Link" = String, description = "Address of the next page, where there is one"))
+        ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 503, description = "Reading failed, or too many others read", body = ErrorBody),
     )
 )]
 pub(crate) async fn groups(
     State(app): State<Arc<App>>,
+    Extension(reader): Extension<Reader>,
     RawQuery(query): RawQuery,
-) -> Result<LongJson<Vec<Group>>, ApiError> {
+) -> Result<Response, ApiError> {
     let params = Params::of(query.as_deref());
     let by = params.value("by", "label or fingerprint", |text| match text {
         "label" => Some(GroupBy::Label),
         "fingerprint" => Some(GroupBy::Fingerprint),
         _ => None,
     })?;
-    let groups = app.store.groups(filter(&params)?, by.unwrap_or_default()).await?;
-    Ok(LongJson(groups.into_iter().map(Into::into).collect()))
+    let by = by.unwrap_or_default();
+    let form = if by == GroupBy::Label { BY_LABEL } else { BY_FINGERPRINT };
+    let Part { limit, after } = Part::<GroupPlace>::of(&params, form)?;
+    let request = GroupsRequest { filter: filter(&params)?, by, after, limit };
+    let store = Arc::clone(&app.store);
+    let lane = app.answers.lane(request.limit.is_some() || request.filter.label.is_some());
+    let (groups, turn) = lane.analyse(async move { store.groups(request).await }).await?;
+    let next = groups.next.map(|next| cursor::write_page(form, &next));
+    let link = next.map(|next| [cursor::link("/api/groups", query.as_deref(), &next)]);
+    let tag = [(header::ETAG, tag([groups.entries.bytes()]))];
+    let shape =
+        Shape { head: b"[".to_vec(), tail: b"]", write: |group, to| write_json(&Group::from(group), to) };
+    let answer = stream::answer(&app.answers, &reader, groups.entries, shape).await?;
+    drop(turn);
+    Ok((tag, link, answer).into_response())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use queryscope_insights::findings;
+use queryscope_insights::{findings, rules_checked};
 use queryscope_protocol as protocol;
 use queryscope_protocol::EvidenceValue;
 use serde::Serialize;
@@ -29,6 +29,9 @@ pub(crate) struct Insights {
     source: Source,
     /// The time since the query's start that was looked at, in milliseconds.
     elapsed_ms: f64,
+    /// How many rules this service applied; 0 for a plan of more than 10,000 nodes, null where the sender's findings
+    /// are given.
+    checked: Option<usize>,
     /// What was found, that about the most time first; in the sender's order where it found them.
     findings: Vec<Finding>,
 }
@@ -147,7 +150,9 @@ impl From<&protocol::Evidence<'_>> for Evidence {
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 404, description = "There is no such query, or its plan has not been sent", body = ErrorBody),
-        (status = 503, description = "Reading failed", body = ErrorBody),
+        (status = 410, description = "A query is known, and its recording is missing", body = ErrorBody),
+        (status = 422, description = "The profile that was sent cannot be read", body = ErrorBody),
+        (status = 503, description = "Reading failed, or a recording is damaged", body = ErrorBody),
     )
 )]
 pub(crate) async fn insights(
@@ -158,16 +163,18 @@ pub(crate) async fn insights(
     let query = query_of(&app, id, &Params::of(query.as_deref())).await?;
     let stored = Stored::read(&app, query).await?;
     let profile = stored.profile()?;
-    let (source, found) = if profile.findings().is_empty() {
-        (Source::Service, findings(&profile).findings.iter().map(Into::into).collect())
+    let (source, checked, found) = if profile.findings().is_empty() {
+        let found = findings(&profile).findings.iter().map(Into::into).collect();
+        (Source::Service, Some(rules_checked(&profile)), found)
     } else {
-        (Source::Sender, profile.findings().iter().map(Into::into).collect())
+        (Source::Sender, None, profile.findings().iter().map(Into::into).collect())
     };
     Ok(Json(Insights {
         query_id: stored.query.query_id.to_string(),
         status: stored.query.status.into(),
         source,
         elapsed_ms: profile.wall_ms,
+        checked,
         findings: found,
     }))
 }

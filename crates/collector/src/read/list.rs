@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use queryscope_store::ListRequest;
 
@@ -53,34 +52,7 @@ pub(crate) async fn list(
     let next = listed
         .last()
         .filter(|_| more)
-        .map(|last| next_page(query.as_deref(), &cursor::write(order, last.position)));
+        .map(|last| cursor::link("/api/queries", query.as_deref(), &cursor::write(order, last.position)));
     let page: Vec<QuerySummary> = listed.into_iter().map(|listed| listed.query.into()).collect();
-    let link = next.map(|address| [(header::LINK, format!("<{address}>; rel=\"next\""))]);
-    Ok((link, Json(page)).into_response())
-}
-
-/// The address of the same list, from a cursor on.
-fn next_page(query: Option<&str>, cursor: &str) -> String {
-    let mut next = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        if name != "cursor" && name != "offset" {
-            next.append_pair(&name, &value);
-        }
-    }
-    next.append_pair("cursor", cursor);
-    format!("/api/queries?{}", next.finish())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_next_page_keeps_what_was_asked() {
-        assert_eq!(next_page(None, "C"), "/api/queries?cursor=C");
-        assert_eq!(
-            next_page(Some("label=a%20b%3E&offset=5&cursor=old&limit=2"), "C"),
-            "/api/queries?label=a+b%3E&limit=2&cursor=C"
-        );
-    }
+    Ok((next.map(|link| [link]), Json(page)).into_response())
 }

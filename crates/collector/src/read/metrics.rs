@@ -16,12 +16,13 @@ const STORE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Gives the operator's figures in Prometheus text.
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
-    let now = app.clock.unix_ms();
+    let now = app.clock.steady_ms();
     let moment = Moment {
         // The figures are wanted most when the store fails.
         stats: tokio::time::timeout(STORE_DEADLINE, app.store.stats()).await.ok().and_then(Result::ok),
         body_bytes: app.budget.taken(),
         requests: app.admission.taken(),
+        readers: app.readers.taken(),
         store_away: app.store_needed.away(now).unwrap_or_default(),
         recordings_away: app.recordings_needed.away(now).unwrap_or_default(),
     };

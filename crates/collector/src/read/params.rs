@@ -4,31 +4,41 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
-use queryscope_store::{Is, Order, QueryFilter, Status};
+use queryscope_store::{Is, Order, QueryFilter, Status, short_name};
 use utoipa::IntoParams;
 
 use crate::error::ApiError;
 
-/// The parameters of one request; those nobody asks for are ignored.
-pub(crate) struct Params<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
+/// The parameters of one request; those nobody asks for are ignored. A value that is no text is `None`.
+pub(crate) struct Params<'q>(Vec<(Cow<'q, str>, Option<Cow<'q, str>>)>);
 
 impl<'q> Params<'q> {
     pub(crate) fn of(query: Option<&'q str>) -> Self {
-        Self(form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect())
+        let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let read = |pair: &'q str| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Some((decoded(key)?, decoded(value)))
+        };
+        Self(pairs.filter_map(read).collect())
     }
 
     /// The value of a parameter.
     ///
     /// # Errors
-    /// 400 when it is given twice.
+    /// 400 when it is given twice, or is no text.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_ref());
+        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_deref());
         let value = values.next();
         if values.next().is_some() {
             return Err(ApiError::invalid(format!("{name}: given twice, once is allowed")));
         }
-        Ok(value)
+        match value {
+            Some(None) => Err(ApiError::invalid(format!("{name}: the value is not percent-encoded UTF-8"))),
+            Some(value) => Ok(value),
+            None => Ok(None),
+        }
     }
 
     /// The value of a parameter that `read` understands.
@@ -55,13 +65,31 @@ impl<'q> Params<'q> {
         self.value(name, takes, |text| text.parse().ok())
     }
 
-    /// A filter on a field that may be absent: an empty value keeps queries without the field.
+    /// A filter on a name that may be absent: an empty value keeps queries without it. A long name is shortened as
+    /// those of the queries are.
     fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
         Ok(self.text(name)?.map(|text| match text {
             "" => Is::Absent,
-            text => Is::Value(text.to_owned()),
+            text => Is::Value(short_name(text)),
         }))
     }
+}
+
+/// The text that a part of an address stands for; `None` where it stands for none: a `%` without two digits, or bytes
+/// that are not UTF-8.
+fn decoded(part: &str) -> Option<Cow<'_, str>> {
+    let is_encoded = part
+        .split('%')
+        .skip(1)
+        .all(|rest| rest.len() >= 2 && rest.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit));
+    if !is_encoded {
+        return None;
+    }
+    if !part.contains('+') {
+        return percent_decode_str(part).decode_utf8().ok();
+    }
+    let part = part.replace('+', " ");
+    percent_decode_str(&part).decode_utf8().ok().map(|text| text.into_owned().into())
 }
 
 /// The filters every answer over several queries takes.
@@ -114,7 +142,7 @@ pub(crate) fn source_filter(params: &Params<'_>) -> Result<QueryFilter, ApiError
         label: params.is("label")?,
         service: params.is("service")?,
         environment: params.is("environment")?,
-        host: params.text("host")?.map(Into::into),
+        host: params.text("host")?.map(short_name),
         ..QueryFilter::default()
     })
 }

@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use queryscope_insights::progress as judge;
-use queryscope_store::Status;
+use queryscope_protocol::{Event, EventKind};
+use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,6 +17,11 @@ use super::summary::StatusName;
 use super::usual::{Alike, earlier};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
+
+/// Chunks that are looked through for the last sample: one may hold none.
+const CHUNKS_MAX: usize = 4;
+/// Packed bytes of a chunk that is looked through.
+const CHUNK_BYTES_MAX: u64 = 256 << 10;
 
 /// How far a query is by the earlier runs of its plan.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,7 +40,8 @@ pub(crate) struct Progress {
     query_id: String,
     /// State of the query.
     status: StatusName,
-    /// How long it has run, or ran, in milliseconds, by this service's clock while it runs; null where unknown.
+    /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
+    /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
     /// Earlier finished runs of its plan, at most 100; nothing is said by fewer than 5.
     runs: usize,
@@ -89,11 +96,7 @@ pub(crate) async fn progress(
     let runs = earlier(&app, &query, Alike::Plan).await?;
     let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
     let running = query.status == Status::Running;
-    let elapsed_ms = if running {
-        Some(app.clock.unix_ns().saturating_sub(query.started_unix_ns).max(0) as f64 / 1e6)
-    } else {
-        query.wall_ms
-    };
+    let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
     let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
     let ahead = judged.filter(|_| running);
     Ok(Json(Progress {
@@ -106,4 +109,32 @@ pub(crate) async fn progress(
         remaining_ms: ahead.and_then(|judged| judged.remaining_ms).map(|[p50, p90]| Remaining { p50, p90 }),
         done: ahead.and_then(|judged| judged.done).map(|[low, high]| Done { low, high }),
     }))
+}
+
+/// How long a running query has run.
+async fn running_ms(app: &App, query: &Query) -> Result<Option<f64>, ApiError> {
+    let since_ns = app.clock.unix_ns().saturating_sub(query.started_unix_ns);
+    if since_ns >= 0 {
+        return Ok(Some(since_ns as f64 / 1e6));
+    }
+    // The clock of its sender is ahead, and how far nobody knows.
+    let Some(parts) = app.store.recording(query.query_id).await? else { return Ok(None) };
+    let last = parts.chunks.iter().rev().take(CHUNKS_MAX).filter(|chunk| chunk.bytes <= CHUNK_BYTES_MAX);
+    for ChunkInfo { id, .. } in last {
+        let chunk = app.store.chunks(vec![*id]).await?.into_iter().flatten().next();
+        let text = chunk.and_then(|gzip| unpack(&gzip).ok()).unwrap_or_default();
+        if let Some(told_ms) = lines_of(&text).filter_map(told_ms).last() {
+            return Ok(Some(told_ms));
+        }
+    }
+    Ok(None)
+}
+
+/// What an event says of how long its query has run.
+fn told_ms(line: &[u8]) -> Option<f64> {
+    match Event::read_stored(str::from_utf8(line).ok()?).ok()?.kind {
+        EventKind::Started(_, profile) => Some(profile.wall_ms),
+        EventKind::Progress(_, elapsed_ms) => Some(elapsed_ms),
+        _ => None,
+    }
 }

@@ -1,9 +1,11 @@
 //! The profile of a stored query, as far as it is known.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
+use axum::http::StatusCode;
 use queryscope_insights::Latest;
 use queryscope_protocol::{Event, EventKind, Profile};
 use queryscope_recordings::{LineReader, RecordingError};
@@ -82,7 +84,7 @@ impl Stored {
     }
 
     fn hear(&mut self, line: String) {
-        let Ok(event) = Event::read(&line) else { return };
+        let Ok(event) = Event::read_stored(&line) else { return };
         match event.kind {
             // Of two that finished, the first counts.
             EventKind::Finished(..) if self.line.is_none() || self.latest.is_some() => {
@@ -105,13 +107,18 @@ impl Stored {
     /// The complete profile of a query that ended; of any other its plan with its latest samples.
     ///
     /// # Errors
-    /// 404 when nothing has been sent of its plan.
+    /// 404 when nothing has been sent of its plan, 422 when what was sent cannot be read.
     pub(crate) fn profile(&self) -> Result<Profile<'_>, ApiError> {
-        let line = self.line.as_deref();
-        let read = line.and_then(|line| Event::read(line).ok()?.profile().ok()?);
-        let profile = read.ok_or_else(|| {
-            ApiError::not_found(format!("the plan of query {} has not been sent", self.query.query_id))
-        })?;
+        let id = self.query.query_id;
+        let not_sent = || ApiError::not_found(format!("the plan of query {id} has not been sent"));
+        let line = self.line.as_deref().ok_or_else(not_sent)?;
+        let unreadable = |reason: &dyn Display| {
+            let reason = format!("the profile of query {id} cannot be read: {reason}");
+            ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, reason)
+        };
+        let event = Event::read_stored(line).map_err(|reason| unreadable(&reason))?;
+        let profile = event.profile().map_err(|reason| unreadable(&reason))?;
+        let profile = profile.ok_or_else(not_sent)?;
         Ok(match &self.latest {
             Some(latest) => latest.of(profile),
             None => profile,

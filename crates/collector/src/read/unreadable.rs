@@ -1,5 +1,6 @@
-//! Why a query's events can not be read, for the caller and for the log.
+//! Why a query's events cannot be read, for the caller and for the log.
 
+use axum::http::StatusCode;
 use queryscope_protocol::QueryId;
 use queryscope_recordings::RecordingError;
 
@@ -9,20 +10,29 @@ use crate::error::ApiError;
 
 /// The answer to a reader of a query whose events could not be read.
 pub(crate) fn unreadable(app: &App, id: QueryId, error: RecordingError) -> ApiError {
-    let reason = match &error {
-        RecordingError::Gone => return unknown(&id.to_string()),
-        RecordingError::Unavailable(_) => {
-            "the recordings can not be reached at the moment, and this query's events are among them: try again"
-        }
-        _ => "reading the query's events failed, try again",
-    };
+    note(app, id, &error);
     match error {
+        RecordingError::Gone => unknown(&id.to_string()),
         RecordingError::Store(error) => error.into(),
-        other => {
-            app.metrics.recordings_failed("read");
-            let error = &other as &dyn std::error::Error;
-            tracing::warn!(query_id = %id, error, "the events of a query can not be read");
-            ApiError::unavailable(reason)
-        }
+        RecordingError::Missing { .. } => ApiError::new(
+            StatusCode::GONE,
+            format!("the recording of query {id} is missing: it is not where it was written"),
+        ),
+        RecordingError::Damaged { .. } => ApiError::unavailable(
+            "the query's events are damaged where they are stored: queryscope check says what is wrong",
+        ),
+        RecordingError::Unavailable(_) => ApiError::unavailable(
+            "the recordings cannot be reached at the moment, and this query's events are among them: try again",
+        ),
+        _ => ApiError::unavailable("reading the query's events failed, try again"),
+    }
+}
+
+/// Logs and counts what is wrong with a query's events, unless the query is gone or it is the store that failed.
+pub(crate) fn note(app: &App, id: QueryId, error: &RecordingError) {
+    if !matches!(error, RecordingError::Gone | RecordingError::Store(_)) {
+        app.metrics.recordings_failed("read");
+        let error = error as &dyn std::error::Error;
+        tracing::warn!(query_id = %id, error, "the events of a query cannot be read");
     }
 }

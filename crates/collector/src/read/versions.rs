@@ -107,6 +107,7 @@ pub(crate) async fn versions(
     if filter.label.is_none() {
         return Err(ApiError::invalid("label: is needed, versions are those of one label"));
     }
-    let versions = app.store.versions(filter).await?;
+    let store = Arc::clone(&app.store);
+    let (versions, _turn) = app.answers.counts.analyse(async move { store.versions(filter).await }).await?;
     Ok(Json(versions.into_iter().map(Into::into).collect()))
 }

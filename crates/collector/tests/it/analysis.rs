@@ -2,6 +2,7 @@
 
 mod filters;
 mod params;
+mod part;
 mod shape;
 
 use serde_json::{Value, json};

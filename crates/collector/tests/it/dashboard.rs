@@ -84,6 +84,15 @@ async fn a_file_of_another_version_is_not_there() {
     assert_eq!(app.get("/sources.sha256").await.status, 404);
 }
 
+/// Browsers ask for it where an answer names no icon, as those of the API do.
+#[tokio::test]
+async fn the_icon_is_where_browsers_look_for_it() {
+    let app = TestApp::new().await;
+    let answer = app.get("/favicon.ico").await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, Some("image/x-icon")));
+    assert!(answer.body.starts_with(&[0, 0, 1, 0]), "an icon of Windows' format");
+}
+
 /// Who mistypes an address sees a page that says so and leads on, a program the error it can read.
 #[tokio::test]
 async fn a_person_sees_a_page_also_where_there_is_nothing() {

@@ -88,7 +88,8 @@ fn line(event: Value, members: Value) -> String {
     joined(event, members).to_string()
 }
 
-fn joined(object: Value, members: Value) -> Value {
+/// An object with further members, or others in their place.
+pub(crate) fn joined(object: Value, members: Value) -> Value {
     let map = |value: Value| serde_json::from_value::<Map<String, Value>>(value).expect("an object");
     let mut joined = map(object);
     joined.extend(map(members));

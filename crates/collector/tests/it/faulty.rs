@@ -14,6 +14,10 @@ pub(crate) enum Fault {
     Unavailable,
     /// Everything is refused as [`StoreError::Fatal`].
     Fatal,
+    /// Everything is refused as [`StoreError::Full`].
+    Full,
+    /// Everything is refused as [`StoreError::Displaced`].
+    Displaced,
 }
 
 /// Says how a store fails; not at all at first.
@@ -29,6 +33,8 @@ impl Faults {
         match self.0.load(Ordering::SeqCst) {
             0 => Ok(()),
             1 => Err(StoreError::unavailable("the disk /secret/path is full")),
+            3 => Err(StoreError::Full("no space left for /secret/path".into())),
+            4 => Err(StoreError::Displaced("/secret/path".into())),
             _ => Err(StoreError::Fatal("the sync of /secret/path failed".into())),
         }
     }

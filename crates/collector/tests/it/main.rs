@@ -4,6 +4,7 @@
 mod app;
 mod events;
 mod faulty;
+mod large;
 mod socket;
 
 mod analysis;

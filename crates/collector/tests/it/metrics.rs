@@ -18,6 +18,11 @@ async fn every_figure_is_there() {
     let text = answer.text();
     for (name, kind) in [
         ("queryscope_http_requests", "counter"),
+        ("queryscope_http_request_duration_seconds", "histogram"),
+        ("queryscope_connections", "gauge"),
+        ("queryscope_connections_closed", "counter"),
+        ("queryscope_readers", "gauge"),
+        ("queryscope_readers_refused", "counter"),
         ("queryscope_events_accepted", "counter"),
         ("queryscope_events_duplicate", "counter"),
         ("queryscope_conflicting_events", "counter"),
@@ -94,6 +99,20 @@ async fn answers_are_counted_by_route_and_status() {
     ] {
         let name = format!("queryscope_http_requests_total{{path=\"{path}\",status=\"{status}\"}}");
         assert_eq!(app.metric(&name).await, count, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn answers_are_timed_by_route() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    app.get("/api/queries/x").await;
+    app.get("/api/queries/y").await;
+    let family = "queryscope_http_request_duration_seconds";
+    for (path, count) in [("/v1/events", 1), ("/api/queries/{id}", 2)] {
+        assert_eq!(app.metric(&format!("{family}_count{{path=\"{path}\"}}")).await, count, "{path}");
+        let slowest = format!("{family}_bucket{{le=\"+Inf\",path=\"{path}\"}}");
+        assert_eq!(app.metric(&slowest).await, count, "{path}");
     }
 }
 

@@ -71,7 +71,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let page = ["q", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "project label service environment host days utc_offset";
+    let overview = "project label service environment host days utc_offset order split limit cursor";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host since until";
     let mut listed = Vec::new();
@@ -93,17 +93,17 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     assert_eq!(
         listed,
         [
-            of("get", "/api/compare", "run base project", "200 400 403 404 503"),
+            of("get", "/api/compare", "run base project", "200 400 403 404 410 422 503"),
             of("get", "/api/facets", &filters, "200 400 403 503"),
-            of("get", "/api/groups", &format!("{filters} by"), "200 400 403 503"),
+            of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 403 503"),
             of("get", "/api/live", live, "200 400 403 503"),
-            of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 403 404 503"),
+            of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 403 404 503"),
-            of("get", "/api/queries/{id}/insights", "id project", "200 400 403 404 503"),
+            of("get", "/api/queries/{id}/insights", "id project", "200 400 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 403 404 503"),
-            of("get", "/api/queries/{id}/recording", "id project", "200 400 403 404 503"),
+            of("get", "/api/queries/{id}/recording", "id project", "200 400 403 404 410 503"),
             of("get", "/api/versions", versions, "200 400 403 503"),
             of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
             of("get", "/v1/health", "", "200"),

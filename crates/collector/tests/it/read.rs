@@ -3,6 +3,7 @@
 mod compare;
 mod filters;
 mod insights;
+mod names;
 mod pages;
 mod params;
 mod progress;

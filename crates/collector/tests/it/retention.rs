@@ -27,6 +27,22 @@ fn is_recording(file: &str) -> bool {
     file.ends_with(".jsonl.gz")
 }
 
+#[tokio::test]
+async fn nothing_is_deleted_for_an_hour_after_a_step_of_the_clock() {
+    let app = keeping().await;
+    app.store(batch(1, [finished(2, 1, days_old(6))])).await;
+    app.clock.step(30 * DAY_NS);
+    let jobs = app.start_jobs();
+    app.until_all_sealed().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(app.ids("").await, [query(1)]);
+    drop(jobs);
+    // The clock was right: another start finds it so.
+    let app = app.restarted().await;
+    let _jobs = app.start_jobs();
+    until_gone(&app, 1).await;
+}
+
 async fn until_gone(app: &TestApp, n: u64) {
     eventually("retention", async || {
         let answer = app.get(&format!("/api/queries/{}", query(n))).await;

@@ -86,6 +86,7 @@ async fn every_answer_keeps_a_browser_from_what_it_does_not_need() {
     ] {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{answer:?}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{answer:?}");
         let policy = answer.header("content-security-policy").expect("a policy");
         assert!(
             policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
@@ -112,6 +113,54 @@ async fn no_other_site_may_read_an_answer() {
             answer.headers.keys().filter(|name| name.as_str().starts_with("access-control")).collect();
         assert!(cors.is_empty(), "{method} {path}: {cors:?}");
     }
+}
+
+/// What a browser says of a request: from where it is, how it is made and what for.
+fn fetching(path: &str, site: &str, mode: &str, dest: &str) -> Request<Body> {
+    [("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)]
+        .into_iter()
+        .fold(asking(path, Some("localhost")), |request, (name, value)| with_header(request, name, value))
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_can_ask_nothing() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    let recording = format!("/api/queries/{}/recording", query(1));
+    for path in ["/api/queries", "/api/overview", "/api/live", &recording, "/api/openapi.json", "/metrics"] {
+        for (site, mode, dest) in [
+            ("cross-site", "no-cors", "image"),
+            ("cross-site", "no-cors", "script"),
+            ("cross-site", "cors", "empty"),
+            ("same-site", "cors", "empty"),
+            ("cross-site", "navigate", "iframe"),
+            ("cross-site", "navigate", "embed"),
+        ] {
+            let answer = app.send(fetching(path, site, mode, dest)).await;
+            assert_eq!(answer.status, 403, "{path} {site} {mode} {dest}");
+            assert!(answer.error().contains("another site"), "{answer:?}");
+        }
+    }
+}
+
+/// A link in a chat leads to a page, and to a recording, too.
+#[tokio::test]
+async fn people_may_come_from_other_sites_and_from_none() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    let recording = format!("/api/queries/{}/recording", query(1));
+    for path in ["/", "/queries", "/favicon.svg", "/favicon.ico", "/api/queries", &recording, "/metrics"] {
+        for (site, mode, dest) in [
+            ("cross-site", "navigate", "document"),
+            ("none", "navigate", "document"),
+            ("same-origin", "cors", "empty"),
+            ("same-origin", "no-cors", "image"),
+        ] {
+            assert_eq!(app.send(fetching(path, site, mode, dest)).await.status, 200, "{path} {site} {mode}");
+        }
+    }
+    let sending = with_header(post(batch(2, [done(2, 2)])), "sec-fetch-site", "cross-site");
+    assert_eq!(app.send(sending).await.status, 202, "it has a token");
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! The collector behind a real socket, and a client that writes bytes of its own.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use queryscope_collector::{ServeError, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,16 @@ impl Server {
         Client::of(self.ingest.expect("an address for senders")).await
     }
 
+    /// A reader that has asked for `path` and whose socket takes few bytes until it reads.
+    pub(crate) async fn deaf(&self, path: &str) -> Client {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4096).expect("a small buffer");
+        let stream = socket.connect(self.address).await.expect("accepted");
+        let mut client = Client { stream, read: Vec::new() };
+        client.get(path).await;
+        client
+    }
+
     /// Waits until `serve` returns.
     pub(crate) async fn ended(self) -> Result<(), ServeError> {
         patiently("the service to end", self.task).await.expect("no panic")
@@ -81,6 +92,31 @@ impl Client {
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
         assert!(self.try_write(bytes).await, "closed while it was written to");
+    }
+
+    /// Asks for `path`.
+    pub(crate) async fn get(&mut self, path: &str) {
+        self.write(get(path)).await;
+    }
+
+    /// Whether the server has not closed the connection, which nothing has been written to.
+    pub(crate) fn is_open(&self) -> bool {
+        let mut piece = [0; 1];
+        matches!(self.stream.try_read(&mut piece), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    }
+
+    /// Reads until so many bytes have come.
+    pub(crate) async fn read(&mut self, bytes: usize) {
+        while self.read.len() < bytes {
+            assert!(self.read_more().await, "closed after {} bytes", self.read.len());
+        }
+    }
+
+    /// Reads until a text has come.
+    pub(crate) async fn read_until(&mut self, text: &str) {
+        while !String::from_utf8_lossy(&self.read).contains(text) {
+            assert!(self.read_more().await, "closed after {}", self.read.escape_ascii());
+        }
     }
 
     /// `false` when the server has closed the connection.
@@ -130,6 +166,11 @@ pub(crate) fn parse(read: &[u8]) -> Option<(Reply, usize)> {
     let reply = Reply { status, body: rest.get(..length)?.to_owned(), head };
     let bytes = reply.head.len() + 4 + length;
     Some((reply, bytes))
+}
+
+/// A request without a body.
+pub(crate) fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
 }
 
 /// The head of a post, with further header lines.

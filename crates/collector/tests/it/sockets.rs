@@ -3,5 +3,8 @@
 mod deadlines;
 mod framing;
 mod overload;
+mod room;
 mod sending;
+mod stalled;
 mod stop;
+mod unread;

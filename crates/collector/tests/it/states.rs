@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::app::{Setup, TestApp};
-use crate::events::{batch, done, event, finished, process, progress, query, started};
+use crate::events::{DAY_NS, SECOND_NS, batch, done, event, finished, process, progress, query, started};
 
 const SILENT_AFTER: Duration = Duration::from_mins(1);
 
@@ -175,6 +175,44 @@ async fn a_restart_keeps_states_and_grants_running_queries_a_fresh_stretch() {
     app.clock.advance(Duration::from_millis(1));
     app.until_status(1, "unfinished").await;
     assert_eq!((app.status(2).await, app.status(3).await), ("finished".into(), "failed".into()));
+}
+
+/// Time for the job to look several times; it looks once a second at least.
+async fn looks() {
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+}
+
+#[tokio::test]
+async fn a_step_of_the_clock_ends_no_running_query_and_keeps_no_silent_one() {
+    for step in [3_600 * SECOND_NS, -DAY_NS] {
+        let app = Setup::with(|settings| settings.silent_after = SILENT_AFTER).start().await;
+        app.store(batch(1, [progress(2, 1)])).await;
+        let _jobs = app.start_jobs();
+        app.clock.advance(SILENT_AFTER / 2);
+        app.clock.step(step);
+        // Its time was taken before the step, and it is committed after.
+        let on_its_way = Duration::from_nanos(step.unsigned_abs());
+        if step > 0 {
+            app.clock.rewind(on_its_way);
+            app.store(batch(1, [progress(3, 2)])).await;
+            app.clock.advance(on_its_way);
+        } else {
+            app.clock.advance(on_its_way);
+            app.store(batch(1, [progress(3, 2)])).await;
+            app.clock.rewind(on_its_way);
+        }
+        looks().await;
+        for n in [1, 2] {
+            assert_eq!(app.status(n).await, "running", "{n}, by {step}");
+        }
+        app.clock.advance(SILENT_AFTER);
+        looks().await;
+        assert_eq!(app.status(1).await, "running", "for a whole stretch after the step");
+        app.clock.advance(Duration::from_millis(1));
+        for n in [1, 2] {
+            app.until_status(n, "unfinished").await;
+        }
+    }
 }
 
 #[tokio::test]

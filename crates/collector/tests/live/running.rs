@@ -32,7 +32,8 @@ async fn a_query_is_seen_from_its_start_to_its_end() {
     server.post(batch(1, [sample(3, 1, 1_000.0, [500, 1_500])])).await;
     let expected = json!({
         "query_id": query(1), "elapsed_ms": 1_000.0, "threads": [2.0],
-        "busiest": { "id": 2, "kind": "sort", "threads": 1.5 }, "done": 0, "nodes": 2, "quiet_ms": 0.0,
+        "busiest": { "id": 2, "kind": "sort", "threads": 1.5 }, "user_code": null,
+        "done": 0, "nodes": 2, "quiet_ms": 0.0,
     });
     assert_eq!(live.expect("pulse").await.json(), expected);
 

@@ -26,10 +26,17 @@ fn a_label_that_did_not_run_in_the_range_has_no_overview() {
 }
 
 #[test]
-fn runs_of_the_future_have_no_part() {
-    let ahead = run(NOW + 1);
-    assert_eq!(overview(1, &[ahead]), None);
-    assert_eq!(overview(1, &[took(1, 5.0), ahead]), overview(1, &[took(1, 5.0)]));
+fn runs_by_a_clock_that_is_a_day_ahead_are_among_the_last() {
+    for ahead_ns in [1, 5_000_000_000, 8 * HOUR_NS, DAY_NS] {
+        let ahead = Run { query_id: id(2), started_unix_ns: NOW + ahead_ns, ..took(0, 7.0) };
+        let at_the_end = Run { started_unix_ns: NOW, ..ahead };
+        let seen = overview(1, &[took(1, 5.0), ahead]);
+        assert_eq!(seen, overview(1, &[took(1, 5.0), at_the_end]), "as if they started now: {ahead_ns}");
+        assert_eq!(seen.map(|seen| (seen.runs, seen.recent_runs)), Some((2, 2)));
+    }
+    let too_far = run(NOW + DAY_NS + 1);
+    assert_eq!(overview(1, &[too_far]), None);
+    assert_eq!(overview(1, &[took(1, 5.0), too_far]), overview(1, &[took(1, 5.0)]));
 }
 
 #[test]
@@ -37,6 +44,7 @@ fn a_single_run_is_told_as_it_is() {
     let one = Run { service: Some("etl"), rules: &["spill"], ..took(1, 5.0) };
     let expected = Overview {
         service: Some("etl"),
+        services: 1,
         runs: 1,
         failed: 0,
         total_wall_ms: 5.0,

@@ -70,5 +70,7 @@ fn ago_ns() -> impl Strategy<Value = i64> {
         1 => edge,
         1 => slice,
         1 => -HOUR_NS..0,
+        1 => -DAY_NS - 1..=-DAY_NS + 1,
+        1 => -2 * DAY_NS..0,
     ]
 }

@@ -53,13 +53,15 @@ pub(crate) fn overview<'a>(
     earlier: &Earlier<'a>,
 ) -> Option<Overview<'a>> {
     let now = window.now_unix_ns();
+    // A sender's clock may be a day ahead.
+    let until = now.saturating_add(DAY_NS);
     let since = now - i64::from(days) * DAY_NS;
-    let begun = between(runs, i64::MIN, now);
-    let range = between(runs, since, now);
+    let begun = between(runs, i64::MIN, until);
+    let range = between(runs, since, until);
     if range.is_empty() {
         return None;
     }
-    let mut lately = between(runs, now - DAY_NS, now);
+    let mut lately = between(runs, now - DAY_NS, until);
     if lately.len() < 3 {
         lately = begun[begun.len().saturating_sub(3)..].to_vec();
     }
@@ -67,7 +69,7 @@ pub(crate) fn overview<'a>(
     before.retain(|run| !lately.contains(run) && run.started_unix_ns <= lately[0].started_unix_ns);
 
     let week = now - 7 * DAY_NS;
-    let (old, new) = (between(runs, i64::MIN, week - 1), between(runs, week, now));
+    let (old, new) = (between(runs, i64::MIN, week - 1), between(runs, week, until));
     let first_seen = |rule: &&str| !rules(&old).contains(rule) && !earlier.rules.contains(rule);
     let enough = old.len() as u64 + earlier.runs >= 5;
 
@@ -78,7 +80,8 @@ pub(crate) fn overview<'a>(
     }
     assert_eq!(window.days(), day_starts);
     let day = |start: &i64| {
-        let runs = between(&range, *start, start + DAY_NS - 1);
+        let last = if start == day_starts.last().expect("a day") { until } else { start + DAY_NS - 1 };
+        let runs = between(&range, *start, last);
         Day {
             runs: runs.len() as u32,
             failed: failed(&runs) as u32,
@@ -87,11 +90,12 @@ pub(crate) fn overview<'a>(
     };
     let bin = |slice: u32| {
         let start = since + i64::from(slice) * 6 * HOUR_NS;
-        let last = if slice == days * 4 - 1 { now } else { start + 6 * HOUR_NS - 1 };
+        let last = if slice == days * 4 - 1 { until } else { start + 6 * HOUR_NS - 1 };
         quantile(&times(&between(runs, start, last)), 2).into()
     };
     Some(Overview {
         service: range.iter().filter_map(|run| run.service).next_back(),
+        services: range.iter().map(|run| run.service).collect::<BTreeSet<_>>().len() as u64,
         runs: range.len() as u64,
         failed: failed(&range),
         total_wall_ms: total(&range),

@@ -1,10 +1,10 @@
 //! What the difference between two wall times is made of.
 //!
-//! A run's wall time is planning, plus waiting, plus working: `W = P + Q + C / A`, where `C` is the time threads
-//! worked and `A` how many of them worked at a time. So the difference is
+//! A run's wall time is planning, plus waiting, plus working, plus what is in no counter: `W = P + Q + C / A + U`,
+//! where `C` is the time threads worked and `A >= 1` how many of them worked at a time. So the difference is
 //!
 //! ```text
-//! W' - W = (P' - P) + (Q' - Q) + (C' - C) (1/A + 1/A') / 2 + (C + C') / 2 (1/A' - 1/A)
+//! W' - W = (P' - P) + (Q' - Q) + (C' - C) (1/A + 1/A') / 2 + (C + C') / 2 (1/A' - 1/A) + (U' - U)
 //! ```
 //!
 //! where what two factors changed together is halved between them (the decomposition of Shapley for two factors).
@@ -15,6 +15,9 @@
 //! No sender tells how long nothing worked. It is at most the time reads and writes were under way, at least
 //! `E - C` and at most `E - C / T` of the execution `E = W - P` on `T` threads. Within these bounds the base is
 //! taken to have waited as long as it can have, and the run so long that it worked with the base's parallelism.
+//!
+//! Where even one thread at a time would have worked for less than what is left, the rest is `U`: user code, or time
+//! in which the machine gave the process no core. No counter says which, so its difference stays unexplained.
 
 use serde::Serialize;
 
@@ -64,7 +67,7 @@ pub enum Cause {
     Waiting,
     /// Planning took longer.
     Planning,
-    /// What the counters do not say.
+    /// What is in no counter: of user code, or of a machine that was busy with something else.
     Unexplained,
 }
 
@@ -74,12 +77,12 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
     let planned = base.profile.planning_ms.zip(run.profile.planning_ms).unwrap_or_default();
     let (then, now) = (Times::of(base, planned.0), Times::of(run, planned.1));
     let waited_then = then.longest_wait();
-    let working_then = then.execution - waited_then;
+    let working_then = (then.execution - waited_then).min(then.busy);
     let mut parts = Effects { planning: now.planning - then.planning, ..Effects::default() };
     if then.busy > 0.0 && now.busy > 0.0 && working_then > 0.0 {
         let parallel = then.busy / working_then;
         let waited = (now.execution - now.busy / parallel).clamp(now.shortest_wait(), now.longest_wait());
-        let working = now.execution - waited;
+        let working = (now.execution - waited).min(now.busy);
         parts.waiting = waited - waited_then;
         // Wall time for a time threads worked, in either run.
         let (slope_then, slope_now) = (working_then / then.busy, working / now.busy);

@@ -6,7 +6,6 @@ use crate::finding::about_query;
 use crate::query::Query;
 use crate::say::{millis, percent};
 use crate::vocabulary::counters::IO;
-use crate::vocabulary::query_counters;
 
 /// At least this share of the wall time.
 const SHARE: f64 = 0.5;
@@ -16,11 +15,17 @@ const LEAST_MS: f64 = 100.0;
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     let wall_ms = query.profile.wall_ms;
     let steps = || query.plan.steps.iter();
-    let of_nodes = || steps().filter_map(|step| step.counter(&IO)).max();
-    let Some(io_ns) = query.counter(&query_counters::IO).or_else(of_nodes) else { return };
+    let Some(io_ms) = query.io_ms() else { return };
+    // Engines do not count all work of user code; only the CPU time of the process bounds it.
+    let cpu_ms = if query.calls_user_code() {
+        let Some(process_cpu_ms) = query.process_cpu_ms() else { return };
+        query.cpu_ms().max(process_cpu_ms)
+    } else {
+        query.cpu_ms()
+    };
     // At least so long no thread worked, however the work was spread.
-    let idle_ms = wall_ms - query.profile.planning_ms.unwrap_or(0.0) - query.cpu_ms();
-    let waited_ms = idle_ms.min(io_ns as f64 / 1e6);
+    let idle_ms = wall_ms - query.profile.planning_ms.unwrap_or(0.0) - cpu_ms;
+    let waited_ms = idle_ms.min(io_ms);
     if waited_ms < LEAST_MS || waited_ms < SHARE * wall_ms {
         return;
     }
@@ -36,8 +41,8 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         .blocked_share(share)
         .fix("read less (fewer columns, an earlier filter, files that can be skipped), or bring the data nearer")
         .number("waited", waited_ms, "ms")
-        .number("io_active", io_ns as f64 / 1e6, "ms")
-        .number("cpu", query.cpu_ms(), "ms")
+        .number("io_active", io_ms, "ms")
+        .number("cpu", cpu_ms, "ms")
         .text("wall", millis(wall_ms))
         .saves_wall_ms(waited_ms);
     found.push(finding.done());
@@ -97,6 +102,20 @@ mod tests {
               "title": "85 % of the time nothing works: it waits for data"
             }
             "#);
+    }
+
+    #[test]
+    fn user_code_may_have_worked_meanwhile() {
+        let with = |mut plan: Vec<Value>, more| {
+            plan.push(node(2, "Map", "map", &[1], json!({"user_code": "score"}), json!({})));
+            check_with(10_000.0, &plan, more)
+        };
+        let (plan, mut more) = waits(9000, 1500.0);
+        assert!(with(plan.clone(), more.clone()).is_empty(), "what user code does is not counted");
+        more["query_metrics"]["process_cpu_ns"] = json!(9_000_000_000_u64);
+        assert!(with(plan.clone(), more.clone()).is_empty(), "the process worked");
+        more["query_metrics"]["process_cpu_ns"] = json!(2_000_000_000_u64);
+        assert_eq!(with(plan, more), ["warn io_wait #1: 80 % of the time nothing works: it waits for data"]);
     }
 
     #[test]

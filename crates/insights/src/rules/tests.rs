@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::findings;
-use crate::testing::{check, node, profile, profile_text};
+use crate::testing::{check, check_with, node, profile, profile_text};
 
 #[test]
 fn an_empty_plan_has_no_findings() {
@@ -19,7 +19,7 @@ fn findings_about_less_than_a_hundredth_of_the_time_are_notes() {
             node(2, "Scan", "scan", &[], json!({}), json!({"busy_ns": 10_000 - busy})),
         ]
     };
-    let level = |busy| check(&plan(busy))[0].split(' ').next().map(ToOwned::to_owned);
+    let level = |busy| check_with(1.0, &plan(busy), json!({}))[0].split(' ').next().map(ToOwned::to_owned);
     assert_eq!(level(99).as_deref(), Some("note"));
     assert_eq!(level(100).as_deref(), Some("warn"));
 }
@@ -45,6 +45,6 @@ fn the_heaviest_comes_first() {
     let udf = |id, busy: u64| {
         node(id, "Udf", "map", &[], json!({"user_code": "f"}), json!({"rows_in": id, "busy_ns": busy}))
     };
-    let found = check(&[udf(1, 10), udf(2, 80), udf(3, 10)]);
+    let found = check_with(1.0, &[udf(1, 10), udf(2, 80), udf(3, 10)], json!({}));
     assert!(found[0].contains("#2"), "{found:?}");
 }

@@ -50,7 +50,7 @@ fn what_is_found_in_the_captures_is_true() {
         031 unique/redundant: warn redundant_aggregation #7 0.257: Grouping 4.0M rows removes none
         034 merge_sorted: warn repeated_subplan #1 0.140: The same MultiScan runs 2 times
         098 -: warn user_code #3 0.378: User code (python_udf) is called for 4.0M rows
-        106 long/udf-per-row: warn user_code #2 0.131: User code (python_udf) is called for 1.2M rows
+        106 long/udf-per-row: warn user_code #2 0.000: User code (python_udf) is called for 1.2M rows; 1.05 s of 1.08 s are in no counter
         121 idle/udf-sleeps-13s: warn user_code #2 1.000: User code (python_udf) is called for 1.0k rows
         126 wide/long-200-nodes: warn user_code #283 0.950: User code (python_udf) is called for 200 rows
         141 odd/udf-runs-while-planning: warn user_code #2 0.996: User code (python_udf) is called for 1.0k rows

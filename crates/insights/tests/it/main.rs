@@ -2,7 +2,8 @@
 
 mod captures;
 mod compare;
-mod docs;
 mod findings;
 mod progress;
 mod tpch;
+mod user_code;
+mod vocabulary;

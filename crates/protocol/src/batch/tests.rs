@@ -34,10 +34,10 @@ fn refusals_name_the_line() {
     let first = process(STREAM);
     for (body, line, cause) in [
         (String::new(), None, "empty"),
-        ("\n".into(), Some(1), "EOF"),
+        (" \n\r\n".into(), None, "empty"),
         (other(2), Some(1), "must be of type process"),
-        (format!("{first}\n\n{}", other(2)), Some(2), "EOF"),
-        (format!("{first}\n{}\nnot json", other(2)), Some(3), "expected"),
+        (format!("{first}\n\n\t{}", other(0)), Some(3), "seq must be"),
+        (format!("{first}\n{}\nnot json", other(2)), Some(3), "not JSON at column 1"),
         (
             format!("{first}\n{}\n{}", other(2), process("c618f894-96d2-4c5f-aeaf-4c96e2e905b4")),
             Some(3),
@@ -46,8 +46,22 @@ fn refusals_name_the_line() {
     ] {
         let error = read(body.as_bytes()).expect_err(&body);
         assert_eq!(error.line, line, "{body}");
-        assert!(error.reason.contains(cause), "{body}: {error}");
+        assert!(error.kind.to_string().contains(cause), "{body}: {error}");
+        let begin = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        assert_eq!(error.to_string(), format!("{begin}{}", error.kind));
     }
+}
+
+#[test]
+fn blank_lines_are_passed_over_and_counted() {
+    let body = ["", &process(STREAM), " \t\r", &other(2), "", "\r", &other(3), "\r", ""].join("\n");
+    let lines: Vec<usize> = [2, 4, 7].into();
+    let mut events = Batch::open(body.as_bytes()).expect("a process event").events;
+    assert_eq!(events.line(), lines[0]);
+    assert_eq!(events.next().expect("one").map(|event| event.seq.get()), Ok(2));
+    assert_eq!(events.line(), lines[1]);
+    assert_eq!(events.next().expect("another").map(|event| event.seq.get()), Ok(3));
+    assert_eq!((events.line(), events.next()), (lines[2], None));
 }
 
 #[test]

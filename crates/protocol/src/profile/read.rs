@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::Profile;
 use crate::format::{NEUTRAL_ENGINE, TELEMETRY_VERSION_SUFFIX, VERSION_SUFFIX, engine_of_profile};
-use crate::summary::millis;
+use crate::number::millis;
 use crate::text::Text;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Profile<'a> {
@@ -81,8 +81,8 @@ impl<'de> Visitor<'de> for ProfileVisitor {
         let engine = engine_of_profile(&schema).map_err(A::Error::custom)?;
         let versions = Versions { engine, members: versions };
         Ok(Profile {
-            engine_version: versions.read(VERSION_SUFFIX)?,
-            engine_telemetry_version: versions.read(TELEMETRY_VERSION_SUFFIX)?,
+            engine_version: versions.read(VERSION_SUFFIX),
+            engine_telemetry_version: versions.read(TELEMETRY_VERSION_SUFFIX),
             engine: engine.map(|engine| Cow::Owned(engine.to_owned())),
             query_id: query_id.ok_or_else(|| A::Error::missing_field("query_id"))?,
             wall_ms: wall_ms.ok_or_else(|| A::Error::missing_field("wall_ms"))?.0,
@@ -135,16 +135,13 @@ struct Versions<'s, 'de> {
 }
 
 impl<'de> Versions<'_, 'de> {
-    /// The version under the brand's name, else under the neutral one.
-    fn read<E: Error>(&self, suffix: &str) -> Result<Option<Text<'de>>, E> {
-        let brands = self.engine.into_iter().chain([NEUTRAL_ENGINE]);
-        for brand in brands {
+    /// The version under the brand's name, else under the neutral one; one that is no text says nothing.
+    fn read(&self, suffix: &str) -> Option<Text<'de>> {
+        let mut brands = self.engine.into_iter().chain([NEUTRAL_ENGINE]);
+        brands.find_map(|brand| {
             let named = |name: &str| name.strip_suffix(suffix) == Some(brand);
-            if let Some((name, json)) = self.members.iter().find(|(name, _)| named(name)) {
-                return serde_json::from_str(json.get())
-                    .map_err(|error| E::custom(format_args!("{name}: {error}")));
-            }
-        }
-        Ok(None)
+            let (_, json) = self.members.iter().find(|(name, _)| named(name))?;
+            serde_json::from_str(json.get()).ok()
+        })
     }
 }

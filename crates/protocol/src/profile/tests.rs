@@ -112,21 +112,18 @@ fn strings_are_borrowed() {
 #[test]
 fn versions_go_by_the_brand() {
     let brands = [
-        (r#""x_version":"1","engine_version":"2""#, "x", Ok(Some("1"))),
-        (r#""engine_version":"2""#, "x", Ok(Some("2"))),
-        (r#""y_version":"1""#, "x", Ok(None)),
-        (r#""y_version":{}"#, "x", Ok(None)),
-        (r#""engine_version":"2""#, "engine", Ok(Some("2"))),
-        (r#""x_version":7"#, "x", Err("x_version: invalid type")),
+        (r#""x_version":"1","engine_version":"2""#, "x", Some("1")),
+        (r#""engine_version":"2""#, "x", Some("2")),
+        (r#""y_version":"1""#, "x", None),
+        (r#""y_version":{}"#, "x", None),
+        (r#""engine_version":"2""#, "engine", Some("2")),
+        (r#""x_version":7"#, "x", None),
     ];
     for (members, brand, expected) in brands {
         let text =
             SMALLEST.replace("engine-", &format!("{brand}-")).replacen('{', &format!("{{{members},"), 1);
-        match (read(&text), expected) {
-            (Ok(profile), Ok(version)) => assert_eq!(profile.engine_version.as_deref(), version, "{text}"),
-            (Err(error), Err(cause)) => assert!(error.contains(cause), "{text}: {error}"),
-            (read, _) => panic!("{text}: {read:?}"),
-        }
+        let profile = read(&text).expect(&text);
+        assert_eq!(profile.engine_version.as_deref(), expected, "{text}");
     }
 }
 

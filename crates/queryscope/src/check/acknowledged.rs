@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use queryscope_protocol::{Batch, QueryId, Seq, StreamId, seq_of};
 use queryscope_store::{Kept, Run, StoreError};
 
+use super::losses::{Losses, Recorded};
 use super::queries::{PAGE, kept};
 use super::streams::has_seen;
 use super::{Findings, Subject, recording};
@@ -24,6 +25,8 @@ pub(crate) struct Acknowledged {
     /// Events of no query: they are seen and not kept.
     loose: HashMap<StreamId, BTreeSet<Seq>>,
     pub(crate) events: u64,
+    /// Events that are lost, as earlier repairs recorded.
+    pub(crate) lost: Recorded,
     /// Events of queries that retention took out since.
     pub(crate) deleted: u64,
 }
@@ -33,6 +36,7 @@ pub(crate) async fn check(
     files: &[PathBuf],
     opened: &Opened,
     seen: &HashMap<StreamId, Vec<Run>>,
+    losses: &HashMap<StreamId, Losses>,
     findings: &mut Findings,
 ) -> Result<Acknowledged> {
     let mut acknowledged = Acknowledged::default();
@@ -59,11 +63,15 @@ pub(crate) async fn check(
         }
     }
     let empty = Vec::new();
-    for (stream, missing) in missing {
-        let unkept = opened.store.unkept(stream).await?.unwrap_or(0);
+    for (stream, mut missing) in missing {
+        let mut unkept = opened.store.unkept(stream).await?.unwrap_or(0);
         let loose = acknowledged.loose.get(&stream).map_or(0, BTreeSet::len) as u64;
         let seen = seen.get(&stream).unwrap_or(&empty);
         let all_seen = missing.iter().all(|(_, seq)| has_seen(seen, seq.get()));
+        if let Some(losses) = losses.get(&stream).filter(|_| all_seen) {
+            acknowledged.lost.join(losses.take(&mut missing, findings));
+            unkept = unkept.saturating_sub(losses.unkept);
+        }
         // The stream's account says how many of its events retention took: no more may be missing.
         if all_seen && missing.len() as u64 <= unkept.saturating_sub(loose) {
             acknowledged.deleted += missing.len() as u64;

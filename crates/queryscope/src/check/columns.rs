@@ -45,7 +45,7 @@ impl Tally {
         let facets = [facets.service, facets.environment, facets.host, facets.status].map(runs);
         let mut groups = [BTreeMap::new(), BTreeMap::new()];
         for (groups, by) in groups.iter_mut().zip([GroupBy::Label, GroupBy::Fingerprint]) {
-            let answer = store.groups(QueryFilter::default(), by).await?;
+            let answer = store.all_groups(QueryFilter::default(), by).await?;
             groups.extend(answer.into_iter().map(|g| (g.key, (g.runs, g.failed, g.last_started_unix_ns))));
         }
         Ok(Self { facets, groups })

@@ -28,6 +28,8 @@ pub(crate) struct Findings {
     pub(crate) repairs: usize,
     /// Problems a repair could not undo: events that are lost, and what it left as it is.
     pub(crate) lost: usize,
+    /// Queries of which acknowledged events are lost, as an earlier repair recorded.
+    pub(crate) known_losses: usize,
 }
 
 impl Findings {
@@ -53,6 +55,12 @@ impl Findings {
     pub(crate) fn lost(&mut self, subject: &Subject, text: &str) {
         self.lost += 1;
         self.tell("lost", subject, text, self.lost);
+    }
+
+    /// What was acknowledged and is known to be lost.
+    pub(crate) fn known_loss(&mut self, subject: &Subject, text: &str) {
+        self.known_losses += 1;
+        self.tell("lost", subject, text, self.known_losses);
     }
 
     fn tell(&self, level: &str, subject: &Subject, text: &str, count: usize) {

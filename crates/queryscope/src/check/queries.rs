@@ -163,7 +163,7 @@ async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
     let mut reports = Vec::new();
     for (seq, line) in &events {
         match read(line) {
-            Ok((owner, report)) if owner == Some(parts.query.query_id) => reports.push(report),
+            Ok((owner, of_event)) if owner == Some(parts.query.query_id) => reports.extend(of_event),
             Ok(_) => problems.push(format!("event {seq} is of another query")),
             Err(error) => problems.push(format!("event {seq} can not be read: {error:#}")),
         }
@@ -212,8 +212,8 @@ async fn read_otherwise(
     }
 }
 
-fn read(line: &[u8]) -> anyhow::Result<(Option<QueryId>, Report)> {
+fn read(line: &[u8]) -> anyhow::Result<(Option<QueryId>, Vec<Report>)> {
     let line = std::str::from_utf8(line).context("it is not UTF-8")?;
-    let event = Event::read(line).map_err(anyhow::Error::msg)?;
-    Ok((event.kind.query_id(), summary::report(&event)))
+    let event = Event::read_stored(line)?;
+    Ok((event.kind.query_id(), summary::reports(&event)))
 }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use queryscope_collector::{Clock, SystemClock};
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_recordings::Location;
 use queryscope_store::{Account, Query, Report, Store, StreamProcess, named_by};
@@ -33,7 +34,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let root = root_of_recordings(data)?;
     let mut mending = Mending {
-        db: Repair::begin(&data.database())?,
+        db: Repair::begin(&data.database(), SystemClock::new().unix_ms())?,
         files: Files::new(data, root),
         rows: &stored.rows,
         waiting: stored.damaged.iter().copied().collect(),
@@ -440,7 +441,7 @@ impl Events {
     fn add(&mut self, line: Line) {
         let Some(seq) = line.seq else { return };
         self.lines.entry(seq).or_insert_with(|| {
-            self.reports.extend(line.report);
+            self.reports.extend(line.reports);
             line.text
         });
     }

@@ -1,20 +1,27 @@
 //! A query's row against what its events make of it.
 
 use queryscope_protocol::{Event, EventKind, QueryId};
-use queryscope_store::{Facts, Known, Query, Report, Status, StreamProcess};
+use queryscope_store::{Facts, Known, Naming, Query, Report, Status, StreamProcess};
 
-/// What an event says of its query.
-pub(crate) fn report(event: &Event<'_>) -> Report {
+/// What an event says of its query: two reports where an earlier version would have made other names of it.
+pub(crate) fn reports(event: &Event<'_>) -> Vec<Report> {
+    let mut reports = Naming::ALL.map(|naming| report(event, naming)).to_vec();
+    reports.dedup();
+    reports
+}
+
+fn report(event: &Event<'_>, naming: Naming) -> Report {
     let mut report = Report { engine: event.engine.as_deref().map(Into::into), ..Report::default() };
     match &event.kind {
-        EventKind::Started(_, profile) => report.started = Some(Facts::of(event.seq, profile)),
-        EventKind::Finished(_, profile) => report.finished = Some(Facts::of(event.seq, profile)),
+        EventKind::Started(_, profile) => report.started = Some(Facts::named(event.seq, profile, naming)),
+        EventKind::Finished(_, profile) => report.finished = Some(Facts::named(event.seq, profile, naming)),
         _ => {}
     }
     report
 }
 
-/// Every row that events may have made: several where it is not told which of two profiles of a kind arrived first.
+/// Every row that events may have made: several where it is not told which of two profiles of a kind arrived first, or
+/// by which version a name was made.
 ///
 /// `like` is the row there is, if any. What the events do not tell is taken from it: how long an unfinished query has been
 /// silent, which event named the engine, and a start nobody said.
@@ -25,29 +32,29 @@ pub(crate) fn candidates(
     reports: &[Report],
     like: Option<&Query>,
 ) -> Vec<Query> {
-    let Some(process) = StreamProcess::read(process_line) else { return Vec::new() };
+    let named = |naming| StreamProcess::read_named(process_line, naming);
+    let processes: Vec<StreamProcess> = Naming::ALL.into_iter().filter_map(named).collect();
     let finished: Vec<&Report> = reports.iter().filter(|report| report.finished.is_some()).collect();
     let started: Vec<&Report> = reports.iter().filter(|report| report.started.is_some()).collect();
     let deciding = if finished.is_empty() { started } else { finished };
     let deciding = if deciding.is_empty() { reports.iter().take(1).collect() } else { deciding };
-    deciding
-        .into_iter()
-        .map(|report| {
-            let mut query = Query::first(project, &process, id, report);
-            let Some(like) = like else { return query };
-            if reports.iter().any(|report| report.engine == like.engine) {
-                query.engine.clone_from(&like.engine);
-            }
-            if query.known != Known::Finished && like.status == Status::Unfinished {
-                query.status = Status::Unfinished;
-            }
-            let facts = report.finished.as_ref().or(report.started.as_ref());
-            if facts.is_none_or(|facts| facts.started_unix_ns.is_none()) {
-                query.started_unix_ns = like.started_unix_ns;
-            }
-            query
-        })
-        .collect()
+    let made = processes.iter().flat_map(|process| deciding.iter().map(move |report| (process, *report)));
+    made.map(|(process, report)| {
+        let mut query = Query::first(project, process, id, report);
+        let Some(like) = like else { return query };
+        if reports.iter().any(|report| report.engine == like.engine) {
+            query.engine.clone_from(&like.engine);
+        }
+        if query.known != Known::Finished && like.status == Status::Unfinished {
+            query.status = Status::Unfinished;
+        }
+        let facts = report.finished.as_ref().or(report.started.as_ref());
+        if facts.is_none_or(|facts| facts.started_unix_ns.is_none()) {
+            query.started_unix_ns = like.started_unix_ns;
+        }
+        query
+    })
+    .collect()
 }
 
 /// In what a row differs from the candidate it is nearest to, and that candidate.

@@ -12,13 +12,14 @@ use crate::data::DataFolder;
 use crate::post::Poster;
 use crate::progress::Progress as Bar;
 use crate::signals::Signals;
-use crate::token::TemporaryToken;
+use crate::token::{TemporaryToken, check_given};
 
 /// The project of everything the demo sends.
 const PROJECT: &str = "demo";
 
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     if let (Some(url), Some(token)) = (&args.url, &args.token) {
+        check_given(token, "TELEMETRY_TOKEN")?;
         return play_to(url, token, args.history_only).await;
     }
     let data = DataFolder::existing(&args.data.data)?;
@@ -30,7 +31,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     }
     let url = data.address()?;
     let mut signals = Signals::listen()?;
-    let token = TemporaryToken::make(&data, "demo", PROJECT).await?;
+    let token = TemporaryToken::make(&data, "demo", PROJECT.parse()?).await?;
     let played = tokio::select! {
         played = play_to(&url, token.text(), args.history_only) => played,
         () = signals.first() => Err(anyhow::anyhow!("interrupted; what was sent stays")),

@@ -5,7 +5,8 @@ use queryscope_collector::{Clock, SystemClock};
 use queryscope_protocol::{Event, EventKind, Seq};
 use queryscope_recordings::LineReader;
 use queryscope_store::{
-    Facts, Known, Packer, Query, QueryPart, RecordingParts, Report, Status, StreamBatch, StreamProcess,
+    Facts, Known, Naming, Packer, Query, QueryPart, RecordingParts, Report, Status, StreamBatch,
+    StreamProcess,
 };
 
 use super::target::SILENT_UNIX_MS;
@@ -39,12 +40,22 @@ enum Tell {
     All,
 }
 
+/// The process of a query's stream, its names as they were made when its row was.
+fn process_of(query: &Query, line: &str) -> Option<StreamProcess> {
+    let named = |naming| StreamProcess::read_named(line, naming);
+    let made = |process: &StreamProcess| {
+        (&process.service, &process.environment, &process.host)
+            == (&query.service, &query.environment, &query.host)
+    };
+    Naming::ALL.into_iter().filter_map(named).find(made).or_else(|| named(Naming::Hashed))
+}
+
 impl Resend {
     /// Begins with a query of the folder, which may be `new` to the database; of some the row can not be `kept` since
     /// events are `lost` that made it.
     pub(crate) async fn of(source: &Opened, parts: RecordingParts, new: bool, lost: bool) -> Result<Self> {
         let query = parts.query.clone();
-        let process = StreamProcess::read(&parts.process_line)
+        let process = process_of(&query, &parts.process_line)
             .context("the process event of its stream can not be read")?;
         let process_line = parts.process_line.clone();
         let content = source.recordings.read(&source.store, parts).await.context(DAMAGED)?;
@@ -118,17 +129,21 @@ impl Resend {
     /// Takes what an event says.
     fn take(&mut self, text: &[u8], report: &mut Report) -> Result<Seq> {
         let line = std::str::from_utf8(text).context("a line is not UTF-8")?;
-        let event = Event::read(line).map_err(anyhow::Error::msg)?;
+        let event = Event::read_stored(line)?;
         let seq = event.seq;
         ensure!(event.kind.query_id() == Some(self.query.query_id), "event {seq} is of another query");
-        let (started, facts) = match &event.kind {
-            EventKind::Started(_, profile) => (true, Facts::of(seq, profile)),
-            EventKind::Finished(_, profile) => (false, Facts::of(seq, profile)),
+        let (started, profile) = match &event.kind {
+            EventKind::Started(_, profile) => (true, profile),
+            EventKind::Finished(_, profile) => (false, profile),
             _ => return Ok(seq),
         };
-        if self.tell == Tell::Told || self.tell == Tell::Awaited && !self.made_by(started, &facts) {
-            return Ok(seq);
-        }
+        let mut named = Naming::ALL.map(|naming| Facts::named(seq, profile, naming)).into_iter();
+        let facts = match self.tell {
+            Tell::Told => None,
+            Tell::Awaited => named.find(|facts| self.made_by(started, facts)),
+            Tell::All => named.next(),
+        };
+        let Some(facts) = facts else { return Ok(seq) };
         if self.tell == Tell::Awaited {
             self.tell = Tell::Told;
         }

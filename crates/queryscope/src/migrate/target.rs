@@ -162,7 +162,7 @@ pub(crate) async fn patiently<T>(
     let begun = Instant::now();
     loop {
         match ask().await {
-            Err(StoreError::Unavailable(error)) if begun.elapsed() < AWAY_MAX => {
+            Err(StoreError::Unavailable(error) | StoreError::Full(error)) if begun.elapsed() < AWAY_MAX => {
                 tracing::warn!(error = &*error as &dyn std::error::Error, "waiting for the database");
                 tokio::time::sleep(TRY_EVERY).await;
             }

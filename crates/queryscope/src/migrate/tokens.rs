@@ -54,7 +54,7 @@ fn kept(data: &DataFolder) -> Result<Option<TokenRecord>> {
     let made = std::fs::metadata(&file)?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let hash = hash_token(&token);
     let [a, b, c, d, ..] = hash;
-    let name = format!("first of a folder ({a:02x}{b:02x}{c:02x}{d:02x})");
+    let name = format!("first-of-a-folder-{a:02x}{b:02x}{c:02x}{d:02x}");
     let created_unix_ms = i64::try_from(made.as_millis()).unwrap_or(0);
     Ok(Some(TokenRecord { name, project: DEFAULT_PROJECT.into(), hash, created_unix_ms }))
 }

@@ -60,7 +60,7 @@ fn end_by(signal: Signal) {
     wait_within(LIVE_WITHIN, "a live query", || {
         (!service.queries("project=demo&status=running").is_empty()).then_some(())
     });
-    assert!(tokens(folder.path()).starts_with("demo "), "it has a token of its own");
+    assert!(tokens(folder.path()).starts_with("demo-"), "it has a token of its own");
     demo.signal(signal);
     let signaled = Instant::now();
     let said = demo.wait().failure(1);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use queryscope_protocol::{Batch, EventKind};
-use queryscope_store::unpack;
+use queryscope_store::{Packer, unpack};
 use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
@@ -179,8 +179,48 @@ fn a_file_that_is_not_there_or_holds_no_events_is_named() {
         foreign.contains("other.txt") && foreign.contains("line 1: expected a process event"),
         "{foreign}"
     );
-    let empty = folder.path().join("empty.jsonl");
-    fs::write(&empty, "").expect("written");
-    assert_eq!(import(&data, &[empty]).success(), "0 events stored, 0 had been stored before\n");
+    check(&data, &[]);
+}
+
+#[test]
+fn a_file_that_is_no_whole_events_file_is_named_with_line_and_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let mut stream = Stream::new();
+    let events: Vec<String> = (0..200).map(|_| stream.finished(Uuid::now_v7(), "x")).collect();
+    let plain = stream.batch(&events);
+    let whole = Packer::new().pack(plain.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()));
+    let json = Packer::new().pack([&b"[1, 2]"[..]]);
+    let text = Packer::new().pack([&b"hello"[..]]);
+    let binary = Packer::new().pack([&b"\xff\xfe"[..]]);
+    let garbage = [&whole[..], b"hello, which is no member of a gzip file"].concat();
+    let cases: [(&str, &[u8], &str); 11] = [
+        ("hello.jsonl.gz", b"hello", "it is not gzip, as its name says"),
+        ("plain.jsonl.gz", &plain, "it is not gzip, as its name says"),
+        ("empty.jsonl.gz", b"", "it is empty"),
+        ("empty.jsonl", b"", "it is empty"),
+        ("cut.jsonl.gz", &whole[..whole.len() / 2], ": its gzip ends before its end: the file is cut off"),
+        ("head.jsonl.gz", &whole[..6], "line 1: its gzip ends before its end: the file is cut off"),
+        ("text.jsonl.gz", &text, "line 1: expected a process event"),
+        ("json.jsonl.gz", &json, "line 1: expected a process event"),
+        ("binary.jsonl.gz", &binary, "line 1 is not UTF-8"),
+        ("garbage.jsonl.gz", &garbage, "line 202: its gzip is damaged"),
+        ("hello.jsonl", b"hello", "line 1: expected a process event"),
+    ];
+    for (name, content, says) in cases {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("written");
+        let refused = import(&data, std::slice::from_ref(&path));
+        assert!(refused.err.contains(name) && refused.err.contains(says), "{name}: {refused:?}");
+        refused.failure(1);
+    }
+    // Whether a file is gzip shows in its content, and what came before the damage is stored.
+    let (odd, cut) = (folder.path().join("odd.jsonl"), folder.path().join("cut.jsonl.gz"));
+    fs::write(&odd, &whole).expect("written");
+    let said = import(&data, &[odd]).success();
+    assert_eq!(said, "0 events stored, 200 had been stored before\n", "the damaged ones came first");
+    let said = import(&folder.path().join("other"), &[cut]);
+    assert!(said.out.ends_with(" events stored, 0 had been stored before\n"), "{said:?}");
+    assert!(!said.out.starts_with("0 events"), "what is whole of it: {said:?}");
     check(&data, &[]);
 }

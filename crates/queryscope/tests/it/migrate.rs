@@ -56,17 +56,22 @@ impl<'s> Target<'s> {
 
     /// Judges the database against what was acknowledged; what it comes to.
     fn check(&self, acknowledged: &[PathBuf]) -> String {
+        // Before it there are notes of recordings that were written and not made known.
+        let said = self.judge(acknowledged).success();
+        let total = said.lines().last().expect("a total");
+        assert!(total.ends_with(": sound"), "{said}");
+        total.to_owned()
+    }
+
+    /// Judges the database against what was acknowledged.
+    fn judge(&self, acknowledged: &[PathBuf]) -> Ended {
         let mut args: Vec<String> =
             ["check", "--database", &self.database.address(), "--recordings"].map(Into::into).into();
         args.push(self.recordings.to_string_lossy().into());
         for log in acknowledged {
             args.extend(["--acknowledged".into(), log.to_string_lossy().into()]);
         }
-        // Before it there are notes of recordings that were written and not made known.
-        let said = queryscope(args).success();
-        let total = said.lines().last().expect("a total");
-        assert!(total.ends_with(": sound"), "{said}");
-        total.to_owned()
+        queryscope(args)
     }
 }
 
@@ -155,6 +160,37 @@ fn the_read_api_answers_the_same_before_and_after() {
     assert_eq!(recording, [stream.process(), folder.events[6].clone(), end]);
     service.stop();
     target.check(&[]);
+}
+
+#[test]
+fn what_a_repair_found_lost_is_lost_in_the_database_too() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    let data = folder.data.to_string_lossy();
+    // All of one query, some of another, and one that nobody knows.
+    fs::remove_file(folder.recording("$B")).expect("deleted");
+    folder.sql(
+        "DELETE FROM chunk WHERE query = $A;
+         DELETE FROM chunk WHERE query = $R; DELETE FROM running; DELETE FROM query WHERE id = $R",
+    );
+    queryscope(["check", "--repair", "--data", &data]).failure(1);
+    let databases = Databases::start();
+    let target = Target::make(root.path(), &databases, "moved");
+    for _ in ["moved", "moved again"] {
+        target.migrate(&folder.data).success();
+    }
+    let acknowledged = root.path().join("acknowledged.jsonl");
+    fs::write(&acknowledged, folder.stream.batch(&folder.events)).expect("written");
+    let judged = target.judge(&[acknowledged]);
+    let says = "9 acknowledged events (3 lost, recorded by the repair of ";
+    assert!(judged.out.contains(says) && judged.out.ends_with("): sound but for these\n"), "{judged:?}");
+    assert!(!judged.out.contains("deleted"), "{judged:?}");
+    judged.failure(1);
+    let judged = target.judge(&[]).success();
+    assert!(
+        judged.contains("of its events are lost, as the repair of "),
+        "it is known, and no damage: {judged}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Recordings on the real file system, of queries in the suite's model of a store.
 
 mod bucket;
+mod download;
 mod kinds;
 mod read;
 mod seal;

@@ -176,7 +176,7 @@ fn a_copy_that_is_wrong_is_found_and_a_repair_takes_it_out() {
         .expect("changed");
     let expected = "copy of queries from row 8: it does not say what their rows say";
     assert_eq!(problems(&store.db), [expected]);
-    let repair = Repair::begin(&store.path()).expect("begun");
+    let repair = Repair::begin(&store.path(), 0).expect("begun");
     let mended = repair.mend_structure().expect("mended");
     assert!(mended.contains(&"1 copies of queries did not say what their rows say".into()), "{mended:?}");
     repair.commit().expect("committed");

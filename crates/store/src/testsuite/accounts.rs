@@ -3,7 +3,7 @@
 use super::batch::{batch, facts, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects};
 use crate::batch::Facts;
-use crate::kept::Account;
+use crate::kept::{Account, Loss};
 use crate::recording::Sealed;
 
 /// How many events a query was given.
@@ -89,5 +89,38 @@ pub(super) fn what_no_query_keeps_is_counted(subjects: &Subjects) {
         s.reopen().await;
         assert_eq!((unkept(s, 1).await, given(s, 2).await), (Some(5), Some(1)));
         balance(s).await;
+    });
+}
+
+pub(super) fn a_loss_is_recorded_once_and_outlives_its_query(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let old = || Facts { started_unix_ns: Some(10), ..facts("old") };
+        s.commit(batch(1).finished(1, 2, old())).await;
+        let loss = |query: Option<u64>, events, found_unix_ms| Loss {
+            stream_id: stream_id(1),
+            query_id: query.map(query_id),
+            events,
+            found_unix_ms,
+        };
+        let losses = vec![
+            loss(Some(1), 1, Some(1_795_000_000_000)),
+            loss(None, 2, Some(1_795_000_000_000)),
+            loss(Some(1), 1, None),
+            loss(None, 2, None),
+            loss(Some(7), u64::from(u32::MAX), Some(1_795_000_000_001)),
+        ];
+        let of_another = Loss { stream_id: stream_id(2), ..losses[0] };
+        let recorded = async |s: &Subject| s.store.losses(stream_id(1)).await.expect("a store");
+        assert_eq!(recorded(s).await, []);
+        s.store.record_losses(losses[..2].to_vec()).await.expect("a store");
+        s.store.record_losses([&losses[..], &[of_another]].concat()).await.expect("a store");
+        assert_eq!(recorded(s).await, losses);
+        s.store.delete_before(11, ALL).await.expect("a store");
+        s.reopen().await;
+        assert_eq!(recorded(s).await, losses);
+        assert_eq!(s.store.losses(stream_id(2)).await.expect("a store"), [of_another]);
+        assert_eq!(s.store.losses(stream_id(3)).await.expect("a store"), []);
+        s.store.probe().await.expect("a store");
+        assert_eq!(recorded(s).await, losses);
     });
 }

@@ -26,7 +26,7 @@ impl Subject {
     }
 
     pub(super) async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Vec<GroupEntry> {
-        self.store.groups(filter, by).await.expect("a store")
+        self.store.all_groups(filter, by).await.expect("a store")
     }
 
     pub(super) async fn versions(&self, filter: QueryFilter) -> Vec<VersionEntry> {
@@ -34,7 +34,7 @@ impl Subject {
     }
 
     pub(super) async fn overview(&self, filter: QueryFilter, window: Window) -> Vec<OverviewEntry> {
-        self.store.overview(filter, window).await.expect("a store")
+        self.store.whole_overview(filter, window).await.expect("a store")
     }
 
     /// Queries by state, the most frequent first, as `finished 2, failed 1`.

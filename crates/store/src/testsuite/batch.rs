@@ -224,7 +224,7 @@ impl BatchBuilder {
 
     fn profile_line(&self, kind: &str, query: u64, number: u64, facts: &Facts) -> String {
         let findings: Vec<Value> =
-            facts.rules.iter().map(|rule| json!({ "rule": rule, "level": "warn" })).collect();
+            facts.rules.iter().map(|rule| json!({ "rule": rule, "kind": "problem", "level": "warn", "node_id": null, "title": rule })).collect();
         json!({
             "schema": events_format(self.engine.as_deref()), "seq": number, "type": kind,
             "query_id": query_id(query).to_string(),

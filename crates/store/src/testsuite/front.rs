@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 use tokio::sync::Semaphore;
 
 use crate::{
-    CommitFeed, Commits, Committed, Deleted, Facets, GroupBy, GroupEntry, ListRequest, Listed, OverviewEntry,
-    Query, QueryFilter, RecordingParts, Sealed, Store, StoreError, StoreStats, StreamBatch, StreamSeen,
-    TokenRecord, VersionEntry,
+    CommitFeed, Commits, Committed, Deleted, Facets, GroupsAnswer, GroupsRequest, ListRequest, Listed, Loss,
+    OverviewAnswer, OverviewRequest, Query, QueryFilter, RecordingParts, Sealed, Store, StoreError,
+    StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -59,9 +58,9 @@ delegate! {
     query(id: QueryId) -> Option<Query>;
     queries(request: ListRequest) -> Vec<Listed>;
     facets(filter: QueryFilter) -> Facets;
-    groups(filter: QueryFilter, by: GroupBy) -> Vec<GroupEntry>;
+    groups(request: GroupsRequest) -> GroupsAnswer;
     versions(filter: QueryFilter) -> Vec<VersionEntry>;
-    overview(filter: QueryFilter, window: Window) -> Vec<OverviewEntry>;
+    overview(request: OverviewRequest) -> OverviewAnswer;
     engines() -> Vec<String>;
     recording(id: QueryId) -> Option<RecordingParts>;
     chunks(ids: Vec<i64>) -> Vec<Option<Vec<u8>>>;
@@ -69,6 +68,9 @@ delegate! {
     seal(sealed: Vec<Sealed>) -> Vec<String>;
     delete_before(started_unix_ns: i64, limit: usize) -> Vec<Deleted>;
     scan(after: Option<i64>, limit: usize) -> Vec<Listed>;
+    losses(id: StreamId) -> Vec<Loss>;
+    record_losses(losses: Vec<Loss>) -> ();
+    probe() -> ();
     streams(after: Option<StreamId>, limit: usize) -> Vec<StreamSeen>;
     tokens() -> Vec<TokenRecord>;
     add_token(token: TokenRecord) -> bool;

@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use queryscope_history::Window;
 use queryscope_protocol::{QueryId, StreamId};
 
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, VersionEntry};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
-use crate::kept::Account;
+use crate::kept::{Account, Loss};
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::seen::runs_of;
@@ -101,16 +100,16 @@ impl Store for MemoryStore {
         Ok(analysis::facets(&self.disk()?.rows, &filter))
     }
 
-    async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
-        Ok(analysis::groups(&self.disk()?.rows, &filter, by))
+    async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {
+        Ok(analysis::groups(&self.disk()?.rows, &request))
     }
 
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
         Ok(analysis::versions(&self.disk()?.rows, &filter))
     }
 
-    async fn overview(&self, filter: QueryFilter, window: Window) -> Result<Vec<OverviewEntry>, StoreError> {
-        Ok(analysis::overview(&self.disk()?.rows, &filter, &window))
+    async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
+        Ok(analysis::overview(&self.disk()?.rows, &request))
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {
@@ -174,6 +173,24 @@ impl Store for MemoryStore {
 
     async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
         Ok(self.disk()?.streams.get(&id).map(|stream| stream.unkept))
+    }
+
+    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
+        Ok(self.disk()?.losses.iter().filter(|loss| loss.stream_id == id).copied().collect())
+    }
+
+    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
+        let mut disk = self.disk()?;
+        for loss in losses {
+            if !disk.losses.contains(&loss) {
+                disk.losses.push(loss);
+            }
+        }
+        Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.disk().map(drop)
     }
 
     async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {

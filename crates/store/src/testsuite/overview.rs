@@ -79,7 +79,7 @@ pub(super) fn a_label_is_there_that_ran_in_the_range(subjects: &Subjects) {
             ago("at the start", 14 * DAY_NS),
             ago("at the end", 0),
             ago("too old", 14 * DAY_NS + 1),
-            ago("to come", -1),
+            ago("to come", -DAY_NS - 1),
             Facts { label: None, ..ago("", 1) },
         ];
         store(s, 1, ended).await;
@@ -113,6 +113,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
         let expected = OverviewEntry {
             label: "x".into(),
             service: Some("etl".into()),
+            services: 2,
             runs: 15,
             failed: 2,
             total_wall_ms: 1945.0,
@@ -184,7 +185,8 @@ pub(super) fn a_warning_is_new_that_no_earlier_run_had(subjects: &Subjects) {
         (&[("c", 7 * DAY_NS)], &["c", "d"]),
         (&[("c", 2 * year)], &["d"]),
         (&[("c", 15 * DAY_NS)], &["d"]),
-        (&[("d", -1), ("e", -1)], &["c", "d"]),
+        (&[("d", -DAY_NS - 1), ("e", -DAY_NS - 1)], &["c", "d"]),
+        (&[("d", -1), ("e", -DAY_NS)], &["c", "d", "e"]),
     ] {
         for lately in [&today[2..], &today[..]] {
             subjects.one(async |s| check_new(s, &[&old, rest, lately].concat(), expected).await);
@@ -196,18 +198,19 @@ pub(super) fn a_warning_is_new_that_no_earlier_run_had(subjects: &Subjects) {
     subjects.one(async |s| check_new(s, &[&old[2..], &edge, &today].concat(), &[]).await);
 }
 
-pub(super) fn runs_of_the_future_have_no_part(subjects: &Subjects) {
+pub(super) fn runs_more_than_a_day_ahead_have_no_part(subjects: &Subjects) {
     subjects.one(async |s| {
         store(s, 1, (0..8).map(|n| planned("p", ago("x", DAY_NS * 3 / 4 * n)))).await;
         let before = only(s, days(14)).await;
-        let ahead = warned("skew", planned("q", took(1e6, ago("x", -1))));
+        let ahead = warned("skew", planned("q", took(1e6, ago("x", -DAY_NS - 1))));
         let other = batch(2).process(Some("ahead"), None, "h");
         s.commit(other.finished(50, 1, ahead.clone()).finished(51, 2, failed(ahead))).await;
         assert_eq!(only(s, days(14)).await, before);
-        // Until it is there.
+        // Until it is a day ahead, and from then on.
         let later = Window::new(NOW_NS + 1, 14, 0).expect("a window");
         let entry = only(s, later).await;
         assert_eq!((entry.runs, entry.failed, entry.service.as_deref()), (10, 1, Some("ahead")));
+        assert_eq!(entry.days.iter().map(|day| u64::from(day.runs)).sum::<u64>(), 10);
     });
 }
 

@@ -11,7 +11,10 @@ use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
 use super::population::{LABELS, PLACES, PROJECTS, any_filter, maybe};
 use super::subject::{ALL, Subjects, request};
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{
+    Facets, GroupBy, GroupEntry, GroupsRequest, OverviewEntry, OverviewOrder, OverviewRequest, OverviewSplit,
+    OverviewTotals, VersionEntry,
+};
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
 use crate::path::recording_path;
@@ -19,6 +22,8 @@ use crate::query::{Query, Status};
 use crate::recording::Sealed;
 use crate::store::Store;
 
+/// Entries of a page.
+const PAGE: usize = 2;
 const STREAMS: u64 = 4;
 /// Queries of each stream.
 const QUERIES: u64 = 60;
@@ -83,6 +88,8 @@ struct Answers {
     by_plan: Vec<GroupEntry>,
     versions: Vec<VersionEntry>,
     overview: Vec<OverviewEntry>,
+    /// Page after page, in each order and split.
+    overviews: Vec<(OverviewTotals, Vec<OverviewEntry>)>,
 }
 
 pub(super) fn any_question_of_any_history(subjects: &Subjects) {
@@ -121,11 +128,56 @@ async fn ask(store: &dyn Store, question: &Question) -> Answers {
     Answers {
         list,
         facets: store.facets(filter.clone()).await.expect("a store"),
-        by_label: store.groups(filter.clone(), GroupBy::Label).await.expect("a store"),
-        by_plan: store.groups(filter.clone(), GroupBy::Fingerprint).await.expect("a store"),
+        by_label: store.all_groups(filter.clone(), GroupBy::Label).await.expect("a store"),
+        by_plan: group_pages(store, filter).await,
         versions: store.versions(filter.clone()).await.expect("a store"),
-        overview: store.overview(filter.clone(), window).await.expect("a store"),
+        overview: store.whole_overview(filter.clone(), window).await.expect("a store"),
+        overviews: overview_pages(store, filter, window).await,
     }
+}
+
+/// Groups by plan, page after page.
+async fn group_pages(store: &dyn Store, filter: &QueryFilter) -> Vec<GroupEntry> {
+    let (mut groups, mut after) = (Vec::new(), None);
+    loop {
+        let request =
+            GroupsRequest { filter: filter.clone(), by: GroupBy::Fingerprint, after, limit: Some(PAGE) };
+        let answer = store.groups(request).await.expect("a store");
+        assert!(answer.entries.len() <= PAGE && (answer.next.is_none() || answer.entries.len() == PAGE));
+        groups.extend(answer.entries.iter());
+        after = answer.next;
+        if after.is_none() {
+            return groups;
+        }
+    }
+}
+
+async fn overview_pages(
+    store: &dyn Store,
+    filter: &QueryFilter,
+    window: Window,
+) -> Vec<(OverviewTotals, Vec<OverviewEntry>)> {
+    let mut overviews = Vec::new();
+    for (order, split) in [
+        (OverviewOrder::Time, OverviewSplit::Service),
+        (OverviewOrder::News, OverviewSplit::Label),
+        (OverviewOrder::News, OverviewSplit::Service),
+    ] {
+        let (mut entries, mut after) = (Vec::new(), None);
+        loop {
+            let filter = filter.clone();
+            let request = OverviewRequest { filter, window, order, split, after, limit: Some(PAGE) };
+            let answer = store.overview(request).await.expect("a store");
+            assert!(answer.entries.len() <= PAGE && (answer.next.is_none() || answer.entries.len() == PAGE));
+            entries.extend(answer.entries.iter());
+            after = answer.next;
+            if after.is_none() {
+                overviews.push((answer.totals, entries));
+                break;
+            }
+        }
+    }
+    overviews
 }
 
 async fn take(store: &dyn Store, now: i64, step: &Step, history: &[Step]) {
@@ -248,7 +300,7 @@ fn start() -> impl Strategy<Value = i64> {
         2 => (0..40 * DAY_NS).prop_map(|ago| NOW_NS - ago),
         4 => (-4_i64..160).prop_map(|quarters| NOW_NS - quarters * DAY_NS / 4),
         1 => (-4_i64..160, -1_i64..=1).prop_map(|(quarters, by)| NOW_NS - quarters * DAY_NS / 4 + by),
-        1 => (0..DAY_NS).prop_map(|ahead| NOW_NS + ahead),
+        1 => (0..2 * DAY_NS).prop_map(|ahead| NOW_NS + ahead),
     ]
 }
 

@@ -48,9 +48,9 @@ pub(super) fn a_closed_store_refuses(subjects: &Subjects) {
         assert!(store.query(id).await.is_err());
         assert!(store.queries(request(QueryFilter::default())).await.is_err());
         assert!(store.facets(QueryFilter::default()).await.is_err());
-        assert!(store.groups(QueryFilter::default(), GroupBy::Label).await.is_err());
+        assert!(store.all_groups(QueryFilter::default(), GroupBy::Label).await.is_err());
         assert!(store.versions(QueryFilter::default()).await.is_err());
-        assert!(store.overview(QueryFilter::default(), window).await.is_err());
+        assert!(store.whole_overview(QueryFilter::default(), window).await.is_err());
         assert!(store.engines().await.is_err());
         assert!(store.recording(id).await.is_err());
         assert!(store.chunks(vec![1]).await.is_err());

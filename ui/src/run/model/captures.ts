@@ -13,6 +13,15 @@ export function captured(label: string): Run {
   throw new Error(`no capture of ${label}`);
 }
 
+/** Queries that call Python (crates/insights/tests/it/user_code.rs), and TPC-H on DataFusion (tpch.rs), by label. */
+export function insightsCaptured(file: "udf" | "tpch", label: string): Run {
+  const recording = new Recording();
+  const path = join(import.meta.dirname, `../../../../crates/insights/tests/data/${file}.jsonl.gz`);
+  for (const line of gunzipSync(readFileSync(path)).toString().split("\n")) recording.addLine(line);
+  for (const run of recording.runs.values()) if (run.profile?.label === label) return run;
+  throw new Error(`no capture of ${label}`);
+}
+
 let whole: Recording | undefined;
 
 export function everything(): Recording {

@@ -15,7 +15,7 @@ const CAUSE_NAMES: Record<Cause, string> = {
   less_parallelism: "Less parallelism",
   waiting: "Waiting",
   planning: "Planning",
-  unexplained: "Unexplained",
+  unexplained: "In no counter",
 };
 
 /** What a cause is called where it made the run faster. */

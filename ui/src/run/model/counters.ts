@@ -1,4 +1,5 @@
 import { asCount, asList, asNumber, asString, type Exact, isObject, type Json, type JsonObject, sum } from "./json";
+import { COUNTERS } from "./vocabulary";
 
 /** Cumulative counters of one node, as they were sent. What is missing is zero. */
 export type Counters = JsonObject;
@@ -9,13 +10,8 @@ export interface CustomCounter {
   value: number | null;
 }
 
-/** Names of the time a node was busy, in the order the live stream looks for them (docs/live.md). */
-const BUSY = ["total_time_ns", "elapsed_compute", "elapsed_compute_ns", "busy_ns"] as const;
-const ROWS_OUT = ["rows_sent", "output_rows", "rows_written"] as const;
-const ROWS_IN = ["rows_received", "input_rows", "build_input_rows"] as const;
-const READ_BYTES = ["io_total_bytes_received", "bytes_scanned"] as const;
-
-function first(counters: Counters, names: readonly string[]): Exact | null {
+/** The counter under the first of its names that is there; null where none is. */
+export function counter(counters: Counters, names: readonly string[]): Exact | null {
   for (const name of names) {
     const value = asCount(counters[name]);
     if (value !== null) return value;
@@ -25,23 +21,32 @@ function first(counters: Counters, names: readonly string[]): Exact | null {
 
 /** Time spent working, over all threads, in nanoseconds; null where the engine does not tell. */
 export function busyNs(counters: Counters): Exact | null {
-  return first(counters, BUSY);
+  return counter(counters, COUNTERS.busy_ns);
 }
 
 export function rowsOut(counters: Counters): Exact | null {
-  return first(counters, ROWS_OUT);
+  return counter(counters, COUNTERS.rows_out);
 }
 
 /** Rows taken in; of a node without a counter for it, the rows its inputs gave out. */
 export function rowsIn(counters: Counters, inputs: readonly (Counters | undefined)[]): Exact | null {
-  const own = first(counters, ROWS_IN);
+  const own = counter(counters, COUNTERS.rows_in);
   if (own !== null && own !== 0) return own;
   const given = inputs.map((input) => (input ? rowsOut(input) : null)).filter((rows) => rows !== null);
   return given.length === 0 ? own : sum(given);
 }
 
+/** Rows a sink wrote. */
+export function rowsWritten(counters: Counters): Exact | null {
+  return counter(counters, COUNTERS.rows_written);
+}
+
+export function ioNs(counters: Counters): Exact | null {
+  return counter(counters, COUNTERS.io_ns);
+}
+
 export function readBytes(counters: Counters): Exact | null {
-  return first(counters, READ_BYTES);
+  return counter(counters, COUNTERS.bytes_read);
 }
 
 export function isDone(counters: Counters): boolean {

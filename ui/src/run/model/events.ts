@@ -9,10 +9,20 @@ export interface Process {
   host: string | null;
 }
 
+export interface Sample {
+  type: "sample";
+  queryId: string;
+  seq: Exact;
+  elapsedMs: number;
+  nodes: ReadonlyMap<NodeId, Counters>;
+  /** CPU time of the whole process since the query's start; null where the sender does not say. */
+  processCpuNs: Exact | null;
+}
+
 export type Event =
   | { type: "process"; process: Process }
   | { type: "started"; queryId: string; seq: Exact; profile: Profile }
-  | { type: "sample"; queryId: string; seq: Exact; elapsedMs: number; nodes: ReadonlyMap<NodeId, Counters> }
+  | Sample
   | { type: "finished"; queryId: string; seq: Exact; profile: Profile }
   | { type: "other"; queryId: string | null; name: string };
 
@@ -54,7 +64,8 @@ export function readEvent(line: string): Event | string {
       if (queryId === null || elapsedMs === null) return `${name} without a query or a time`;
       const nodes = isObject(value["nodes"]) ? value["nodes"] : {};
       const counters = Object.entries(nodes).filter((entry): entry is [NodeId, Counters] => isObject(entry[1]));
-      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters) };
+      const processCpuNs = asCount(value["process_cpu_ns"]);
+      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters), processCpuNs };
     }
     default:
       return { type: "other", queryId, name };

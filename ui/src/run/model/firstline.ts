@@ -1,8 +1,10 @@
 import { type Milliseconds, formatBytes, formatCount, formatDuration, formatRatio, formatShare, plural } from "../../units";
 import { nodeNumber } from "./graph";
 import { hottest, type Moment, type Ranked } from "./moment";
-import type { Finding } from "./profile";
+import type { Finding, PlanNode } from "./profile";
 import type { Run } from "./run";
+import { type Times, timesOf } from "./times";
+import { calledCode, sayCode } from "./user-code";
 
 /** How the run stands, as its summary says; of a file, as its events do. */
 export type Standing = "running" | "finished" | "failed" | "unfinished";
@@ -16,7 +18,7 @@ export interface Usual {
 export interface FirstLine {
   /** "Finished in 94 s, 2.3x its usual time (41 s, n = 37)." */
   state: string;
-  /** "71 % of the CPU is in Join #7, whose output is 40x its input." Null where no times are known. */
+  /** "71 % of the CPU is in Join #7, which puts out 40x its larger input." Null where no times are known. */
   cause: string | null;
 }
 
@@ -24,12 +26,8 @@ export interface FirstLine {
 const USUAL_RUNS_MIN = 5;
 /** Below this, a run took about its usual time. */
 const SLOWER = 1.2;
-const GROWTH_TOLD = 2;
-/** So much of an error stands in a title. */
-export const REASON_MAX = 100;
-/** A longer query whose threads worked less than this share of the time mostly waited. */
-const IDLE = 0.1;
-const IDLE_FROM_MS = 1000;
+/** Joins that put out less are said nothing of. */
+export const GROWTH_TOLD = 2;
 
 export function firstLine(run: Run, moment: Moment, standing: Standing, usual: Usual | null, findings: readonly Finding[] = run.finished?.findings ?? []): FirstLine {
   return { state: state(run, standing, usual), cause: cause(run, moment, standing, findings) };
@@ -47,10 +45,8 @@ function state(run: Run, standing: Standing, usual: Usual | null): string {
       return `Running for ${time}${compared(run.elapsedMs, usual, true)}.`;
     case "finished":
       return `Finished in ${time}${compared(run.elapsedMs, usual, false)}.`;
-    case "failed": {
-      const reason = firstSentence(run.finished?.failed ?? "", REASON_MAX);
-      return reason === "cancelled" ? `Cancelled after ${time}.` : `Failed after ${time}${reason === "" ? "." : `: ${reason}${/[.!?…]$/.test(reason) ? "" : "."}`}`;
-    }
+    case "failed":
+      return `${run.finished?.failed?.trim() === "cancelled" ? "Cancelled" : "Failed"} after ${time}.`;
     case "unfinished":
       return `Fell silent after ${time}: whether it finished is not known.`;
   }
@@ -66,19 +62,16 @@ function compared(elapsedMs: number, usual: Usual | null, runs: boolean): string
   return `, as usual for its plan (${basis})`;
 }
 
-/** The first line of an error text, cut where it is longer than people read in a title. */
-export function firstSentence(text: string, most: number): string {
-  const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`;
-}
-
 function cause(run: Run, moment: Moment, standing: Standing, findings: readonly Finding[]): string | null {
   const ranked = hottest(run, moment);
   const [top] = ranked;
   if (top === undefined) return run.plan.physical.length === 0 && standing !== "running" ? "It ended before it had a plan." : null;
-  const busyMs = Number(moment.busyNs) / 1e6;
-  if (run.elapsedMs >= IDLE_FROM_MS && busyMs < run.elapsedMs * IDLE) {
-    return `It ${standing === "running" ? "waits" : "waited"} most of the time: ${formatDuration(busyMs)} of CPU${standing === "running" ? " so far" : ""}.`;
+  const times = timesOf(run, moment);
+  const soFar = standing === "running" ? " so far" : "";
+  if (times.isMostlyUncounted) return uncounted(times, usersOf(run, moment), soFar);
+  if (times.isMostlyWaiting) {
+    const part = `${formatDuration(times.waitedMs)} of ${formatDuration(times.wallMs)}${soFar}`;
+    return `For ${part} it waited: reads or writes were under way, and nothing worked.`;
   }
   const verb = standing === "running" ? "so far is" : standing === "finished" ? "is" : "was";
   const share = top.moment.share ?? 0;
@@ -89,22 +82,52 @@ function cause(run: Run, moment: Moment, standing: Standing, findings: readonly 
   return `${formatShare(share)} of the CPU ${verb} in ${nodeName(top)}${why(top, findings.find(({ nodeId }) => nodeId === top.node.id))}.`;
 }
 
+/** Nodes that call code of the program, that with the most rows first. */
+function usersOf(run: Run, moment: Moment): PlanNode[] {
+  const rows = (node: PlanNode): number => Number(moment.nodes.get(node.id)?.rowsIn ?? 0);
+  return run.plan.physical.filter((node) => calledCode(node) !== null).sort((a, b) => rows(b) - rows(a));
+}
+
+/** Nothing says whether time in no counter was work or waiting: only where it may have gone. */
+function uncounted(times: Times, users: readonly PlanNode[], soFar: string): string {
+  const line = `${formatDuration(times.uncountedMs)} of ${formatDuration(times.wallMs)}${soFar} are in no counter`;
+  const [likely] = users;
+  if (!likely) return `${line}.${process(times)}`;
+  const name = nodeName({ node: likely });
+  const code = sayCode(calledCode(likely) ?? "");
+  const place = users.length === 1
+    ? `${name} runs ${code} and is the likely place`
+    : `${name} is the likely place, the largest of ${users.length} nodes that run ${code}`;
+  return `${line}; ${place}.${process(times)}`;
+}
+
+function process({ processCpuMs, processQueries }: Times): string {
+  if (processCpuMs === null) return "";
+  const others = processQueries === null ? ", its other work included"
+    : processQueries === 1 ? " and ran no other query"
+    : `, up to ${processQueries} queries at a time`;
+  return ` The process used ${formatDuration(processCpuMs)} of CPU meanwhile${others}.`;
+}
+
 export function nodeName({ node }: Pick<Ranked, "node">): string {
   return `${node.kind} #${nodeNumber(node.id)}`;
 }
 
 function why({ node, moment }: Ranked, finding: Finding | undefined): string {
-  const [rows, read] = [moment.rowsOut, moment.rowsIn];
-  const ratio = rows !== null && read !== null && read !== 0 ? Number(rows) / Number(read) : null;
-  if (ratio !== null && ratio >= GROWTH_TOLD && /join/.test(node.role)) return `, whose output is ${formatRatio(ratio)} its input`;
+  const { rowsOut: rows, rowsIn: read, growth } = moment;
+  if (growth !== null && growth >= GROWTH_TOLD) return `, which puts out ${formatRatio(growth)} its larger input`;
   if (finding) return `: ${finding.title.charAt(0).toLowerCase()}${finding.title.slice(1)}`;
   if (node.role === "scan" && moment.readBytes) return `, which read ${formatBytes(moment.readBytes)}`;
   if (read !== null && read !== 0) return `, which took in ${formatCount(read)} rows`;
   return rows !== null && rows !== 0 ? `, which gave out ${formatCount(rows)} rows` : "";
 }
 
-/** What the finding could save: at most the time in which nothing but its node ran. Null where that is not told. */
-export function savesAtMost(finding: Finding, wallMs: Milliseconds): Milliseconds | null {
+/**
+ * What the finding could save: at most the time in which nothing but its node ran. Null where that is not told, and
+ * where the node calls code of the program: its counters hold little of its time.
+ */
+export function savesAtMost(finding: Finding, node: PlanNode | undefined, wallMs: Milliseconds): Milliseconds | null {
+  if (node && calledCode(node) !== null) return null;
   const told = finding.evidence.find(({ name }) => name === "saves_wall_at_most")?.value;
   if (typeof told === "number") return told;
   const share = finding.blockedShare ?? finding.cpuShare;

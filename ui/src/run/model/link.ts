@@ -4,6 +4,8 @@
 import { asCount, asString } from "./json";
 import { type Graph, subtree, toGraph } from "./graph";
 import type { NodeId, Plan, PlanNode, Role } from "./profile";
+import { property } from "./properties";
+import { PROPERTIES } from "./vocabulary";
 
 /** Physical node to logical node. Physical nodes the engine added have none. */
 export type PlanLink = ReadonlyMap<NodeId, NodeId>;
@@ -76,7 +78,7 @@ function matchScans(physical: Graph, logical: Graph): Map<NodeId, NodeId> {
 }
 
 function sourceOf(node: PlanNode): string {
-  return asString(node.properties["first_source"]) ?? node.role;
+  return asString(property(node.properties, PROPERTIES.table)) ?? node.role;
 }
 
 /** Nodes from the top down, by the set of scans below them; `names` gives a scan its name in both plans. */

@@ -173,7 +173,7 @@ test("nodes say what they do in their own words", () => {
   expect(words("join/three-way")).toMatchInlineSnapshot(`
     [
       "InMemorySink: ",
-      "Sort: by gross descending",
+      "Sort: by gross descending · first 20 rows",
       "TopK: by gross",
       "Filter: gross.dynamic_predicate()",
       "InputIndependentSelect: 20",
@@ -193,7 +193,7 @@ test("nodes say what they do in their own words", () => {
     [
       "InMemorySink: ",
       "SimpleProjection: customer_id, amount",
-      "Sort: by customer_id.row_encode([amount])",
+      "Sort: by customer_id.row_encode([amount]) · last 5 rows",
       "Select: customer_id.row_encode([amount])",
       "TopK: by customer_id, amount",
       "MultiScan: orders.parquet · where customer_id.dynamic_predicate() · 2 columns",

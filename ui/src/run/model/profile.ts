@@ -66,6 +66,8 @@ export interface Profile {
   engine: string | null;
   engineVersion: string | null;
   cpuCount: number | null;
+  /** Counters of the query as a whole. */
+  counters: Counters;
   plan: Plan;
   findings: Finding[];
 }
@@ -95,6 +97,7 @@ export function readProfile(value: Json | undefined): Profile | null {
     engine: brand === "engine" ? null : brand,
     engineVersion: asString(value["engine_version"]) ?? asString(value[`${brand}_version`]),
     cpuCount: asNumber(diagnostics["cpu_count"]),
+    counters: isObject(value["query_metrics"]) ? value["query_metrics"] : {},
     plan: { physical: readNodes(plan["physical"]), logical: readNodes(plan["logical"]) },
     findings: readFindings(insights["findings"]),
   };

@@ -1,6 +1,6 @@
 import type { Counters } from "./counters";
 import { readEvent, type Event, type Process } from "./events";
-import { isObject, type Json, readJson } from "./json";
+import { type Exact, isObject, type Json, readJson } from "./json";
 import { type NodeId, type Plan, type Profile, readProfile } from "./profile";
 
 /** Counters of one node over time, both lists in the order of time. */
@@ -22,6 +22,8 @@ export class Run {
   finished: Profile | null = null;
   /** Elapsed time of each sample, ascending. */
   readonly sampleMs: number[] = [];
+  /** CPU time of the whole process since the query's start, as the latest sample says; null where none does. */
+  processCpuNs: Exact | null = null;
   readonly tracks = new Map<NodeId, Track>();
 
   constructor(readonly queryId: string) {}
@@ -56,6 +58,7 @@ export class Run {
         break;
       case "sample":
         this.addSample(event.elapsedMs, event.nodes);
+        if (event.processCpuNs !== null) this.processCpuNs = later(this.processCpuNs, event.processCpuNs);
         break;
       case "other":
         break;
@@ -70,6 +73,11 @@ export class Run {
       track.counters.splice(insert(track.elapsedMs, elapsedMs), 0, counters);
     }
   }
+}
+
+/** Samples may come late: of a clock that never goes back, the larger is the later. */
+function later(a: Exact | null, b: Exact): Exact {
+  return a === null || b > a ? b : a;
 }
 
 /** Puts a time where it belongs, behind equal ones, and says where that is. */

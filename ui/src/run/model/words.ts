@@ -1,5 +1,13 @@
+import { formatCount } from "../../units";
 import { asList, asNumber, asString, isObject, type Json, type JsonObject } from "./json";
 import type { PlanNode } from "./profile";
+import { expressionTexts, property, texts } from "./properties";
+import { PROPERTIES } from "./vocabulary";
+
+/** Of the names of keys, those of one input of a join, and those of a grouping. */
+const LEFT_KEYS = PROPERTIES.keys.filter((name) => name.startsWith("left_"));
+const RIGHT_KEYS = PROPERTIES.keys.filter((name) => name.startsWith("right_"));
+const KEYS = PROPERTIES.keys.filter((name) => !/^(left|right)_/.test(name));
 
 const ALIAS = /^(.*)\.alias\("(_[A-Z]+_TMP_[A-Z_]*\d+)"\)$/s;
 const ALIASED = /\.alias\("_[A-Z]+_TMP_[A-Z_]*\d+"\)/g;
@@ -7,6 +15,11 @@ const ALIASED = /\.alias\("_[A-Z]+_TMP_[A-Z_]*\d+"\)/g;
 const ANY_TEMPORARY = /col\("(_[A-Z]+_TMP_[A-Z_]*\d+)"\)|^(_[A-Z]+_TMP_[A-Z_]*\d+)$/g;
 /** A chain of temporary names is no longer than a plan is deep; more is a cycle. */
 const CHAIN_MAX = 8;
+/** What says best what any other node does. */
+const WORK = [
+  ...PROPERTIES.predicate, ...PROPERTIES.expressions, ...PROPERTIES.columns, ...PROPERTIES.order,
+  ...PROPERTIES.user_code, "format_str",
+];
 
 /** What the engine's temporary column names stand for, over the whole plan. */
 export type Aliases = ReadonlyMap<string, string>;
@@ -14,7 +27,7 @@ export type Aliases = ReadonlyMap<string, string>;
 export function readAliases(nodes: readonly PlanNode[]): Aliases {
   const aliases = new Map<string, string>();
   for (const { properties } of nodes) {
-    for (const text of ["selectors", "exprs", "aggs_per_input"].flatMap((key) => strings(properties[key]))) {
+    for (const text of expressionTexts(properties, PROPERTIES.expressions)) {
       const [, expression, name] = ALIAS.exec(text) ?? [];
       if (expression !== undefined && name !== undefined && !aliases.has(name)) aliases.set(name, expression);
     }
@@ -26,35 +39,35 @@ export function readAliases(nodes: readonly PlanNode[]): Aliases {
 export function nodeWords(node: PlanNode, aliases: Aliases = new Map()): string {
   const p = node.properties;
   const say = (value: Json | undefined) => expressions(value, aliases);
+  const of = (names: readonly string[]) => say(property(p, names));
   const parts: (string | null)[] = [];
   switch (node.role) {
     case "scan":
     case "dataframe":
-      parts.push(source(p), where(say(p["predicate"])), columnCount(p));
+      parts.push(source(p), where(of(PROPERTIES.predicate)), columnCount(p));
       break;
     case "join":
     case "theta_join":
     case "cross_join":
     case "semi_anti_join":
-      parts.push(asString(p["how"])?.toLowerCase() ?? null, on(p, say), asString(p["strategy"]));
+      parts.push(asString(property(p, PROPERTIES.how))?.toLowerCase() ?? null, on(of), asString(p["strategy"]));
       break;
     case "distinct":
-      parts.push(by(say(p["subset"] ?? p["keys"])) ?? "by all columns");
+      parts.push(by(of(KEYS)) ?? "by all columns");
       break;
     case "aggregation":
-      parts.push(by(say(p["keys"] ?? p["key_per_input"])));
-      parts.push(say(p["aggs"] ?? p["aggs_per_input"] ?? p["exprs"] ?? p["expressions"]));
+      parts.push(by(of(KEYS)), of(PROPERTIES.expressions));
       break;
     case "sort":
     case "top_k":
-      parts.push(by(sortColumns(p["sort_columns"], say) ?? say(p["by_exprs"] ?? p["order"])), limit(p));
+      parts.push(by(order(property(p, PROPERTIES.order), say)), limit(p));
       break;
     case "sink":
-      parts.push(path(p["target"] ?? p["destination"] ?? (isObject(p["dest"]) && isObject(p["dest"]["File"]) ? p["dest"]["File"]["target"] : null)));
+      parts.push(path(texts(property(p, PROPERTIES.destination))[0]));
       break;
     default:
       parts.push(
-        say(p["predicate"] ?? p["selectors"] ?? p["exprs"] ?? p["expressions"] ?? p["columns"] ?? p["order"] ?? p["name"] ?? p["format_str"]),
+        of(WORK),
         limit(p),
       );
   }
@@ -78,13 +91,8 @@ export function plainExpression(text: string, aliases: Aliases = new Map()): str
     .replace(/^…\.alias\("(.*)"\)$/, "$1");
 }
 
-function strings(value: Json | undefined): string[] {
-  if (typeof value === "string") return [value];
-  return asList(value).flatMap(strings);
-}
-
 function expressions(value: Json | undefined, aliases: Aliases): string {
-  const said = strings(value).map((text) => plainExpression(text, aliases));
+  const said = texts(value).map((text) => plainExpression(text, aliases));
   return said.filter((text) => text !== "…").join(", ");
 }
 
@@ -94,10 +102,10 @@ function path(value: Json | undefined): string | null {
 }
 
 function source(p: JsonObject): string | null {
-  const name = path(p["first_source"] ?? p["table"]);
-  const count = asNumber(p["num_sources"] ?? p["files"]) ?? 1;
+  const name = path(property(p, PROPERTIES.table));
+  const count = asNumber(property(p, PROPERTIES.files)) ?? 1;
   const rows = asNumber(p["n_rows"]);
-  if (name === null) return rows === null ? null : `${rows} rows in memory`;
+  if (name === null) return rows === null ? null : `${formatCount(rows)} rows in memory`;
   return count > 1 ? `${name} and ${count - 1} more` : name;
 }
 
@@ -110,35 +118,37 @@ function by(keys: string | null): string | null {
 }
 
 function columnCount(p: JsonObject): string | null {
-  const read = asList(p["projected_file_columns"] ?? p["projection"]).length;
+  const read = asList(property(p, PROPERTIES.projection)).length;
   return read === 0 ? null : read === 1 ? "1 column" : `${read} columns`;
 }
 
-function on(p: JsonObject, say: (value: Json | undefined) => string): string | null {
-  const left = say(p["left_on"] ?? p["left_keys"]);
-  const right = say(p["right_on"] ?? p["right_keys"]);
-  const other = say(p["on"] ?? p["predicate"]);
+function on(of: (names: readonly string[]) => string): string | null {
+  const [left, right] = [of(LEFT_KEYS), of(RIGHT_KEYS)];
+  const other = of(["on", ...PROPERTIES.predicate]);
   if (left === "" && right === "") return other === "" ? null : `on ${other}`;
   return left === right ? `on ${left}` : `on ${left} = ${right}`;
 }
 
-function sortColumns(value: Json | undefined, say: (value: Json | undefined) => string): string | null {
+function order(value: Json | undefined, say: (value: Json | undefined) => string): string {
   const columns = asList(value).filter(isObject);
-  if (columns.length === 0) return null;
+  if (columns.length === 0) return say(value);
   return columns.map((column) => say(column["expr"]) + (column["descending"] === true ? " descending" : "")).join(", ");
 }
 
 function limit(p: JsonObject): string | null {
-  const length = asNumber(p["len"] ?? p["length"] ?? p["limit"] ?? p["fetch"]);
-  const offset = asNumber(p["offset"]);
+  const given = property(p, PROPERTIES.limit);
+  const [first, second] = asList(given);
+  const length = asNumber(given) ?? asNumber(second);
+  const offset = asNumber(first ?? p["offset"]);
   if (length === null) return null;
+  if (offset === -length) return `last ${length} rows`;
   return offset ? `${length} rows from ${offset}` : `first ${length} rows`;
 }
 
 function fallback(p: JsonObject): string {
   for (const [key, value] of Object.entries(p)) {
     if (key === "type" || key === "num_inputs" || key === "logical_id" || value === null || value === false) continue;
-    const text = strings(value).map((item) => plainExpression(item)).join(", ") || asNumber(value)?.toString();
+    const text = texts(value).map((item) => plainExpression(item)).join(", ") || asNumber(value)?.toString();
     if (text && !text.includes("…")) return `${key.replaceAll("_", " ")} ${text}`;
   }
   return "";

@@ -1,4 +1,4 @@
-// Browsers inflate one gzip member and refuse what follows; recordings are several, one behind the other.
+// Browsers inflate one gzip member and refuse what follows; files on disk are several, one behind the other.
 
 /** What opening may take: a file larger than this decoded is cut. */
 export const DECODED_MAX_BYTES = 512 * 1024 * 1024;

@@ -3,7 +3,8 @@ import { captured, everything } from "../model/captures";
 import { momentAt } from "../model/moment";
 import type { Finding } from "../model/profile";
 import { readRecording } from "../model/run";
-import { ALL_MASKED, maskText, sharedLines, textsLeaving } from "./mask";
+import { ALL_MASKED, sharedLines, textsLeaving } from "./mask";
+import { maskText } from "./mask-text";
 
 const NONE = { literals: false, paths: false, errors: false, label: false, place: false };
 
@@ -51,4 +52,23 @@ test("what the service found goes along, without what it quotes", () => {
   const found = { ...captured("unique/redundant").finished?.findings[0], title: "reads 3 files of /srv/data/lake", fix: "drop 'EU' first" };
   const shared = [...readRecording(sharedLines(run, ALL_MASKED, [found as Finding]).join("\n")).runs.values()][0];
   expect(shared?.finished?.findings).toMatchObject([{ title: "reads 3 files of <path>", fix: 'drop "<str>" first' }]);
+});
+
+test("a name that is masked in the plan is masked in every sentence about it", () => {
+  const run = captured("join/three-way");
+  const finding = {
+    ...captured("unique/redundant").finished?.findings[0],
+    title: "Scan of orders.parquet reads all of orders",
+    fix: "keep one row of customers before the join: drop Europe, `amount > 990`, and read 3 files less",
+    evidence: [{ name: "table", value: "products", unit: null }],
+  } as Finding;
+  for (const { properties } of run.finished?.plan.physical ?? []) if (properties["first_source"]) properties["predicate"] = `(col("region") == "Europe")`;
+  const shared = [...readRecording(sharedLines(run, ALL_MASKED, [finding]).join("\n")).runs.values()][0];
+  expect(shared?.finished?.findings).toMatchObject([{
+    title: "Scan of <path> reads all of <path>",
+    fix: "keep one row of <path> before the join: drop <str>, `amount > <num>`, and read 3 files less",
+    evidence: [{ name: "table", value: "<path>" }],
+  }]);
+  expect(textsLeaving(run, ALL_MASKED, [finding]).join("\n")).not.toMatch(/orders|customers|products|Europe/);
+  expect(textsLeaving(run, NONE, [finding])).toContain("Scan of orders.parquet reads all of orders");
 });

@@ -1,47 +1,12 @@
-// What leaves when a run is shared: written anew from what this page knows, so that nothing unknown goes along, and
-// masked like the sender's own redaction: `<str>`, `<num>`, `<path>`.
+// What leaves when a run is shared: written anew from what this page knows, so that nothing unknown goes along.
 
 import { isObject, type Json, type JsonObject, writeExact } from "../model/json";
 import { customCounters, isDone, plainCounters, type Counters } from "../model/counters";
 import type { Finding, PlanNode, Profile } from "../model/profile";
 import type { Run } from "../model/run";
-
-/** What is masked; all of it unless a person chooses otherwise. */
-export interface Masks {
-  /** Values in predicates and expressions. */
-  literals: boolean;
-  /** Files, folders, addresses and the line of code. */
-  paths: boolean;
-  /** The engine's error text: it may quote data. */
-  errors: boolean;
-  label: boolean;
-  /** Service, environment and host. */
-  place: boolean;
-}
+import { type Masks, maskText, maskValue, Secrets } from "./mask-text";
 
 export const ALL_MASKED: Masks = { literals: true, paths: true, errors: true, label: true, place: true };
-
-const PATH_KEYS = /source|path|file|target|url|uri|location|dir|glob|^table$|^destination$/i;
-/** Names in quotes that an expression needs to be read: columns and what they are called. */
-const QUOTED = /\b(col|alias|field|nth)\("(?:[^"\\]|\\.)*"\)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
-const NUMBER = /(?<![\w.#@$])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/g;
-const PATH = /\b[a-z][a-z0-9+.-]*:\/\/[^\s,"')\]]+|(?<![\w)])(?:[A-Za-z]:)?(?:[\\/][^\s\\/,"')\]]+){2,}|(?<![\w])[\w.-]+(?:\/[\w.=-]+)+\.\w+/g;
-
-export function maskText(text: string, masks: Masks): string {
-  const pathless = masks.paths ? text.replace(PATH, "<path>") : text;
-  if (!masks.literals) return pathless;
-  return pathless
-    .replace(QUOTED, (whole, name: string | undefined) => (name === undefined && whole !== '"<path>"' ? '"<str>"' : whole))
-    .replace(NUMBER, "<num>");
-}
-
-/** A plain name, as of a column, has nothing to mask; what is longer is an expression. */
-function maskValue(key: string, value: Json, masks: Masks): Json {
-  if (typeof value === "string") return PATH_KEYS.test(key) && masks.paths && !/^\w+$/.test(value) ? "<path>" : maskText(value, masks);
-  if (Array.isArray(value)) return value.map((item) => maskValue(key, item, masks));
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(name, item, masks)]));
-  return value;
-}
 
 /** The events of the shared run, as JSON Lines; `findings` are those that are shown, also where the service found them. */
 export function sharedLines(run: Run, masks: Masks, findings: readonly Finding[] = run.finished?.findings ?? []): string[] {
@@ -56,11 +21,21 @@ export function sharedLines(run: Run, masks: Masks, findings: readonly Finding[]
       host: masks.place ? "masked" : (process?.host ?? "unknown"),
     }),
   ];
+  const secrets = secretsOf(run, masks);
   let seq = 2;
-  if (started) lines.push(event(seq++, "query.started", { query_id: queryId, profile: profileJson(started, masks, []) }));
+  if (started) lines.push(event(seq++, "query.started", { query_id: queryId, profile: profileJson(started, masks, [], secrets) }));
   for (const [elapsedMs, nodes] of samples(run)) lines.push(event(seq++, "query.progress", { query_id: queryId, elapsed_ms: elapsedMs, nodes }));
-  if (finished) lines.push(event(seq++, "query.finished", { query_id: queryId, profile: profileJson(finished, masks, findings) }));
+  if (finished) lines.push(event(seq++, "query.finished", { query_id: queryId, profile: profileJson(finished, masks, findings, secrets) }));
   return lines;
+}
+
+/** What is masked anywhere in the plans. */
+function secretsOf(run: Run, masks: Masks): Secrets {
+  const secrets = new Secrets(masks);
+  for (const profile of [run.started, run.finished]) {
+    for (const { properties } of [...(profile?.plan.physical ?? []), ...(profile?.plan.logical ?? [])]) secrets.add("", properties);
+  }
+  return secrets;
 }
 
 function samples(run: Run): Map<number, JsonObject> {
@@ -80,7 +55,7 @@ function countersJson(counters: Counters): JsonObject {
   return { ...Object.fromEntries(plainCounters(counters)), ...(custom.length > 0 && { custom }), ...(isDone(counters) && { done: true }) };
 }
 
-function profileJson(profile: Profile, masks: Masks, findings: readonly Finding[]): JsonObject {
+function profileJson(profile: Profile, masks: Masks, findings: readonly Finding[], secrets: Secrets): JsonObject {
   const { callSite } = profile;
   return {
     schema: "engine-telemetry/profile@1",
@@ -92,12 +67,13 @@ function profileJson(profile: Profile, masks: Masks, findings: readonly Finding[
     wall_ms: profile.wallMs,
     planning_ms: profile.planningMs,
     cpu_ms: profile.cpuMs,
+    query_metrics: countersJson(profile.counters),
     result_rows: profile.resultRows,
     call_site: masks.paths || !callSite ? null : { ...callSite },
     failed: profile.failed === null ? null : masks.errors && profile.failed !== "cancelled" ? "<error>" : profile.failed,
     diagnostics: profile.cpuCount === null ? {} : { cpu_count: profile.cpuCount },
     plan: { physical: nodesJson(profile.plan.physical, masks), logical: nodesJson(profile.plan.logical, masks) },
-    insights: { schema: "insights@1", findings: findings.map((finding) => findingJson(finding, masks)) },
+    insights: { schema: "insights@1", findings: findings.map((finding) => findingJson(finding, masks, secrets)) },
   };
 }
 
@@ -112,12 +88,7 @@ function nodesJson(nodes: readonly PlanNode[], masks: Masks): JsonObject[] {
   }));
 }
 
-function findingJson(finding: Finding, masks: Masks): JsonObject {
-  // The numbers of a sentence are the finder's own; what it quotes may not be.
-  const sentence = (text: string): string => {
-    const pathless = maskText(text, { ...masks, literals: false });
-    return masks.literals ? pathless.replace(/"[^"]*"|'[^']*'/g, '"<str>"') : pathless;
-  };
+function findingJson(finding: Finding, masks: Masks, secrets: Secrets): JsonObject {
   return {
     rule: finding.rule,
     kind: finding.kind,
@@ -126,21 +97,22 @@ function findingJson(finding: Finding, masks: Masks): JsonObject {
     node_kind: finding.nodeKind,
     cpu_share: finding.cpuShare,
     blocked_share: finding.blockedShare,
-    title: sentence(finding.title),
-    fix: finding.fix === null ? null : sentence(finding.fix),
-    evidence: finding.evidence.map(({ name, value, unit }) => ({ name, value: typeof value === "string" ? maskText(value, masks) : value, unit })),
+    title: secrets.maskSentence(finding.title),
+    fix: finding.fix === null ? null : secrets.maskSentence(finding.fix),
+    evidence: finding.evidence.map(({ name, value, unit }) => ({ name, value: typeof value === "string" ? maskText(secrets.maskSentence(value), masks) : value, unit })),
   };
 }
 
 /** Every text that leaves, each once, in order: what a person looks through before sharing. */
 export function textsLeaving(run: Run, masks: Masks, findings: readonly Finding[] = run.finished?.findings ?? []): string[] {
   const texts = new Set<string>();
+  const secrets = secretsOf(run, masks);
   const visit = (key: string, value: Json): void => {
     if (typeof value === "string" && !["schema", "type", "query_id", "kind", "role", "id", "unit", "key", "rule", "level", "node_kind"].includes(key)) texts.add(value);
     else if (Array.isArray(value)) for (const item of value) visit(key, item);
     else if (isObject(value)) for (const [name, item] of Object.entries(value)) visit(name, item);
   };
-  for (const profile of [run.started, run.finished]) if (profile) visit("", profileJson(profile, masks, profile === run.finished ? findings : []));
+  for (const profile of [run.started, run.finished]) if (profile) visit("", profileJson(profile, masks, profile === run.finished ? findings : [], secrets));
   const place = run.process;
   if (!masks.place && place) for (const text of [place.service, place.environment, place.host]) if (text) texts.add(text);
   texts.delete("");

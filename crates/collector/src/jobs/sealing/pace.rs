@@ -4,8 +4,6 @@ use std::time::Duration;
 
 /// Under steady ingest a round starts this long after the one before ended, as long as it keeps up.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
-/// After a full round that took longer for want of a core, rounds take part in ingest's until one is not full.
-const ROUND_MAX: Duration = Duration::from_secs(5);
 /// How long rounds stand back, in all, while batches are refused; anew once a round was not full, so that nothing waits.
 const STAND_BACK_MAX: Duration = Duration::from_mins(1);
 /// How often to look whether batches are still refused.
@@ -18,13 +16,11 @@ pub(super) struct Pace {
     pub(super) pause: Duration,
     /// What is left of [`STAND_BACK_MAX`].
     patience: Duration,
-    /// Whether the next round does not wait for a core that nothing else wants.
-    pub(super) hurry: bool,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { pause: BUSY_PAUSE, patience: STAND_BACK_MAX, hurry: false }
+        Self { pause: BUSY_PAUSE, patience: STAND_BACK_MAX }
     }
 }
 
@@ -33,7 +29,6 @@ impl Pace {
     pub(super) fn after(&mut self, full: bool, took: Duration) {
         let next = if full { (self.pause * 7 / 8).max(took) } else { self.pause * 2 };
         self.pause = next.min(BUSY_PAUSE);
-        self.hurry = full && (self.hurry || took > ROUND_MAX);
         if !full {
             self.patience = STAND_BACK_MAX;
         }
@@ -83,21 +78,6 @@ mod tests {
             pace.after(true, took);
         }
         assert_eq!((pace.pause, waited.as_secs()), (took, 42));
-    }
-
-    #[test]
-    fn rounds_that_get_no_core_hurry_until_nothing_waits() {
-        let mut pace = Pace::default();
-        let mut hurries = |full, took| {
-            pace.after(full, took);
-            pace.hurry
-        };
-        let (soon, late) = (Duration::from_millis(100), ROUND_MAX + Duration::from_millis(1));
-        assert!(!hurries(true, ROUND_MAX));
-        assert!(!hurries(false, late), "nothing waits");
-        assert!(hurries(true, late));
-        assert!(hurries(true, soon), "there is more");
-        assert!(!hurries(false, soon));
     }
 
     fn stands_back(pace: &mut Pace) -> Duration {

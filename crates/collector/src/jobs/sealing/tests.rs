@@ -29,7 +29,7 @@ fn unavailable(query: u64) -> (QueryId, RecordingError) {
 #[tokio::test]
 async fn what_a_round_finds_out_about_the_bucket_is_known() {
     let (app, mut skip) = (app().await, HashSet::new());
-    let away = || app.recordings_needed.away(app.clock.unix_ms()).is_some();
+    let away = || app.recordings_needed.away(app.clock.steady_ms()).is_some();
     let in_vain = SealRound { failed: vec![unavailable(1), unavailable(2)], ..SealRound::default() };
     assert!(!note(&app, Ok(in_vain), &mut skip), "it is tried again");
     assert!(away());
@@ -66,19 +66,8 @@ async fn ends(app: &Arc<App>, pace: &mut Pace, within: Duration) -> bool {
 async fn no_round_begins_while_batches_are_refused_until_it_has_stood_back_long_enough() {
     let (app, mut pace) = (app().await, Pace::default());
     assert!(ends(&app, &mut pace, PATIENCE).await);
-    app.admission.turned_away(app.clock.unix_ms());
+    app.admission.turned_away(app.clock.steady_ms());
     assert!(!ends(&app, &mut pace, A_MOMENT).await);
     assert!((0..1_000).any(|_| pace.stand_back(true).is_none()));
     assert!(ends(&app, &mut pace, PATIENCE).await);
-}
-
-#[tokio::test]
-async fn only_a_round_in_a_hurry_does_without_the_threads_that_stand_back() {
-    let (app, mut pace) = (app().await, Pace::default());
-    let (busy, until) = std::sync::mpsc::channel::<()>();
-    app.sealing.handle().spawn(async move { until.recv() });
-    assert!(!ends(&app, &mut pace, A_MOMENT).await);
-    pace.hurry = true;
-    assert!(ends(&app, &mut pace, PATIENCE).await);
-    drop(busy);
 }

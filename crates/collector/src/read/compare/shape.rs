@@ -89,7 +89,7 @@ enum Cause {
     Waiting,
     /// Planning took longer.
     Planning,
-    /// What the counters do not say.
+    /// What is in no counter: of user code, or of a machine that was busy with something else.
     Unexplained,
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::{entries, five, get};
+use super::{entries, five, get, told};
 use crate::app::TestApp;
-use crate::events::{DAY_NS, NOW_NS};
+use crate::events::{DAY_NS, NOW_NS, SECOND_NS, batch, finished};
 
 #[tokio::test]
 async fn an_overview_covers_the_days_asked_for() {
@@ -54,6 +54,10 @@ async fn an_invalid_value_is_400_and_says_what_is_allowed() {
         ("/api/overview?utc_offset=-1441", "utc_offset", offset),
         ("/api/overview?utc_offset=CET", "utc_offset", offset),
         ("/api/overview?utc_offset=+60", "utc_offset", offset),
+        ("/api/overview?order=label", "order", "time or news"),
+        ("/api/overview?split=label", "split", "service"),
+        ("/api/overview?limit=0", "limit", "a whole number from 1 to 1000"),
+        ("/api/groups?limit=1001", "limit", "a whole number from 1 to 1000"),
         ("/api/groups?by=x", "by", "label or fingerprint"),
         ("/api/groups?by=", "by", "label or fingerprint"),
         ("/api/groups?by=Label", "by", "label or fingerprint"),
@@ -75,11 +79,23 @@ async fn a_parameter_given_twice_is_400() {
     let app = TestApp::new().await;
     let common =
         ["project", "label", "fingerprint", "service", "environment", "host", "status", "since", "until"];
-    let of_overview = ["days", "utc_offset", "project", "label", "service", "environment", "host"];
+    let of_overview = [
+        "days",
+        "utc_offset",
+        "project",
+        "label",
+        "service",
+        "environment",
+        "host",
+        "order",
+        "split",
+        "limit",
+        "cursor",
+    ];
     let endpoints = [
         ("/api/facets", &common[..]),
         ("/api/groups", &common),
-        ("/api/groups", &["by"]),
+        ("/api/groups", &["by", "limit", "cursor"]),
         ("/api/versions", &common),
         ("/api/overview", &of_overview),
     ];
@@ -97,12 +113,36 @@ async fn what_an_endpoint_does_not_take_is_ignored() {
     let app = TestApp::new().await;
     five(&app).await;
     for (path, ignored) in [
-        ("/api/facets", "by=x&days=0&q=nothing&limit=0"),
+        ("/api/facets", "by=x&days=0&q=nothing&limit=0&cursor=x"),
         ("/api/groups", "days=0&q=nothing&order=up"),
         ("/api/versions?label=daily", "by=x&days=0&q=nothing"),
         ("/api/overview?days=1", "status=done&since=now&until=0&fingerprint=p2&by=x&status=failed"),
     ] {
         let join = if path.contains('?') { '&' } else { '?' };
         assert_eq!(get(&app, &format!("{path}{join}{ignored}")).await, get(&app, path).await, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_sender_whose_clock_is_ahead_is_in_the_overview() {
+    let app = TestApp::new().await;
+    let ahead_by = [5 * SECOND_NS, 3_600 * SECOND_NS, 8 * 3_600 * SECOND_NS, DAY_NS, DAY_NS + 1];
+    for (n, ahead_ns) in (1..).zip(ahead_by) {
+        app.store(batch(
+            1,
+            [finished(n + 1, n, told(&format!("by {ahead_ns}"), "p1", NOW_NS + ahead_ns, json!({})))],
+        ))
+        .await;
+    }
+    let overview = get(&app, "/api/overview").await;
+    let mut expected: Vec<_> = ahead_by[..4].iter().map(|ahead_ns| format!("by {ahead_ns} 1")).collect();
+    let mut seen = entries(&overview["queries"], "label");
+    expected.sort();
+    seen.sort();
+    assert_eq!(seen, expected);
+    for query in overview["queries"].as_array().expect("an array") {
+        let last = |name: &str| query[name].as_array().expect("an array").last().cloned();
+        assert_eq!((&query["recent_runs"], last("bins")), (&json!(1), Some(json!(1500.5))), "{query}");
+        assert_eq!(last("days").map(|day| day["runs"].clone()), Some(json!(1)));
     }
 }

@@ -191,6 +191,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           ],
           "runs": 4,
           "service": "orders-etl",
+          "services": 2,
           "total_wall_ms": 1522.25,
           "usual_band_ms": null,
           "usual_wall_ms": null,
@@ -227,13 +228,22 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           "rules": [],
           "runs": 1,
           "service": null,
+          "services": 1,
           "total_wall_ms": 0.0,
           "usual_band_ms": null,
           "usual_wall_ms": null,
           "verdict": null
         }
       ],
-      "since_unix_ns": 1795120283609778763
+      "since_unix_ns": 1795120283609778763,
+      "totals": {
+        "failed": 1,
+        "faster": 0,
+        "labels": 2,
+        "runs": 5,
+        "slower": 0,
+        "total_wall_ms": 1522.25
+      }
     }
     "#);
 }

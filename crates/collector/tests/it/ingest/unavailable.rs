@@ -69,6 +69,55 @@ async fn health_says_what_is_degraded_until_it_is_not() {
     assert_eq!(app.get("/v1/health").await.json()["state"], json!("ready"));
 }
 
+/// The reasons health gives; the store of the test fails for health, too.
+async fn reasons(app: &TestApp) -> String {
+    app.get("/v1/health").await.json()["reasons"].to_string()
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_until_a_batch_is_stored() {
+    let app = TestApp::new().await;
+    app.faults.set(Fault::Full);
+    check(&app.post(batch(1, [done(2, 1)])).await);
+    app.faults.set(Fault::None);
+    assert_eq!(reasons(&app).await, r#"["the disk is full, batches are refused"]"#);
+    app.store(batch(1, [done(2, 1)])).await;
+    assert_eq!(reasons(&app).await, "[]");
+    assert!(!app.collector.failed().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_full_disk_that_has_room_again_is_noticed_while_nobody_sends() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    app.faults.set(Fault::Full);
+    check(&app.post(batch(1, [done(2, 1)])).await);
+    app.clock.advance(Duration::from_mins(1));
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(reasons(&app).await.contains("the disk is full"), "it still is");
+    app.faults.set(Fault::None);
+    eventually("the room to be noticed", async || {
+        app.clock.advance(Duration::from_secs(1));
+        (reasons(&app).await == "[]").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_store_whose_files_were_moved_ends_the_service_unless_they_come_back() {
+    let app = TestApp::new().await;
+    app.faults.set(Fault::Displaced);
+    check(&app.post(batch(1, [done(2, 1)])).await);
+    assert!(reasons(&app).await.contains("was deleted, moved or replaced"), "at once");
+    assert!(!app.collector.failed().is_cancelled(), "it may come back");
+    app.faults.set(Fault::None);
+    let _jobs = app.start_jobs();
+    eventually("their return to be noticed", async || (reasons(&app).await == "[]").then_some(())).await;
+    app.store(batch(1, [done(2, 1)])).await;
+    app.faults.set(Fault::Displaced);
+    eventually("the end", async || app.collector.failed().is_cancelled().then_some(())).await;
+}
+
 #[tokio::test]
 async fn the_first_fatal_failure_ends_acknowledging_and_the_service() {
     let app = TestApp::new().await;

@@ -59,7 +59,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "parts": [
               {
                 "cause": "plan_change",
-                "ns": 291125127
+                "ns": 289565000
               },
               {
                 "cause": "more_rows",
@@ -71,7 +71,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
               },
               {
                 "cause": "less_parallelism",
-                "ns": 8874873
+                "ns": 1935000
               },
               {
                 "cause": "waiting",
@@ -83,7 +83,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
               },
               {
                 "cause": "unexplained",
-                "ns": 0
+                "ns": 8500000
               }
             ],
             "run_wall_ns": 800000000

@@ -85,7 +85,7 @@ async fn an_empty_value_keeps_queries_without_the_field() {
     for (params, expected) in [
         ("service=", &[5][..]),
         ("environment=", &[5]),
-        ("label=", &[3]),
+        ("label=", &[3, 5]),
         ("fingerprint=", &[4, 6]),
         ("label=&fingerprint=aaa", &[3]),
     ] {

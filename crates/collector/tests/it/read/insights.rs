@@ -35,11 +35,12 @@ async fn a_running_query_is_judged_by_its_latest_samples() {
     app.store(batch(1, samples)).await;
     insta::assert_json_snapshot!(insights(&app, 1).await, @r#"
         {
+          "checked": 13,
           "elapsed_ms": 2500.5,
           "findings": [
             {
               "blocked_share": null,
-              "cpu_share": 1.0,
+              "cpu_share": null,
               "evidence": [
                 {
                   "name": "rows_in",
@@ -47,9 +48,9 @@ async fn a_running_query_is_judged_by_its_latest_samples() {
                   "value": 1200000
                 },
                 {
-                  "name": "saves_cpu_at_most",
+                  "name": "in_no_counter",
                   "unit": "ms",
-                  "value": 9.0
+                  "value": 2491.5
                 }
               ],
               "fix": "say it in expressions of the engine, or as a compiled plugin that takes whole columns",
@@ -58,7 +59,7 @@ async fn a_running_query_is_judged_by_its_latest_samples() {
               "node_id": 4294967299,
               "node_kind": "Call",
               "rule": "user_code",
-              "title": "User code (score) is called for 1.2M rows"
+              "title": "User code (score) is called for 1.2M rows; 2.49 s of 2.50 s so far are in no counter"
             }
           ],
           "query_id": "e0000000-0000-4000-8000-000000000001",
@@ -80,6 +81,7 @@ async fn what_the_sender_found_stands() {
     app.store(batch(1, [finished(2, 1, members)])).await;
     insta::assert_json_snapshot!(insights(&app, 1).await, @r#"
         {
+          "checked": null,
           "elapsed_ms": 1500.5,
           "findings": [
             {
@@ -138,6 +140,29 @@ async fn without_a_plan_or_a_query_there_is_nothing_to_judge() {
         let answer = app.get(&format!("/api/queries/{path}/insights")).await;
         assert_eq!((answer.status.as_u16(), &answer.json()["error"]), (404, &json!(reason)), "{path}");
     }
+}
+
+/// A profile that no rule can judge is told apart from one that nobody sent.
+#[tokio::test]
+async fn a_profile_that_cannot_be_read_says_so() {
+    let app = TestApp::new().await;
+    let mut members = calls(&json!({"rows_received": 5}));
+    members["plan"]["physical"][0]["inputs"] = json!("none");
+    app.store(batch(1, [finished(2, 1, members)])).await;
+    let answer = app.get(&format!("/api/queries/{}/insights", query(1))).await;
+    let body = answer.json();
+    let reason = body["error"].as_str().expect("a reason");
+    assert_eq!(answer.status.as_u16(), 422, "{reason}");
+    let begin = format!("the profile of query {} cannot be read: ", query(1));
+    assert!(reason.starts_with(&begin), "{reason}");
+}
+
+#[tokio::test]
+async fn where_nothing_is_found_the_rules_are_counted() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [finished(2, 1, json!({}))])).await;
+    let found = insights(&app, 1).await;
+    assert_eq!((&found["findings"], &found["checked"]), (&json!([]), &json!(13)));
 }
 
 #[tokio::test]

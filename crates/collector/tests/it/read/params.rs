@@ -48,6 +48,22 @@ async fn an_invalid_value_is_400_and_says_what_is_allowed() {
 }
 
 #[tokio::test]
+async fn a_value_that_is_no_text_is_400() {
+    let app = TestApp::new().await;
+    let takes = "percent-encoded UTF-8";
+    for value in ["%ff", "%zz", "%", "%4", "a%C3", "%ED%A0%80", "100%", "%u00e4"] {
+        for name in ["label", "q", "service", "status", "limit", "cursor", "project"] {
+            check(&app, &format!("/api/queries?x=y&{name}={value}"), name, takes).await;
+        }
+        check(&app, &format!("/api/overview?label={value}"), "label", takes).await;
+        check(&app, &format!("/api/queries/{}/recording?project={value}", query(1)), "project", takes).await;
+    }
+    for value in ["%EF%BF%BD", "%C3%A4", "a+b%2B", "%00", "%25ff"] {
+        assert_eq!(app.get(&format!("/api/queries?label={value}")).await.status, 200, "{value}");
+    }
+}
+
+#[tokio::test]
 async fn a_parameter_given_twice_is_400() {
     let app = TestApp::new().await;
     for name in [
@@ -88,7 +104,9 @@ async fn a_cursor_is_of_one_order() {
 async fn unknown_parameters_are_ignored() {
     let app = TestApp::new().await;
     app.store(batch(1, [done(2, 1)])).await;
-    for params in ["mood=good&mood=bad", "Limit=0", "days=0", "&&=&", "%ff=%ff", "limit", "label%00=x"] {
+    for params in
+        ["mood=good&mood=bad", "Limit=0", "days=0", "&&=&", "%ff=%ff", "mood=%zz", "limit", "label%00=x"]
+    {
         let status = if params == "limit" { 400 } else { 200 };
         assert_eq!(app.get(&format!("/api/queries?{params}")).await.status, status, "{params}");
     }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::events::{NOW_NS, SECOND_NS, batch, finished, query, started};
+use crate::events::{NOW_NS, SECOND_NS, batch, event, finished, query, started};
 
 /// So many runs of a plan, ended before now after 10, 20, 30 … s, and one of 10 s that runs now.
 async fn world(runs: u64) -> TestApp {
@@ -88,6 +88,23 @@ async fn too_few_runs_say_nothing() {
           "usual_wall_ms": null
         }
         "#);
+}
+
+#[tokio::test]
+async fn a_query_whose_clock_is_ahead_has_run_as_long_as_its_sender_says() {
+    let app = world(10).await;
+    let start = NOW_NS + 3600 * SECOND_NS;
+    let ahead = json!({"label": "daily", "fingerprint": "p1", "wall_ms": 1000.0, "started_unix_ns": start});
+    app.store(batch(1, [started(300, 70, ahead)])).await;
+    assert_eq!(progress(&app, 70).await["elapsed_ms"], json!(1000.0));
+    let sample =
+        event(301, "query.progress", json!({"query_id": query(70), "elapsed_ms": 25_000.5, "nodes": {}}));
+    app.store(batch(1, [sample])).await;
+    let told = progress(&app, 70).await;
+    assert_eq!((&told["elapsed_ms"], &told["longer_than"]), (&json!(25_000.5), &json!(2)));
+    let note = event(302, "query.note", json!({"query_id": query(70)}));
+    app.store(batch(1, [note])).await;
+    assert_eq!(progress(&app, 70).await["elapsed_ms"], json!(25_000.5), "a note says nothing of it");
 }
 
 #[tokio::test]

@@ -38,8 +38,26 @@ async fn its_headers_say_gzip_of_json_lines() {
         assert_eq!(answer.header("content-type"), Some("application/x-ndjson"));
         assert_eq!(answer.header("content-encoding"), Some("gzip"));
     }
-    let answer = app.recording(1).await;
-    assert_eq!(answer.header("content-length"), Some(answer.body.len().to_string().as_str()), "sealed");
+    let named = format!("attachment; filename=\"{}.jsonl\"", query(1));
+    for n in [1, 2] {
+        let answer = app.recording(n).await;
+        assert_eq!(answer.header("content-length"), Some(answer.body.len().to_string().as_str()));
+        assert_eq!(answer.header("content-disposition"), Some(named.replace(&query(1), &query(n)).as_str()));
+        let head = app.call("HEAD", &format!("/api/queries/{}/recording", query(n))).await;
+        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+        for name in ["content-type", "content-encoding", "content-length", "content-disposition", "etag"] {
+            assert_eq!(head.header(name), answer.header(name), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_decoder_of_one_gzip_member_reads_all_of_it() {
+    let app = TestApp::new().await;
+    for event in [started(2, 1, json!({})), progress(4, 1), done(5, 1), progress(3, 1)] {
+        app.store(batch(1, [event])).await;
+    }
+    check(app, 1, &[started(2, 1, json!({})), progress(3, 1), progress(4, 1), done(5, 1)]).await;
 }
 
 #[tokio::test]
@@ -133,12 +151,44 @@ async fn a_resent_event_is_recorded_once() {
 }
 
 #[tokio::test]
-async fn a_lost_recording_is_an_error_and_not_an_empty_answer() {
+async fn a_lost_recording_is_said_to_be_missing() {
     let app = TestApp::new().await;
     app.store(batch(1, [done(2, 1)])).await;
     app.seal().await;
     app.remove_recording(1).await;
+    let id = query(1);
+    let compare = format!("/api/compare?run={id}&base={id}");
+    for path in [
+        format!("/api/queries/{id}/recording"),
+        format!("/api/live/{id}"),
+        format!("/api/queries/{id}/insights"),
+        compare,
+    ] {
+        let answer = app.get(&path).await;
+        assert_eq!(answer.status, 410, "{path}: {answer:?}");
+        assert!(answer.error().contains(&format!("the recording of query {id} is missing")), "{answer:?}");
+        assert!(!answer.error().contains("recordings"), "no path of this machine: {answer:?}");
+    }
+    assert_eq!(app.get(&format!("/api/queries/{id}")).await.status, 200, "its summary is there");
+    assert_eq!(app.metric("queryscope_recordings_failed_total{operation=\"read\"}").await, 4);
+    assert_eq!(
+        app.get(&format!("/api/queries/{}/recording", query(2))).await.status,
+        404,
+        "there is no such query"
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_recording_is_no_answer() {
+    let app = TestApp::new().await;
+    app.store(batch(1, [done(2, 1)])).await;
+    app.seal().await;
+    let file = app.recording_file(1).await;
+    let mut bytes = std::fs::read(&file).expect("there");
+    let last = bytes.len() - 9;
+    bytes[last] ^= 0x10;
+    std::fs::write(&file, bytes).expect("written");
     let answer = app.recording(1).await;
-    assert!(!answer.status.is_success(), "{answer:?}");
-    assert!(!answer.error().contains("recordings"), "no path of this machine: {answer:?}");
+    assert_eq!(answer.status, 503);
+    assert!(answer.error().contains("damaged"), "{answer:?}");
 }

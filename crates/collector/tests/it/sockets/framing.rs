@@ -2,7 +2,7 @@
 
 use crate::app::TestApp;
 use crate::events::{batch, done, process};
-use crate::socket::{Client, Server, post, post_head};
+use crate::socket::{Client, Server, get, post, post_head};
 
 async fn start() -> (TestApp, Server, Client) {
     let app = TestApp::new().await;
@@ -151,16 +151,99 @@ async fn a_request_hidden_in_a_body_is_never_taken_for_one() {
     assert!(app.ids("").await.is_empty());
 }
 
+/// Checks for an answer of the service, whole and the last of its connection.
+async fn check_refused(mut client: Client, status: u16, says: &str) {
+    let reply = client.reply().await;
+    assert_eq!(reply.status, status, "{reply:?}");
+    assert!(reply.body.starts_with("{\"error\":\"") && reply.body.contains(says), "{reply:?}");
+    for line in ["content-type: application/json", "content-security-policy: ", "connection: close", "date: "]
+    {
+        assert!(reply.head.contains(line), "{line}: {reply:?}");
+    }
+    assert_eq!(reply.head.matches("content-length").count(), 1, "{reply:?}");
+    assert_eq!(client.closed().await, "");
+}
+
 #[tokio::test]
 async fn a_head_that_is_too_large_is_431() {
     let (_app, server, _client) = start().await;
     let many = (0..200).map(|n| format!("X-{n}: y\r\n")).collect::<Vec<_>>().concat();
-    for lines in ["X: ".to_owned() + &"y".repeat(1 << 20), many] {
+    let long = |bytes| "X: ".to_owned() + &"y".repeat(bytes);
+    for lines in [long(40 << 10), long(200 << 10), many] {
         let mut client = server.connect().await;
-        // It may be refused before all of it was written.
-        client.try_write(post_head(&[lines.trim_end(), "Content-Length: 0"])).await;
-        let rest = client.closed().await;
-        assert!(rest.is_empty() || rest.starts_with("HTTP/1.1 431"), "{rest}");
+        // It is refused before all of it has come, and read on for a while.
+        client.write(post_head(&[lines.trim_end(), "Content-Length: 0"])).await;
+        check_refused(client, 431, "32 KiB").await;
+    }
+    let mut client = server.connect().await;
+    client.write(get(&format!("/api/queries?label={}", "x".repeat(200 << 10)))).await;
+    check_refused(client, 431, "address").await;
+    let mut client = server.connect().await;
+    client.write(get(&format!("/api/queries?label={}", "x".repeat(30 << 10)))).await;
+    assert_eq!(client.reply().await.status, 200, "a long address that fits");
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_400_with_a_reason() {
+    let (_app, server, _client) = start().await;
+    for request in [
+        get("/api/queries?label=<x>"),
+        get("/api/queries?label={x}").replace("GET", "G=T"),
+        get("/").replace("HTTP/1.1", "HTTP/9.9"),
+        get("/").replace("Host", "Ho st"),
+        post_head(&["Content-Length: x"]),
+        get("/").replace("Host", "Transfer-Encoding: gzip\r\nHost"),
+        // A TLS greeting.
+        "\x16\x03\x01\x02\0\x01\0\x01\x7c\x03\x03".into(),
+    ] {
+        let mut client = server.connect().await;
+        client.write(&request).await;
+        check_refused(client, 400, "not valid").await;
+    }
+}
+
+/// The answer before it is whole, and its own, too.
+#[tokio::test]
+async fn what_is_no_request_is_400_behind_others() {
+    let (_app, _server, mut client) = start().await;
+    client.write(get("/v1/health") + &get("/v1/health") + &get("/<")).await;
+    assert_eq!(client.reply().await.status, 200);
+    assert_eq!(client.reply().await.status, 200);
+    check_refused(client, 400, "not valid").await;
+}
+
+#[tokio::test]
+async fn two_hosts_are_400() {
+    let (app, server, _client) = start().await;
+    let second = "Host: localhost\r\nHost: ";
+    for (path, host) in [("/api/queries", "localhost"), ("/api/queries", "evil.example"), ("/", "localhost")]
+    {
+        let mut client = server.connect().await;
+        client.write(get(path).replace("Host: ", &format!("{second}{host}\r\nX: "))).await;
+        check_refused(client, 400, "Host").await;
+    }
+    let mut client = server.connect().await;
+    client.write(post(&batch(1, [done(2, 1)])).replace("Host: ", "Host: other\r\nHost: ")).await;
+    let reply = client.reply().await;
+    assert_eq!((reply.status, app.ids("").await.len()), (400, 0), "{reply:?}");
+}
+
+/// RFC 9112, 3.2.2: the address of such a request counts, not its `Host`.
+#[tokio::test]
+async fn an_absolute_address_names_the_host() {
+    let (_app, server, _client) = start().await;
+    for (address, host, status) in [
+        ("http://evil.example/api/queries", "localhost", 403),
+        ("http://evil.example:7766/", "localhost", 403),
+        ("http://x@localhost/api/queries", "localhost", 403),
+        ("http://localhost:7766/api/queries", "localhost", 200),
+        ("http://localhost/api/queries", "evil.example", 403),
+        ("http://127.0.0.1/", "localhost", 200),
+        ("http://evil.example/v1/health", "localhost", 200),
+    ] {
+        let mut client = server.connect().await;
+        client.write(get(address).replace("Host: localhost", &format!("Host: {host}"))).await;
+        assert_eq!(client.reply().await.status, status, "{address} of {host}");
     }
 }
 

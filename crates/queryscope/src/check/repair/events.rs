@@ -18,7 +18,7 @@ pub(super) struct Line {
     pub(super) seq: Option<Seq>,
     /// The query it is of.
     pub(super) owner: Option<QueryId>,
-    pub(super) report: Option<Report>,
+    pub(super) reports: Vec<Report>,
 }
 
 /// The lines of gzip members that are all whole.
@@ -29,12 +29,12 @@ pub(super) fn lines(gzip: &[u8]) -> Option<Vec<Line>> {
 
 /// Reads a line.
 pub(super) fn read(line: &[u8]) -> Line {
-    let event = std::str::from_utf8(line).ok().and_then(|text| Event::read(text).ok());
+    let event = std::str::from_utf8(line).ok().and_then(|text| Event::read_stored(text).ok());
     Line {
         text: line.to_vec(),
         seq: event.as_ref().map(|event| event.seq),
         owner: event.as_ref().and_then(|event| event.kind.query_id()),
-        report: event.as_ref().map(summary::report),
+        reports: event.as_ref().map(summary::reports).unwrap_or_default(),
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn write(writer: &mut BatchWriter, seq: u64, run: &Run, told: Told) -
                     Some((profile::physical_id(position), counters))
                 })
                 .collect();
-            writer.progress(seq, run.query_id, &Sample { elapsed_ms, nodes })?;
+            writer.progress(seq, run.query_id, &Sample { elapsed_ms, nodes, process_cpu_ns: None })?;
         }
         Told::Finished(_) => {
             let whole = profile::of(run).with_context(say)?;

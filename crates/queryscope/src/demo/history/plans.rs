@@ -104,7 +104,7 @@ pub(super) static REVENUE_EXPLODING: PlanSpec = PlanSpec {
     warning: Some(Warning {
         rule: "exploding_join",
         node: 2,
-        title: "The join hands on 9.6 times the rows of its larger input",
+        title: "Join puts out 9.6x its larger input: 39.4M rows",
         fix: "keep one price a product before the join: filter price_history by valid_until first",
     }),
 };

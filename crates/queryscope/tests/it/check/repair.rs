@@ -4,7 +4,7 @@ use std::fs;
 
 use super::check;
 use super::folder::Folder;
-use crate::common::{Service, below};
+use crate::common::{Ended, Service, below};
 
 /// Does damage to copies of a sound folder, repairs them, and asserts what is said of it, whether all could be mended,
 /// and that the folder is sound afterwards.
@@ -176,6 +176,113 @@ fn a_repaired_folder_is_served_and_its_quarantine_has_what_was_taken() {
     crate::common::wait_for("recordings", || (below(&folder.data.join("recordings")).0 == 6).then_some(()));
     service.stop();
     assert!(check(&folder.data, &[]).success().ends_with(": sound\n"));
+}
+
+/// Damages a folder, repairs it, and judges it by all that was acknowledged.
+fn repaired_and_judged(folder: &Folder, damage: impl Fn(&Folder)) -> Ended {
+    let path = folder.data.with_extension("acknowledged");
+    fs::write(&path, folder.stream.batch(&folder.events)).expect("written");
+    damage(folder);
+    let arguments = ["--acknowledged", &path.to_string_lossy()];
+    check(&folder.data, &arguments).failure(1);
+    check(&folder.data, &["--repair"]).failure(1);
+    check(&folder.data, &arguments)
+}
+
+/// Today, as the repair notes it.
+fn today() -> String {
+    let now = std::time::SystemTime::UNIX_EPOCH
+        + std::time::Duration::from_nanos(
+            crate::common::events::Stream::new().started_unix_ns.unsigned_abs(),
+        );
+    humantime::format_rfc3339(now).to_string()[..10].to_owned()
+}
+
+#[test]
+fn what_a_repair_found_lost_stays_lost_for_who_was_told_it_is_stored() {
+    let cases: [(&str, &str, u64); 4] = [
+        // Of a query whose events are all gone, and its row with them.
+        (
+            "recording of $B",
+            "lost: query $B: 1 acknowledged events are lost, as the repair of TODAY recorded",
+            1,
+        ),
+        ("DELETE FROM chunk WHERE query = $A", "lost: query $A: 1 acknowledged events are lost", 1),
+        ("recording of $A", "lost: query $A: 2 acknowledged events are lost", 2),
+        // Of a query nobody knows any more.
+        (
+            "DELETE FROM chunk WHERE query = $R; DELETE FROM running; DELETE FROM query WHERE id = $R",
+            "lost: query $R: 1 acknowledged events are lost, as the repair of TODAY recorded",
+            1,
+        ),
+    ];
+    let root = tempfile::tempdir().expect("a folder");
+    let sound = Folder::make(root.path());
+    for (at, (how, says, lost)) in cases.iter().enumerate() {
+        let folder = sound.copy(&root.path().join(at.to_string()));
+        let before = today();
+        let judged = repaired_and_judged(&folder, |folder| match how.strip_prefix("recording of ") {
+            Some(query) => fs::remove_file(folder.recording(query)).expect("deleted"),
+            None => folder.sql(how),
+        });
+        // It may be midnight.
+        let day = [before, today()].into_iter().find(|day| judged.out.contains(day)).expect("the day");
+        let says = folder.fill_in(&says.replace("TODAY", &day), |id| id.to_string());
+        assert!(judged.out.contains(&says), "{how}: no {says:?} in {judged:?}");
+        let total = format!(
+            "9 acknowledged events ({lost} lost, recorded by the repair of {day}): sound but for these\n"
+        );
+        assert!(judged.out.ends_with(&total), "{how}: {judged:?}");
+        assert!(!judged.out.contains("deleted") && !judged.out.contains("problem"), "{how}: {judged:?}");
+        judged.failure(1);
+        // It is known, and no damage to what is there.
+        let again = check(&folder.data, &[]).success();
+        assert!(again.contains("note: ") && again.contains(" lost, "), "{how}: {again}");
+        assert!(again.ends_with(": sound\n"), "{how}: {again}");
+        // A copy has it, too.
+        let backup = folder.data.with_extension("backup");
+        let [data, to] = [&folder.data, &backup].map(|path| path.to_string_lossy());
+        crate::common::queryscope(["backup", &to, "--data", &data]).success();
+        let path = folder.data.with_extension("acknowledged");
+        let judged = check(&backup, &["--acknowledged", &path.to_string_lossy(), "--json"]);
+        let last = judged.out.lines().last().expect("the totals");
+        let totals: serde_json::Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!((&totals["acknowledged_lost"], &totals["deleted"]), (&(*lost).into(), &0.into()), "{how}");
+        judged.failure(1);
+    }
+}
+
+#[test]
+fn what_is_lost_and_what_is_deleted_are_told_apart() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = Folder::make(root.path());
+    // As retention deletes.
+    let delete = |query: &str| {
+        folder.sql(&format!(
+            "UPDATE stream SET unkept = unkept + (SELECT events FROM query WHERE id = {query});
+             DELETE FROM chunk WHERE query = {query}; DELETE FROM loss WHERE query = {query};
+             DELETE FROM query WHERE id = {query}"
+        ));
+    };
+    delete("$D");
+    let judged = repaired_and_judged(&folder, |folder| {
+        fs::remove_file(folder.recording("$A")).expect("deleted");
+        fs::remove_file(folder.recording("$B")).expect("deleted");
+    });
+    assert!(judged.out.contains("9 acknowledged events (3 lost, recorded by the repair of "), "{judged:?}");
+    assert!(judged.out.contains("; 1 deleted since)"), "{judged:?}");
+    // What was lost before retention came is lost.
+    delete("$A");
+    let path = folder.data.with_extension("acknowledged");
+    let arguments = ["--acknowledged", &path.to_string_lossy()];
+    let judged = check(&folder.data, &arguments);
+    assert!(judged.out.contains("9 acknowledged events (3 lost, recorded by the repair of "), "{judged:?}");
+    assert!(judged.out.contains("; 2 deleted since)"), "{judged:?}");
+    // Nothing else is excused by it.
+    folder.sql("DELETE FROM chunk WHERE query = $R; DELETE FROM running; DELETE FROM query WHERE id = $R");
+    let judged = check(&folder.data, &arguments);
+    let says = format!("query {}: event 8 is acknowledged and not stored: {{", folder.id("$R"));
+    assert!(judged.out.contains(&says), "{judged:?}");
 }
 
 #[test]

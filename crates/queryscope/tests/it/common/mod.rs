@@ -39,6 +39,13 @@ pub(crate) fn wait_within<T>(within: Duration, what: &str, mut look: impl FnMut(
     }
 }
 
+/// A client of a service that was started as a process alone.
+pub(crate) fn client_of(running: &Running) -> queryscope_torture::Client {
+    let out = running.out();
+    let url = out.lines().find_map(|line| line.trim().strip_prefix("dashboard ")).expect("its address");
+    queryscope_torture::Client::new(url.trim())
+}
+
 /// Two digits a byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, byte| {

@@ -49,6 +49,32 @@ impl Service {
         self.running.out()
     }
 
+    /// A client of its own, for a service that may end meanwhile.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// What health says is wrong.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let health = self.get("/v1/health").json();
+        let reasons: Vec<String> = serde_json::from_value(health["reasons"].clone()).expect("sentences");
+        assert_eq!(health["state"] == "ready", reasons.is_empty(), "{health}");
+        reasons
+    }
+
+    /// The first thing health says is wrong that begins so.
+    pub(crate) fn reason(&self, begin: &str) -> Option<String> {
+        self.reasons().into_iter().find(|reason| reason.starts_with(begin))
+    }
+
+    /// What it logged, once it has ended.
+    pub(crate) fn log_when_ended(&self) -> String {
+        wait_for("the end of the service", || {
+            let log = self.running.err();
+            log.contains("error: the service ended").then_some(log)
+        })
+    }
+
     /// Reads a path.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.client.get(path).expect("an answer")

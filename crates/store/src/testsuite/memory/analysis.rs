@@ -3,13 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use queryscope_history::{Earlier, Group, Overview, Run, RunStatus, Window};
+use queryscope_history::{Earlier, Group, Overview, Run, RunStatus};
 use queryscope_protocol::QueryId;
 use uuid::Uuid;
 
 use super::disk::Row;
 use super::list::matches;
-use crate::analysis::{FacetValue, Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{
+    FacetValue, Facets, GroupBy, GroupEntry, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewEntry,
+    OverviewRequest, OverviewSplit, OverviewTotals, VersionEntry,
+};
 use crate::filter::QueryFilter;
 use crate::query::{Query, Status};
 
@@ -47,9 +50,9 @@ fn facet(rows: &[Row], others: &QueryFilter, field: Field) -> Vec<FacetValue> {
     facet
 }
 
-pub(super) fn groups(rows: &[Row], filter: &QueryFilter, by: GroupBy) -> Vec<GroupEntry> {
-    let filter = QueryFilter { search: None, ..filter.clone() };
-    let key: Field = match by {
+pub(super) fn groups(rows: &[Row], request: &GroupsRequest) -> GroupsAnswer {
+    let filter = QueryFilter { search: None, ..request.filter.clone() };
+    let key: Field = match request.by {
         GroupBy::Label => |query| query.label.clone(),
         GroupBy::Fingerprint => |query| query.fingerprint.clone(),
     };
@@ -57,8 +60,11 @@ pub(super) fn groups(rows: &[Row], filter: &QueryFilter, by: GroupBy) -> Vec<Gro
         .into_iter()
         .filter_map(|(key, rows)| with_runs(&rows, |runs| Some(GroupEntry::of(&key, Group::of(runs)?))))
         .collect();
-    groups.sort_by_key(|group| (Reverse(group.last_started_unix_ns), group.key.clone()));
-    groups
+    groups.sort_by_key(GroupEntry::place);
+    groups.retain(|group| request.after.as_ref().is_none_or(|after| group.place() > *after));
+    let left_out = groups.split_off(groups.len().min(request.limit.unwrap_or(usize::MAX)));
+    let next = groups.last().filter(|_| !left_out.is_empty()).map(GroupEntry::place);
+    GroupsAnswer { entries: groups.into_iter().collect(), next }
 }
 
 pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<VersionEntry> {
@@ -74,18 +80,32 @@ pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<VersionEntry> 
     })
 }
 
-pub(super) fn overview(rows: &[Row], filter: &QueryFilter, window: &Window) -> Vec<OverviewEntry> {
+pub(super) fn overview(rows: &[Row], request: &OverviewRequest) -> OverviewAnswer {
+    let OverviewRequest { filter, window, order, split, after, limit } = request;
     let filter = QueryFilter { search: None, since_unix_ns: None, until_unix_ns: None, ..filter.clone() };
-    let mut entries: Vec<OverviewEntry> = by_key(kept(rows, &filter), |query| query.label.clone())
-        .into_iter()
-        .filter_map(|(label, rows)| {
-            with_runs(&rows, |runs| {
-                Some(OverviewEntry::of(&label, Overview::of(window, runs, &Earlier::default())?))
-            })
-        })
-        .collect();
-    entries.sort_by(|a, b| a.place().cmp(&b.place()));
-    entries
+    let mut totals = OverviewTotals::default();
+    let mut entries: Vec<OverviewEntry> = Vec::new();
+    for (label, rows) in by_key(kept(rows, &filter), |query| query.label.clone()) {
+        let mut parts: BTreeMap<Option<String>, Vec<&Row>> = BTreeMap::new();
+        for row in rows {
+            let part = row.query.service.clone().filter(|_| *split == OverviewSplit::Service);
+            parts.entry(part).or_default().push(row);
+        }
+        for rows in parts.values() {
+            with_runs(rows, |runs| {
+                if let Some(overview) = Overview::of(window, runs, &Earlier::default()) {
+                    totals.add(&overview);
+                    entries.push(OverviewEntry::of(&label, overview));
+                }
+            });
+        }
+    }
+    let place = |entry: &OverviewEntry| entry.place(*order, *split);
+    entries.sort_by_key(place);
+    entries.retain(|entry| after.as_ref().is_none_or(|after| place(entry) > *after));
+    let left_out = entries.split_off(entries.len().min(limit.unwrap_or(usize::MAX)));
+    let next = entries.last().filter(|_| !left_out.is_empty()).map(place);
+    OverviewAnswer { totals, entries: entries.into_iter().collect(), next }
 }
 
 fn kept<'r>(rows: &'r [Row], filter: &QueryFilter) -> impl Iterator<Item = &'r Row> {

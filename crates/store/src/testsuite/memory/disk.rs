@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use queryscope_protocol::{QueryId, Seq, StreamId};
 
 use crate::filter::Position;
+use crate::kept::Loss;
 use crate::query::Query;
 use crate::recording::{ChunkInfo, Sealed};
 use crate::store::Listed;
@@ -19,6 +20,7 @@ pub(super) struct Disk {
     pub(super) chunks_made: i64,
     pub(super) engines: BTreeSet<String>,
     pub(super) tokens: BTreeMap<String, TokenRecord>,
+    pub(super) losses: Vec<Loss>,
 }
 
 #[derive(Debug)]

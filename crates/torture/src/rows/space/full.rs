@@ -1,67 +1,27 @@
 //! A file system of its own that is full: under ingest and backup, at a start, under retention and a stop.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use rand::RngExt;
-use rustix::fs::statvfs;
 
 use super::{REFUSED, recovers, serves_reads};
+use crate::mounted::Mounted;
 use crate::rows::Setup;
 use crate::rows::crash::{SERVE, settle};
 use crate::rows::retention::{Old, wait};
 use crate::service::Launch;
 use crate::traffic::Traffic;
 
-const SIZE: &str = "size=32m";
 /// What is left for a start and what follows, at most.
 const LEFT_KIB_MAX: u64 = 600;
 const OLD_QUERIES: usize = 200;
 const AT_WORK: Duration = Duration::from_millis(600);
 
-/// A mounted file system; it is unmounted when dropped.
-struct Mounted(PathBuf);
-
-impl Mounted {
-    fn new(path: PathBuf) -> Result<Self> {
-        fs::create_dir(&path)?;
-        let status = Command::new("mount").args(["-t", "tmpfs", "-o", SIZE, "tmpfs"]).arg(&path).status()?;
-        ensure!(status.success(), "mount ended with {status}");
-        Ok(Self(path))
-    }
-
-    /// Takes all space but this much.
-    fn fill(&self, left_bytes: u64) -> Result<PathBuf> {
-        let path = self.0.join("ballast");
-        let stat = statvfs(&self.0)?;
-        let mut bytes = (stat.f_bavail * stat.f_frsize).saturating_sub(left_bytes);
-        let mut file = File::create(&path)?;
-        while bytes > 0 {
-            let piece = bytes.min(1 << 20);
-            match file.write_all(&vec![0; piece as usize]) {
-                // Others take space, too.
-                Err(error) if error.kind() == ErrorKind::StorageFull => break,
-                written => written?,
-            }
-            bytes -= piece;
-        }
-        Ok(path)
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        // Lazily: a service that a failure left may still be on its way out.
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 pub(crate) fn run(setup: &Setup, rounds: u32) -> Result<String> {
-    if !rustix::process::geteuid().is_root() {
+    if !Mounted::is_allowed() {
         return Ok("SKIPPED: mounting a small file system takes root".into());
     }
     let mut random = setup.random();

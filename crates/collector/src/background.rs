@@ -1,0 +1,17 @@
+//! The threads for work that gives way to ingest: answers over many queries, and recordings.
+//!
+//! They have the priority of all others, so that they get their share of a machine that other programs keep busy.
+//! They give way between chunks of their work: answers by what the store says of the commits under way
+//! ([`YieldPoint`](queryscope_store::YieldPoint)), recordings between rounds (`jobs/sealing/pace.rs`).
+//! docs/adr/0023 says why.
+
+use crate::threads::{StandBack, Threads};
+
+/// Reading what is stored: an analysis of each kind, and recordings that are read and written at the same time.
+const BLOCKING_MAX: usize = 3 + 8;
+
+/// Starts the threads.
+pub(crate) fn threads() -> Threads {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4);
+    Threads::start("background", threads, BLOCKING_MAX, StandBack::None)
+}

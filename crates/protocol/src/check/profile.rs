@@ -1,0 +1,268 @@
+//! The members of a profile and of what is in it, as the format names them.
+
+use std::marker::PhantomData;
+
+use super::{
+    Allowed, AnyObject, AnyText, Anything, Boolean, Cursor, HexText, Integer, Items, Kept, Millis, Number,
+    Optional, ProfileFormat, Rule, Stop, Unsigned, object,
+};
+use crate::summary::ProfileSummary;
+use crate::text::Text;
+
+/// Finding level that makes an insight a warning.
+const WARN: &str = "warn";
+
+object! {
+    /// A profile; of it a summary is kept.
+    Profile as "an object" -> ProfileSummary<'de> {
+        required {
+            schema: ProfileFormat,
+            query_id: Kept,
+            wall_ms: Millis,
+            plan: Plan,
+        }
+        optional {
+            engine_version: Nested<Optional<AnyText>>,
+            engine_telemetry_version: Nested<Optional<AnyText>>,
+            label: Optional<Kept>,
+            fingerprint: Optional<Kept>,
+            started_unix_ns: Optional<Integer>,
+            planning_ms: Nested<Optional<Number>>,
+            telemetry_ms: Nested<Optional<Number>>,
+            cpu_ms: Optional<Millis>,
+            query_metrics: Nested<Optional<QueryMetrics>>,
+            result_rows: Optional<Integer>,
+            call_site: Nested<Optional<CallSite>>,
+            failed: Optional<Kept>,
+            redacted: Nested<Optional<Items<AnyText>>>,
+            diagnostics: Nested<Optional<AnyObject>>,
+            insights: Optional<Findings>,
+            trace_id: Nested<Optional<HexText<32>>>,
+            span_id: Nested<Optional<HexText<16>>>,
+        }
+        others: Anything,
+    }
+    keeps {
+        ProfileSummary {
+            query_id,
+            label: label.flatten(),
+            fingerprint: fingerprint.flatten(),
+            started_unix_ns: started_unix_ns.flatten(),
+            wall_ms,
+            cpu_ms: cpu_ms.flatten(),
+            result_rows: result_rows.flatten(),
+            failed: failed.flatten(),
+            warnings: insights.flatten().unwrap_or_default(),
+        }
+    }
+}
+
+object! {
+    /// Both plans of a query.
+    Plan as "an object" -> () {
+        required {
+            physical: Items<Nested<Node>>,
+            logical: Items<Nested<Node>>,
+        }
+        optional {}
+        others: Anything,
+    }
+    keeps ()
+}
+
+object! {
+    /// A node of a plan.
+    Node as "an object" -> () {
+        required {
+            id: Unsigned,
+            kind: AnyText,
+            inputs: Items<Unkept<Unsigned>>,
+        }
+        optional {
+            role: AnyText,
+            properties: Optional<AnyObject>,
+            metrics: Optional<Counters>,
+        }
+        others: Anything,
+    }
+    keeps ()
+}
+
+object! {
+    /// The counters of a node: every member but two is one.
+    Counters as "an object of counters" -> () {
+        required {}
+        optional {
+            done: Boolean,
+            custom: Items<Custom>,
+        }
+        others: Unsigned,
+    }
+    keeps ()
+}
+
+object! {
+    /// A counter with a unit of its own.
+    Custom as "an object" -> () {
+        required {
+            key: AnyText,
+            unit: AnyText,
+        }
+        optional {
+            value: Optional<Number>,
+        }
+        others: Anything,
+    }
+    keeps ()
+}
+
+object! {
+    /// Counters of the query as a whole.
+    QueryMetrics as "an object" -> () {
+        required {}
+        optional {}
+        others: Unsigned,
+    }
+    keeps ()
+}
+
+object! {
+    /// Where a program ran a query.
+    CallSite as "an object" -> () {
+        required {
+            filepath: AnyText,
+            lineno: Integer,
+            function: AnyText,
+        }
+        optional {}
+        others: Anything,
+    }
+    keeps ()
+}
+
+/// The findings of a profile; of them the rules that warn are kept.
+pub(crate) struct Findings;
+
+impl<'de> Rule<'de> for Findings {
+    type Value = Vec<Text<'de>>;
+    const ALLOWED: Allowed = Insights::ALLOWED;
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<Self::Value, Stop> {
+        if cursor.is_whole() { Insights::read(cursor) } else { StoredInsights::read(cursor) }
+    }
+}
+
+object! {
+    /// Insights as they are sent.
+    Insights as "an object" -> Vec<Text<'de>> {
+        required {
+            schema: AnyText,
+            findings: Items<Finding>,
+        }
+        optional {}
+        others: Anything,
+    }
+    keeps findings.into_iter().flatten().collect()
+}
+
+object! {
+    /// One finding; its rule is kept when it warns.
+    Finding as "an object" -> Option<Text<'de>> {
+        required {
+            rule: Kept,
+            kind: AnyText,
+            level: Kept,
+            node_id: Optional<Integer>,
+            title: AnyText,
+        }
+        optional {
+            node_kind: Optional<AnyText>,
+            cpu_share: Optional<Number>,
+            blocked_share: Optional<Number>,
+            fix: Optional<AnyText>,
+            evidence: Items<Evidence>,
+        }
+        others: Anything,
+    }
+    keeps (*level == *WARN).then_some(rule)
+}
+
+object! {
+    /// What a finding rests on.
+    Evidence as "an object" -> () {
+        required {
+            name: AnyText,
+            value: EvidenceValue,
+        }
+        optional {
+            unit: Optional<AnyText>,
+        }
+        others: Anything,
+    }
+    keeps ()
+}
+
+/// The value of an [`Evidence`].
+struct EvidenceValue;
+
+impl<'de> Rule<'de> for EvidenceValue {
+    type Value = ();
+    const ALLOWED: Allowed = Allowed { or_null: true, ..Allowed::new("a number, a string") };
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<(), Stop> {
+        match cursor.peek() {
+            Some(b'"') => AnyText::read(cursor),
+            Some(b'n') => cursor.takes_word("null").then_some(()).ok_or(Stop),
+            _ => Number::read(cursor).map(drop),
+        }
+    }
+}
+
+object! {
+    /// Insights as they were stored before they were checked.
+    StoredInsights as "an object" -> Vec<Text<'de>> {
+        required {}
+        optional {
+            findings: Items<StoredFinding>,
+        }
+        others: Anything,
+    }
+    keeps findings.unwrap_or_default().into_iter().flatten().collect()
+}
+
+object! {
+    /// A finding as it was stored before it was checked.
+    StoredFinding as "an object" -> Option<Text<'de>> {
+        required {}
+        optional {
+            rule: Optional<Kept>,
+            level: Optional<Kept>,
+        }
+        others: Anything,
+    }
+    keeps rule.flatten().filter(|_| level.flatten().as_deref() == Some(WARN))
+}
+
+/// What is checked of a line that is sent, and passed over in one that was stored before.
+pub(crate) struct Nested<R>(PhantomData<R>);
+
+impl<'de, R: Rule<'de, Value: Default>> Rule<'de> for Nested<R> {
+    type Value = R::Value;
+    const ALLOWED: Allowed = R::ALLOWED;
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<R::Value, Stop> {
+        if cursor.is_whole() { R::read(cursor) } else { Anything::read(cursor).map(|()| R::Value::default()) }
+    }
+}
+
+/// A value that is checked and not kept.
+pub(crate) struct Unkept<R>(PhantomData<R>);
+
+impl<'de, R: Rule<'de>> Rule<'de> for Unkept<R> {
+    type Value = ();
+    const ALLOWED: Allowed = R::ALLOWED;
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<(), Stop> {
+        R::read(cursor).map(drop)
+    }
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { KEYS } from "./keys";
+
+test("the help lists every key that the documentation of the run page names", () => {
+  const page = readFileSync(new URL("../../../docs/run-page.md", import.meta.url), "utf8");
+  const section = /^## Keys$([^#]*)/m.exec(page)?.[1] ?? "";
+  const keys = section.replaceAll(/`(t|base)`/g, "");
+  const named = [...keys.matchAll(/`([^`]+)`/g)].map(([, key]) => key?.replace("-", "−"));
+  expect(named.length).toBeGreaterThan(8);
+  const listed = new Set(KEYS.flatMap(({ keys }) => keys.flatMap(([key]) => key.split(" "))));
+  expect(named.filter((key) => key !== undefined && !listed.has(key))).toEqual([]);
+  for (const word of ["←", "→", "Space"]) expect(listed).toContain(word);
+});
