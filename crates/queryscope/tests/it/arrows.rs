@@ -31,6 +31,8 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         // It blocks on threads of its own: an engine gets no runtime and no server with it.
         "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
+        // What a Python program loads: the library that sends, and no more than that library may reach.
+        "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
         "queryscope"
         | "queryscope-bench"
@@ -120,12 +122,14 @@ fn the_binary_reaches_what_the_others_must_not() {
 }
 
 #[test]
-fn a_plain_build_leaves_engines_and_what_is_fuzzed_out() {
+fn a_plain_build_leaves_engines_python_and_what_is_fuzzed_out() {
     let metadata = metadata();
     let default: BTreeSet<_> =
         metadata.workspace_default_packages().iter().map(|each| each.name.to_string()).collect();
     let mut all: BTreeSet<_> =
         metadata.workspace_packages().iter().map(|each| each.name.to_string()).collect();
-    assert!(all.remove("queryscope-datafusion") && all.remove("queryscope-fuzzed"));
+    for left_out in ["queryscope-datafusion", "queryscope-fuzzed", "queryscope-python"] {
+        assert!(all.remove(left_out), "{left_out} is no member");
+    }
     assert_eq!(default, all, "list the new crate in default-members");
 }
