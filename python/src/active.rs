@@ -5,19 +5,26 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use queryscope_client as client;
 
+use crate::polars::PolarsQuery;
+
 /// A query that runs. It ends once: by `finish`, `fail` or `cancel`; dropped, it was cancelled.
 #[pyclass(frozen, module = "queryscope._native")]
 pub(crate) struct ActiveQuery {
     id: String,
     query: Mutex<Option<client::ActiveQuery>>,
+    /// Where the query is one of Polars: its figures of user code are taken at its end, not when it is described.
+    polars: Option<Py<PolarsQuery>>,
 }
 
 impl ActiveQuery {
-    pub(crate) fn new(query: client::ActiveQuery) -> Self {
-        Self { id: query.id().to_string(), query: Mutex::new(Some(query)) }
+    pub(crate) fn new(query: client::ActiveQuery, polars: Option<Py<PolarsQuery>>) -> Self {
+        Self { id: query.id().to_string(), query: Mutex::new(Some(query)), polars }
     }
 
     fn take(&self) -> Option<client::ActiveQuery> {
+        if let Some(polars) = &self.polars {
+            polars.get().end();
+        }
         self.query.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -13,6 +13,7 @@ mod options;
 mod polars;
 mod source;
 mod telemetry;
+mod user_code;
 
 use pyo3::prelude::*;
 
@@ -25,4 +26,6 @@ mod _native {
     use crate::polars::PolarsQuery;
     #[pymodule_export]
     use crate::telemetry::Telemetry;
+    #[pymodule_export]
+    use crate::user_code::UserCode;
 }

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::nodes::{NodeJson, nodes};
+use crate::user_code::{Share, UserCode};
 
 /// Polars' names of counters, and ours. Counters that stand in no row keep their names.
 const COUNTERS: [(&str, &str); 7] = [
@@ -36,13 +37,14 @@ pub(crate) struct PolarsQuery {
     physical: Vec<u8>,
     /// Has `snapshot_query_metrics()`.
     handle: Py<PyAny>,
+    /// What the query has of the time in functions of the program.
+    user_code: Option<Share>,
     measured: Mutex<Measured>,
 }
 
 #[derive(Debug, Default)]
 struct Measured {
     planning_ms: Option<f64>,
-    user_code_ns: Option<u64>,
     query_counters: Metrics<'static>,
     /// The node that hands out the result, where there is one alone.
     sink: Option<u64>,
@@ -52,23 +54,33 @@ struct Measured {
 
 #[pymethods]
 impl PolarsQuery {
+    /// The query begins to run: from here on, calls that `user_code` is told of may be its own.
     #[new]
-    fn new(logical: Vec<u8>, physical: Vec<u8>, handle: Py<PyAny>) -> Self {
-        Self { logical, physical, handle, measured: Mutex::default() }
+    #[pyo3(signature = (logical, physical, handle, user_code=None))]
+    fn new(
+        logical: Vec<u8>,
+        physical: Vec<u8>,
+        handle: Py<PyAny>,
+        user_code: Option<PyRef<'_, UserCode>>,
+    ) -> Self {
+        let user_code = user_code.map(|clock| clock.begin());
+        Self { logical, physical, handle, user_code, measured: Mutex::default() }
     }
 
     /// Notes how long the query was planned, in milliseconds.
     fn set_planning_ms(&self, planning_ms: f64) {
         self.measured().planning_ms = Some(planning_ms);
     }
-
-    /// Notes how long user code ran for the query, in nanoseconds.
-    fn set_user_code_ns(&self, user_code_ns: u64) {
-        self.measured().user_code_ns = Some(user_code_ns);
-    }
 }
 
 impl PolarsQuery {
+    /// The query runs no more.
+    pub(crate) fn end(&self) {
+        if let Some(share) = &self.user_code {
+            share.end();
+        }
+    }
+
     fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,9 +119,10 @@ impl QuerySource for PolarsSource {
     }
 
     fn totals(&self) -> Totals {
-        let measured = self.0.get().measured();
+        let query = self.0.get();
+        let measured = query.measured();
         let mut query_metrics = measured.query_counters.clone();
-        if let Some(nanoseconds) = measured.user_code_ns {
+        if let Some(nanoseconds) = query.user_code.as_ref().and_then(Share::nanoseconds) {
             query_metrics.push("user_code_ns", nanoseconds);
         }
         Totals {

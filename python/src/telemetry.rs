@@ -97,11 +97,12 @@ impl Telemetry {
         if let Some(started) = Instant::now().checked_sub(ago).filter(|_| !ago.is_zero()) {
             query = query.started(started);
         }
-        let source: Arc<dyn QuerySource> = match source.cast::<PolarsQuery>() {
-            Ok(query) => Arc::new(PolarsSource(query.clone().unbind())),
-            Err(_) => Arc::new(PythonSource(source.unbind())),
+        let polars = source.cast::<PolarsQuery>().ok().map(|polars| polars.clone().unbind());
+        let source: Arc<dyn QuerySource> = match &polars {
+            Some(polars) => Arc::new(PolarsSource(polars.clone_ref(source.py()))),
+            None => Arc::new(PythonSource(source.unbind())),
         };
-        ActiveQuery::new(self.telemetry.begin(query, source))
+        ActiveQuery::new(self.telemetry.begin(query, source), polars)
     }
 
     /// What became of the events that were sent, as a dictionary; what `last` keeps is not counted.

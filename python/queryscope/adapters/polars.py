@@ -20,8 +20,9 @@ from typing import Any
 from queryscope._callsite import call_site
 from queryscope._guard import guarded, log, warn_once
 from queryscope._label import current
-from queryscope._native import ActiveQuery, Guard, PolarsQuery, Telemetry
+from queryscope._native import ActiveQuery, Guard, PolarsQuery, Telemetry, UserCode
 from queryscope._trace import current_span
+from queryscope.adapters._polars_user_code import measure
 
 OBSERVER = "QueryCloudObserver"
 CLOUD = "polars_cloud"
@@ -59,7 +60,7 @@ class _Observer:
     @guarded("following a query of Polars")
     def _planned(self, _id: object, handle: object, logical: bytes, physical: bytes, *_: object) -> None:
         planning = time.perf_counter() - self._started
-        source = PolarsQuery(bytes(logical), bytes(physical), handle)
+        source = PolarsQuery(bytes(logical), bytes(physical), handle, self._adapter.user_code)
         source.set_planning_ms(planning * 1e3)
         self._query = self._adapter.begin(source, planning)
 
@@ -96,8 +97,10 @@ class PolarsAdapter:
         self.telemetry = telemetry
         self._lock = threading.Lock()
         self._undo: list[Callable[[], None]] = []
+        self.user_code = UserCode()
         self._observe()
         self._monitor()
+        self._undo.extend(measure(self.user_code))
 
     def begin(self, source: object, started_ago: float) -> ActiveQuery:
         trace_id, span_id = current_span()
