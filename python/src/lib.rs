@@ -14,6 +14,7 @@ mod polars;
 mod source;
 mod telemetry;
 mod user_code;
+mod warnings;
 
 use pyo3::prelude::*;
 

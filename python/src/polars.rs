@@ -4,9 +4,9 @@
 //! which the physical ones have keys above 2^32; a sample is `{query: {name: integer}, nodes: [{phys_node_key, done,
 //! custom, name: integer, …}]}`. The names of the counters become those of `queryscope_insights::vocabulary`.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, Once, PoisonError};
 
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use queryscope_client::protocol::{Metrics, Plan, Role};
@@ -85,10 +85,15 @@ impl PolarsQuery {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn snapshot(&self) -> PyResult<Vec<u8>> {
-        Python::attach(|python| {
-            let answer = self.handle.bind(python).call_method0("snapshot_query_metrics")?;
-            Ok(answer.cast::<PyBytes>()?.as_bytes().to_vec())
+    fn snapshot(&self) -> Option<Vec<u8>> {
+        Python::attach(|python| match self.handle.bind(python).call_method0("snapshot_query_metrics") {
+            Ok(answer) => answer.cast::<PyBytes>().ok().map(|bytes| bytes.as_bytes().to_vec()),
+            Err(error) => {
+                if error.is_instance_of::<PyAttributeError>(python) {
+                    warn_once("counters", &error);
+                }
+                None
+            }
         })
     }
 }
@@ -107,8 +112,11 @@ impl QuerySource for PolarsSource {
     fn sample(&self, readings: &mut Readings) {
         let query = self.0.get();
         // A handle whose query has ended may be gone: what was read before stays.
-        let Ok(bytes) = query.snapshot() else { return };
-        let Ok(sample) = rmp_serde::from_slice::<Sample>(&bytes) else { return };
+        let Some(bytes) = query.snapshot() else { return };
+        let sample = match rmp_serde::from_slice::<Sample>(&bytes) {
+            Ok(sample) => sample,
+            Err(error) => return warn_once("counters", &error),
+        };
         read(&sample, readings);
         let mut measured = query.measured();
         measured.query_counters = query_counters(&sample.query);
@@ -147,10 +155,18 @@ struct PlanNode {
 
 fn decode(bytes: &[u8]) -> Vec<NodeJson> {
     let nodes = rmp_serde::from_slice::<Vec<PlanNode>>(bytes).unwrap_or_else(|error| {
-        log::warn!(target: "queryscope", "a plan of Polars could not be read: {error}");
+        warn_once("a plan", &error);
         Vec::new()
     });
     nodes.into_iter().map(node).collect()
+}
+
+/// Warns of a version of Polars that is not understood, the first time alone.
+fn warn_once(what: &str, error: &dyn std::error::Error) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(
+        || log::warn!(target: "queryscope", "{what} of this version of Polars could not be read: {error}"),
+    );
 }
 
 fn node(node: PlanNode) -> NodeJson {

@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::options::{ExporterChoice, ExporterOption, redaction};
 use crate::polars::{PolarsQuery, PolarsSource};
 use crate::source::PythonSource;
+use crate::warnings;
 
 /// Follows the queries of one engine and sends what they do.
 #[pyclass(frozen, module = "queryscope._native")]
@@ -38,6 +39,7 @@ impl Telemetry {
         redact: Vec<String>,
         max_queue_bytes: Option<usize>,
     ) -> PyResult<Self> {
+        warnings::collect();
         let memory = Memory::default();
         let mut builder = client::Telemetry::builder()
             .engine(engine, engine_version)
@@ -80,6 +82,7 @@ impl Telemetry {
         span_id: Option<&str>,
         started_ago: f64,
     ) -> ActiveQuery {
+        warnings::log_waiting(source.py());
         let mut query = client::Query::new();
         if let Some(label) = label {
             query = query.label(label);
@@ -107,6 +110,7 @@ impl Telemetry {
 
     /// What became of the events that were sent, as a dictionary; what `last` keeps is not counted.
     fn stats<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        warnings::log_waiting(python);
         let stats = self.telemetry.stats();
         let dropped = PyDict::new(python);
         dropped.set_item("overflow", stats.dropped.overflow)?;
@@ -135,6 +139,7 @@ impl Telemetry {
     /// Sends what waits, for at most two seconds, and ends.
     fn shutdown(&self, python: Python<'_>) {
         python.detach(|| self.telemetry.shutdown());
+        warnings::log_waiting(python);
     }
 }
 

@@ -106,3 +106,35 @@ def test_importing_the_package_imports_no_engine(tmp_path: Path) -> None:
         tmp_path,
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_service_that_refuses_is_warned_of(tmp_path: Path) -> None:
+    """The library warns on its own threads; the warning comes out of Python's logging."""
+    done = run(
+        """
+        import http.server, logging, threading, time
+        logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
+
+        class Refusing(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(401)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+            def log_message(self, *_): pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        import queryscope
+        queryscope.install(f"http://127.0.0.1:{server.server_port}", "wrong", engines=["duckdb"])
+        import duckdb
+        for _ in range(3):
+            duckdb.execute("select 1").fetchall()
+            time.sleep(0.7)
+        queryscope.uninstall()
+        """,
+        tmp_path,
+    )
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0 and len(lines) == 1, done.stderr
+    assert lines[0].startswith("queryscope WARNING queryscope: ") and "401" in lines[0]

@@ -58,11 +58,13 @@ class _Run:
 
     # What the sampler calls, on its own thread.
 
+    @guarded("reading a profile of DuckDB")
     def plan(self) -> str:
         with self._lock:
             self._plan = operators(self._profile) if self._profile else self._live() or self._explained()
             return json.dumps({"physical": [operator.node() for operator in self._plan]})
 
+    @guarded("reading a profile of DuckDB")
     def sample(self) -> str:
         with self._lock:
             now = operators(self._profile) if self._profile else self._live()
@@ -73,6 +75,7 @@ class _Run:
             done = self._profile is not None
             return json.dumps([{"id": each.id, "counters": each.counters, "done": done} for each in now])
 
+    @guarded("reading a profile of DuckDB")
     def totals(self) -> str | None:
         return None if self._profile is None else json.dumps(totals(self._profile))
 
@@ -112,7 +115,7 @@ class _Run:
 
     # What the query's own thread calls.
 
-    @guarded("reading a profile of DuckDB")
+    @guarded("asking DuckDB for a profile")
     def _read_profile(self) -> None:
         connection = self._connection()
         if connection is not None:
@@ -154,6 +157,14 @@ class DuckDBAdapter:
         self._inside = threading.local()
         self._undo: list[Callable[[], None]] = []
         self._originals: dict[str, Callable[..., Any]] = {}
+        try:
+            self._replace_all()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _replace_all(self) -> None:
+        duckdb = self._duckdb
         connection, relation = duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation
         for name in ("execute", "executemany"):
             self._replace(connection, name, self._execute)
@@ -182,7 +193,9 @@ class DuckDBAdapter:
     def _replace_function(self, name: str) -> None:
         """A function of the module that works on its default connection."""
         duckdb = self._duckdb
-        original = getattr(duckdb, name)
+        original = getattr(duckdb, name, None)
+        if original is None:
+            return
 
         @functools.wraps(original)
         def function(*args: Any, connection: Any = None, **named: Any) -> Any:

@@ -8,6 +8,7 @@ says whether queries are monitored is replaced instead, so that child processes 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import sys
@@ -44,6 +45,13 @@ class _Observer:
         self._real = real
         self._started = time.perf_counter()
         self._query: ActiveQuery | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Answers to what another version of Polars calls."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        warn_once(f"polars:{name}", "queryscope: this version of Polars calls %s, which is not known", name)
+        return functools.partial(self._forward, name)
 
     def on_query_started(self, *args: Any) -> None:
         self._forward("on_query_started", *args)
@@ -98,8 +106,12 @@ class PolarsAdapter:
         self._lock = threading.Lock()
         self._undo: list[Callable[[], None]] = []
         self.user_code = UserCode()
-        self._observe()
-        self._monitor()
+        try:
+            self._observe()
+            self._monitor()
+        except BaseException:
+            self.stop()
+            raise
         self._undo.extend(measure(self.user_code))
 
     def begin(self, source: object, started_ago: float) -> ActiveQuery:
