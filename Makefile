@@ -73,6 +73,10 @@ python-test: $(VENV)/installed
 	cd python && ../$(PYTHON_VENV)/bin/python -m mypy
 	cd python/tests && ../../$(PYTHON_VENV)/bin/python -m pytest -q --import-mode=importlib -p no:cacheprovider . \
 		--doctest-modules --pyargs queryscope
+	$(PYTHON_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r python/tests/requirements-duckdb-1.txt
+	cd python/tests && ../../$(PYTHON_VENV)/bin/python -m pytest -q --import-mode=importlib -p no:cacheprovider \
+		test_duckdb.py test_versions.py
 
 # A short run of every workload: proves that the bench works, measures nothing.
 bench-quick:

@@ -31,7 +31,10 @@ _SETTINGS = (
     "SET enable_progress_bar_print=false",
 )
 # Reads a result to its end.
-_WHOLE = ("fetchall", "fetchdf", "fetch_df", "df", "fetchnumpy", "pl", "to_arrow_table", "fetch_arrow_table", "torch", "tf")
+_WHOLE = (
+    *("fetchall", "fetchdf", "fetch_df", "df", "fetchnumpy", "pl", "to_arrow_table", "fetch_arrow_table", "torch"),
+    "tf",
+)
 # Reads a part of a result; an empty answer is its end.
 _PARTS = ("fetchone", "fetchmany")
 # Executes a relation and reads it to its end.
@@ -111,7 +114,7 @@ class _Run:
             progress = -1.0
         if progress < 0 or not self._plan:
             return []
-        return [{"id": 0, "custom": [{"key": "progress", "unit": "1", "value": round(progress, 4)}]}]
+        return [{"id": 0, "custom": [{"key": "progress", "unit": "%", "value": round(progress, 4)}]}]
 
     # What the query's own thread calls.
 
