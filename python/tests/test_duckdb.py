@@ -62,6 +62,26 @@ def test_relations_cursors_and_the_module(sent: Sent, connection: duckdb.DuckDBP
     assert "relation" not in {each["label"] for each in sent.profiles()}
 
 
+def test_threads_have_queries_of_their_own(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    def work(number: int) -> None:
+        cursor = connection.cursor()
+        for part in range(5):
+            with queryscope.label(f"thread {number}.{part}"):
+                rows = cursor.execute("select i from t order by i limit ?", [number + 1]).fetchall()
+            assert len(rows) == number + 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queryscope.uninstall()
+    profiles = [each for each in sent.profiles() if (each["label"] or "").startswith("thread")]
+    told = {each["label"]: each["plan"]["physical"][0]["metrics"]["rows_out"] for each in profiles}
+    assert told == {f"thread {number}.{part}": number + 1 for number in range(32) for part in range(5)}
+    assert len(profiles) == len(told)
+
+
 def test_parts_are_fetched_to_the_end(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
     with queryscope.label("parts"):
         connection.execute("select i from t where i % 1000 = 0")
