@@ -29,10 +29,9 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
         // It blocks on threads of its own: an engine gets no runtime and no server with it.
-        "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
+        // A Python program loads no more than that.
+        "queryscope-client" | "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
-        // What a Python program loads: the library that sends, and no more than that library may reach.
-        "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
         "queryscope"
         | "queryscope-bench"
