@@ -4,13 +4,15 @@
 # make torture  kill, cut, fill and corrupt the service for an hour or more, and report (docs/reliability.md)
 # make bench  measure against the floor and the goals (long)
 # make fuzz   give every target of fuzz/ to libFuzzer for SECONDS each (nightly, cargo-fuzz)
+# make wheel  build the Python package with the service in it; PROFILE=dev for a quick one
 # make lint   formatting, clippy, dependencies
 
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/e2e-venv
+PYTHON_VENV := target/python-venv
 
-.PHONY: run tpch test unit ui-test e2e bench-quick bench torture-quick torture fuzz lint schemas test-packages
+.PHONY: run tpch test unit ui-test e2e python-test wheel bench-quick bench torture-quick torture fuzz lint schemas test-packages
 
 run:
 	$(CARGO) run --release --locked -p queryscope
@@ -18,7 +20,7 @@ run:
 tpch:
 	$(CARGO) run --profile tpch --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
-test: test-packages unit ui-test e2e bench-quick torture-quick
+test: test-packages unit ui-test e2e python-test bench-quick torture-quick
 
 # Everything that is Rust, in one profile: cargo-nextest where there is one, for its speed.
 unit:
@@ -49,6 +51,32 @@ $(VENV)/installed: tests/e2e/requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/requirements.txt
 	touch $@
+
+PROFILE ?= release
+WHEELS := target/wheels
+TARGET_FOLDER = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+
+# The Python package, with the service's binary in it.
+wheel: $(VENV)/installed
+	$(CARGO) build --profile $(PROFILE) --locked -p queryscope
+	mkdir -p python/queryscope.data/scripts
+	strip -o python/queryscope.data/scripts/queryscope target/$(TARGET_FOLDER)/queryscope
+	$(VENV)/bin/maturin build --quiet --locked --profile $(PROFILE) --manifest-path python/Cargo.toml --out $(WHEELS)
+
+# The package as a user gets it: the wheel in an environment of its own, with real engines and the real service.
+python-test: $(VENV)/installed
+	rm -rf $(WHEELS)
+	$(MAKE) wheel PROFILE=dev
+	$(PYTHON) -m venv --clear $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(WHEELS)/*.whl \
+		-r python/tests/requirements.txt
+	cd python && ../$(PYTHON_VENV)/bin/python -m mypy
+	cd python/tests && ../../$(PYTHON_VENV)/bin/python -m pytest -q --import-mode=importlib -p no:cacheprovider . \
+		--doctest-modules --pyargs queryscope
+	$(PYTHON_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r python/tests/requirements-duckdb-1.txt
+	cd python/tests && ../../$(PYTHON_VENV)/bin/python -m pytest -q --import-mode=importlib -p no:cacheprovider \
+		test_duckdb.py test_versions.py
 
 # A short run of every workload: proves that the bench works, measures nothing.
 bench-quick:

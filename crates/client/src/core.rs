@@ -56,6 +56,8 @@ pub(crate) struct Core {
     random: Arc<Random>,
     registry: Arc<Registry>,
     outboxes: Vec<Arc<Outbox>>,
+    /// Those whose events the counts are of.
+    counted: Vec<Arc<Outbox>>,
     ending: Arc<Ending>,
     sampler: Thread,
     /// One for each exporter, so that none waits for another.
@@ -82,6 +84,7 @@ impl Core {
         let bytes = opened.clone().into_bytes();
         let process_line: Arc<[u8]> = Arc::from(&bytes[..bytes.len() - 1]);
         let mut outboxes = Vec::new();
+        let mut counted = Vec::new();
         let mut lanes = Vec::new();
         let mut published = Vec::new();
         for exporter in &settings.exporters {
@@ -90,6 +93,9 @@ impl Core {
             let (process, random) = (Arc::clone(&process_line), Arc::clone(&random));
             lanes.push(Lane::new(Arc::clone(&outbox), delivery, process, random, Arc::clone(&problems)));
             published.push((settings.redaction.and(exporter.redaction()), Arc::clone(&outbox)));
+            if exporter.is_counted() {
+                counted.push(Arc::clone(&outbox));
+            }
             outboxes.push(outbox);
         }
 
@@ -126,6 +132,7 @@ impl Core {
             random,
             registry,
             outboxes,
+            counted,
             ending,
             sampler,
             senders,
@@ -184,7 +191,7 @@ impl Core {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let sum = self.outboxes.iter().fold(Stats::default(), |sum, outbox| sum.plus(outbox.stats()));
+        let sum = self.counted.iter().fold(Stats::default(), |sum, outbox| sum.plus(outbox.stats()));
         Stats { unfollowed: self.registry.unfollowed(), ..sum }
     }
 

@@ -18,6 +18,11 @@ pub trait Exporter: Send + Sync + 'static {
     /// What keeps the telemetry from starting.
     fn open(&self, stream: &Stream) -> Result<Box<dyn Delivery>, StartError>;
 
+    /// Whether [`Stats`](crate::Stats) count what is delivered here. Not so for a place within the process.
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     /// What is masked for this place alone, besides what is masked for all.
     fn redaction(&self) -> Redaction {
         Redaction::none()

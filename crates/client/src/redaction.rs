@@ -111,6 +111,10 @@ impl<E: Exporter> Exporter for Redacted<E> {
         self.exporter.open(stream)
     }
 
+    fn is_counted(&self) -> bool {
+        self.exporter.is_counted()
+    }
+
     fn redaction(&self) -> Redaction {
         self.exporter.redaction().and(self.redaction)
     }

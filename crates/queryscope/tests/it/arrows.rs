@@ -31,7 +31,8 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],
         "queryscope-collector" => &[&SQL, &STORES],
         // It blocks on threads of its own: an engine gets no runtime and no server with it.
-        "queryscope-client" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
+        // A Python program loads no more than that.
+        "queryscope-client" | "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
         // The two that join the collector and the stores, and the workspace's own tools.
         "queryscope"
@@ -122,12 +123,14 @@ fn the_binary_reaches_what_the_others_must_not() {
 }
 
 #[test]
-fn a_plain_build_leaves_engines_and_what_is_fuzzed_out() {
+fn a_plain_build_leaves_engines_python_and_what_is_fuzzed_out() {
     let metadata = metadata();
     let default: BTreeSet<_> =
         metadata.workspace_default_packages().iter().map(|each| each.name.to_string()).collect();
     let mut all: BTreeSet<_> =
         metadata.workspace_packages().iter().map(|each| each.name.to_string()).collect();
-    assert!(all.remove("queryscope-datafusion") && all.remove("queryscope-fuzzed"));
+    for left_out in ["queryscope-datafusion", "queryscope-fuzzed", "queryscope-python"] {
+        assert!(all.remove(left_out), "{left_out} is no member");
+    }
     assert_eq!(default, all, "list the new crate in default-members");
 }

@@ -1,0 +1,15 @@
+"""Follows the queries of this process and sends what they do to a queryscope service.
+
+>>> import queryscope
+>>> with queryscope.label("nightly/orders"):
+...     pass  # queries that run here carry the label
+
+`install` begins to follow, `uninstall` ends it, `stats` tells what became of every event, `last` shows the run that
+ended last. Telemetry never makes a program fail: an engine that cannot be followed is named in one warning.
+"""
+
+from queryscope._exporters import EventsFile, Http, ProfilesFile
+from queryscope._install import install, last, stats, uninstall
+from queryscope._label import label
+
+__all__ = ["EventsFile", "Http", "ProfilesFile", "install", "label", "last", "stats", "uninstall"]

@@ -1,0 +1,349 @@
+"""Follows the queries of DuckDB.
+
+The adapter replaces methods of DuckDB's classes by ones that call the original. A connection gets a profile that is
+kept and not printed, unless the program has set one itself. A query begins when it is executed, and ends when its
+result has been read to the end, or is given up: by the next statement of its connection, or with the connection.
+
+DuckDB 1.5 tells the tree with its counters while a query runs. DuckDB 2.0 tells the progress alone until the end; the
+plan of a query that has run for a second comes from `EXPLAIN` on a connection beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from queryscope._callsite import call_site
+from queryscope._guard import guarded, log, warn_once
+from queryscope._label import current
+from queryscope._native import ActiveQuery, Telemetry
+from queryscope._trace import current_span
+from queryscope.adapters._duckdb_profile import Operator, aligned, operators, totals
+
+_SETTINGS = (
+    "SET enable_profiling='no_output'",
+    "SET profiling_coverage='ALL'",
+    "SET enable_progress_bar=true",
+    "SET enable_progress_bar_print=false",
+)
+# Reads a result to its end.
+_WHOLE = (
+    *("fetchall", "fetchdf", "fetch_df", "df", "fetchnumpy", "pl", "to_arrow_table", "fetch_arrow_table", "torch"),
+    "tf",
+)
+# Reads a part of a result; an empty answer is its end.
+_PARTS = ("fetchone", "fetchmany")
+# Executes a relation and reads it to its end.
+_RELATION = (
+    *("fetchall", "df", "fetchdf", "to_df", "pl", "fetchnumpy", "to_arrow_table", "fetch_arrow_table", "torch", "tf"),
+    *("show", "execute", "to_csv", "write_csv", "to_parquet", "write_parquet", "to_table", "create", "insert_into"),
+    *("materialize", "to_dicts"),
+)
+_MODULE = ("execute", "executemany")
+
+
+class _Run:
+    """One query, from its execution to the end of its result."""
+
+    def __init__(self, adapter: DuckDBAdapter, connection: Any, statement: str, parameters: object) -> None:
+        self._adapter = adapter
+        self._connection = weakref.ref(connection)
+        self._statement = statement
+        self._parameters = parameters
+        self._plan: list[Operator] = []
+        self._profile: str | None = None
+        self._lock = threading.Lock()
+        self.active: ActiveQuery | None = None
+
+    # What the sampler calls, on its own thread.
+
+    @guarded("reading a profile of DuckDB")
+    def plan(self) -> str:
+        with self._lock:
+            self._plan = operators(self._profile) if self._profile else self._live() or self._explained()
+            return json.dumps({"physical": [operator.node() for operator in self._plan]})
+
+    @guarded("reading a profile of DuckDB")
+    def sample(self) -> str:
+        with self._lock:
+            now = operators(self._profile) if self._profile else self._live()
+            if self._profile is None and not now:
+                return json.dumps(self._progress())
+            if not aligned(self._plan, now):
+                return "[]"
+            done = self._profile is not None
+            return json.dumps([{"id": each.id, "counters": each.counters, "done": done} for each in now])
+
+    @guarded("reading a profile of DuckDB")
+    def totals(self) -> str | None:
+        return None if self._profile is None else json.dumps(totals(self._profile))
+
+    def _live(self) -> list[Operator]:
+        """The operators of a query that runs, where this version of DuckDB tells them."""
+        connection = self._connection()
+        try:
+            return [] if connection is None else operators(connection.get_profiling_information("json"))
+        except Exception:
+            return []
+
+    def _explained(self) -> list[Operator]:
+        """The plan of a query that runs, from a connection beside it. A statement that writes is not planned twice."""
+        connection = self._connection()
+        if connection is None or not is_read_only(self._statement):
+            return []
+        try:
+            beside = connection.cursor()
+            try:
+                rows = self._adapter.ask(beside, f"EXPLAIN (FORMAT json) {self._statement}", self._parameters)
+            finally:
+                beside.close()
+            return operators(rows[0][1]) if rows else []
+        except Exception as error:
+            log.debug("queryscope: a query of DuckDB could not be explained: %s", error)
+            return []
+
+    def _progress(self) -> list[dict[str, Any]]:
+        connection = self._connection()
+        try:
+            progress = -1.0 if connection is None else connection.query_progress()
+        except Exception:
+            progress = -1.0
+        if progress < 0 or not self._plan:
+            return []
+        return [{"id": 0, "custom": [{"key": "progress", "unit": "%", "value": round(progress, 4)}]}]
+
+    # What the query's own thread calls.
+
+    @guarded("asking DuckDB for a profile")
+    def _read_profile(self) -> None:
+        connection = self._connection()
+        if connection is not None:
+            text = connection.get_profiling_information("json")
+            with self._lock:
+                self._profile = text
+
+    def finish(self) -> None:
+        if self.active is not None:
+            self._read_profile()
+            self.active.finish()
+
+    def fail(self, error: BaseException) -> None:
+        if self.active is None:
+            return
+        self._read_profile()
+        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+            self.active.cancel()
+        else:
+            self.active.fail(str(error))
+
+
+def is_read_only(statement: str) -> bool:
+    """Whether a statement can be planned a second time without an effect: a query, and one alone."""
+    head = statement.lstrip().lstrip("(").split(None, 1)[:1]
+    alone = ";" not in statement.rstrip().rstrip(";")
+    return alone and bool(head) and head[0].upper() in ("SELECT", "FROM", "WITH", "VALUES", "PIVOT", "UNPIVOT")
+
+
+class DuckDBAdapter:
+    """Follows the queries of DuckDB from its creation until `stop`."""
+
+    def __init__(self, telemetry: Telemetry, duckdb: Any) -> None:
+        self.telemetry = telemetry
+        self._duckdb = duckdb
+        self._prepared: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
+        self._relations: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._inside = threading.local()
+        self._undo: list[Callable[[], None]] = []
+        self._originals: dict[str, Callable[..., Any]] = {}
+        try:
+            self._replace_all()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _replace_all(self) -> None:
+        duckdb = self._duckdb
+        connection, relation = duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation
+        for name in ("execute", "executemany"):
+            self._replace(connection, name, self._execute)
+        for name in ("sql", "query"):
+            self._replace(connection, name, self._relate)
+        for name in _WHOLE:
+            self._replace(connection, name, self._fetch_whole)
+        for name in _PARTS:
+            self._replace(connection, name, self._fetch_part)
+        self._replace(connection, "close", self._close)
+        for name in _RELATION:
+            self._replace(relation, name, self._run_relation)
+        for name in _MODULE:
+            self._replace_function(name)
+        for name in ("sql", "query"):
+            self._replace_function(name)
+
+    def _replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+        self._originals.setdefault(name, original)
+        setattr(owner, name, functools.wraps(original)(make(original)))
+        self._undo.append(lambda: setattr(owner, name, original))
+
+    def _replace_function(self, name: str) -> None:
+        """A function of the module that works on its default connection."""
+        duckdb = self._duckdb
+        original = getattr(duckdb, name, None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def function(*args: Any, connection: Any = None, **named: Any) -> Any:
+            owner = duckdb.default_connection() if connection is None else connection
+            return getattr(owner, name)(*args, **named)
+
+        setattr(duckdb, name, function)
+        self._undo.append(lambda: setattr(duckdb, name, original))
+
+    def stop(self) -> None:
+        """Leaves DuckDB as it was; profiles of connections stay switched on."""
+        for run in list(self._runs.values()):
+            run.finish()
+        while self._undo:
+            self._undo.pop()()
+        # What is kept of DuckDB when the interpreter ends, DuckDB reports as leaked.
+        self._originals.clear()
+        self._relations.clear()
+
+    def ask(self, connection: Any, statement: str, parameters: object = None) -> list[Any]:
+        """All rows of a statement that is not followed."""
+        self._originals["execute"](connection, statement, parameters)
+        # Read to its end: DuckDB 2.0 refuses other work on a connection before that.
+        return list(self._originals["fetchall"](connection))
+
+    # The replaced methods.
+
+    def _execute(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def execute(connection: Any, *args: Any, **named: Any) -> Any:
+            if getattr(self._inside, "query", False):
+                return original(connection, *args, **named)
+            statement = args[0] if args else named.get("query")
+            parameters = args[1] if len(args) > 1 else named.get("parameters")
+            run = self._begin(connection, str(statement), parameters)
+            answer = self._watched(run, original, connection, *args, **named)
+            if run is not None:
+                self._executed(connection, run, str(statement))
+            return answer
+
+        return execute
+
+    def _relate(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def relate(connection: Any, *args: Any, **named: Any) -> Any:
+            relation = original(connection, *args, **named)
+            if relation is not None:
+                self._relations[relation] = connection
+            return relation
+
+        return relate
+
+    def _run_relation(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_relation(relation: Any, *args: Any, **named: Any) -> Any:
+            connection = self._relations.get(relation)
+            if connection is None or getattr(self._inside, "query", False):
+                return original(relation, *args, **named)
+            run = self._begin(connection, relation.sql_query(), None)
+            answer = self._watched(run, original, relation, *args, **named)
+            if run is not None:
+                self._end(connection, run)
+            return answer
+
+        return run_relation
+
+    def _fetch_whole(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def fetch(connection: Any, *args: Any, **named: Any) -> Any:
+            run = self._runs.get(connection)
+            answer = self._watched(run, original, connection, *args, **named)
+            if run is not None:
+                self._end(connection, run)
+            return answer
+
+        return fetch
+
+    def _fetch_part(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def fetch(connection: Any, *args: Any, **named: Any) -> Any:
+            run = self._runs.get(connection)
+            answer = self._watched(run, original, connection, *args, **named)
+            if run is not None and not answer:
+                self._end(connection, run)
+            return answer
+
+        return fetch
+
+    def _close(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def close(connection: Any) -> Any:
+            self._end(connection, self._runs.get(connection))
+            return original(connection)
+
+        return close
+
+    # Beginnings and ends. Nothing of these raises.
+
+    def _watched(self, run: _Run | None, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Calls the engine; a query that raises has failed."""
+        nested = getattr(self._inside, "query", False)
+        self._inside.query = True
+        try:
+            return original(*args, **named)
+        except BaseException as error:
+            if run is not None:
+                run.fail(error)
+                self._runs.pop(args[0], None)
+            raise
+        finally:
+            self._inside.query = nested
+
+    @guarded("following a query of DuckDB")
+    def _begin(self, connection: Any, statement: str, parameters: object) -> _Run | None:
+        self._end(connection, self._runs.get(connection))
+        self._prepare(connection)
+        run = _Run(self, connection, statement, parameters)
+        trace_id, span_id = current_span()
+        run.active = self.telemetry.begin(
+            run, label=current(), call_site=call_site(("duckdb",)), trace_id=trace_id, span_id=span_id
+        )
+        self._runs[connection] = run
+        return run
+
+    @guarded("ending a query of DuckDB")
+    def _executed(self, connection: Any, run: _Run, statement: str) -> None:
+        """Statements that have no rows are over; the others are once their rows have been read."""
+        if not is_read_only(statement):
+            self._end(connection, run)
+
+    @guarded("ending a query of DuckDB")
+    def _end(self, connection: Any, run: _Run | None) -> None:
+        if run is not None and self._runs.pop(connection, None) is run:
+            run.finish()
+
+    @guarded("switching on DuckDB's profile")
+    def _prepare(self, connection: Any) -> None:
+        if connection in self._prepared:
+            return
+        self._prepared.add(connection)
+        if self.ask(connection, "SELECT current_setting('enable_profiling')")[0][0] not in (None, ""):
+            return
+        for setting in _SETTINGS:
+            try:
+                self._originals["execute"](connection, setting)
+            except Exception as error:
+                warn_once(setting, "queryscope: DuckDB does not take %r: %s", setting, error)
+
+
+def start(telemetry: Callable[[str, str], Telemetry]) -> DuckDBAdapter:
+    """Begins to follow."""
+    import duckdb
+
+    return DuckDBAdapter(telemetry("duckdb", duckdb.__version__), duckdb)

@@ -1,0 +1,60 @@
+"""What all tests share: telemetry that writes to files in a folder of the test's own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import queryscope
+
+WAIT_SECONDS = 20
+
+
+class Sent:
+    """What was written: the profiles of the queries that have ended, and all events."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def profiles(self) -> list[dict[str, Any]]:
+        return self._lines("*-profiles*.jsonl")
+
+    def events(self) -> list[dict[str, Any]]:
+        return self._lines("*-events*.jsonl")
+
+    def _lines(self, pattern: str) -> list[dict[str, Any]]:
+        paths = sorted(self.folder.glob(pattern))
+        return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+
+    def profile(self, label: str) -> dict[str, Any]:
+        """The profile of the only query with this label, once it is there."""
+        found = self.wait(lambda: [each for each in self.profiles() if each["label"] == label])
+        assert len(found) == 1, found
+        return found[0]
+
+    def wait(self, what: Callable[[], Any]) -> Any:
+        give_up = time.monotonic() + WAIT_SECONDS
+        while not (answer := what()):
+            assert time.monotonic() < give_up, "it did not come in time"
+            time.sleep(0.05)
+        return answer
+
+
+@pytest.fixture
+def sent(tmp_path: Path) -> Iterator[Sent]:
+    queryscope.install(
+        exporters=[
+            queryscope.ProfilesFile(tmp_path / "{engine}-profiles.jsonl"),
+            queryscope.EventsFile(tmp_path / "{engine}-events.jsonl"),
+        ],
+        service="tests",
+    )
+    try:
+        yield Sent(tmp_path)
+    finally:
+        queryscope.uninstall()

@@ -1,0 +1,173 @@
+"""Queries of DuckDB, as the engine runs them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import queryscope
+from conftest import Sent
+from queryscope.adapters._duckdb_profile import aligned, operators, role
+from queryscope.adapters.duckdb import is_read_only
+
+ROWS = 100_000
+
+
+@pytest.fixture
+def connection(sent: Sent) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(f"create table t as select range i, range % 100 g from range({ROWS})")
+        yield connection
+
+
+def test_a_query_has_its_plan_and_counters(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("grouped"):
+        rows = connection.execute("select g, sum(i) from t where i >= 50 group by g").fetchall()
+    profile = sent.profile("grouped")
+    assert profile["duckdb_version"] == duckdb.__version__
+    assert len(rows) == 100 and profile["failed"] is None
+    [scan] = [node for node in profile["plan"]["physical"] if node["role"] == "scan"]
+    [grouping] = [node for node in profile["plan"]["physical"] if node["role"] == "aggregation"]
+    assert (scan["metrics"]["rows_out"], scan["metrics"]["rows_scanned"]) == (ROWS - 50, ROWS)
+    assert (grouping["metrics"]["rows_in"], grouping["metrics"]["rows_out"]) == (ROWS - 50, 100)
+    assert grouping["metrics"]["busy_ns"] > 0 and grouping["metrics"]["done"] is True
+    assert profile["insights"]["findings"] == []
+    assert profile["call_site"]["filepath"] == __file__
+
+
+def test_counters_are_those_of_explain_analyze(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    statement = "select a.g, count(*) from t a join t b using (i) where a.g > 3 group by 1"
+    with queryscope.label("joined"):
+        connection.execute(statement).fetchall()
+    analyzed = operators(connection.execute(f"explain (analyze, format json) {statement}").fetchall()[0][1])
+    ours = {node["id"]: node["metrics"]["rows_out"] for node in sent.profile("joined")["plan"]["physical"]}
+    assert ours == {each.id: each.counters["rows_out"] for each in analyzed}
+
+
+def test_relations_cursors_and_the_module(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("relation"):
+        relation = connection.sql("select max(i) from t")
+    with queryscope.label("fetched"):
+        assert relation.fetchall() == [(ROWS - 1,)]
+    with queryscope.label("cursor"):
+        assert connection.cursor().execute("select 1 + 1").fetchone() == (2,)
+    with queryscope.label("module"):
+        assert duckdb.execute("select 42").fetchall() == [(42,)]
+    queryscope.uninstall()
+    assert {"fetched", "module"} <= {each["label"] for each in sent.profiles()}
+    assert "relation" not in {each["label"] for each in sent.profiles()}
+
+
+def test_threads_have_queries_of_their_own(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    def work(number: int) -> None:
+        cursor = connection.cursor()
+        for part in range(5):
+            with queryscope.label(f"thread {number}.{part}"):
+                rows = cursor.execute("select i from t order by i limit ?", [number + 1]).fetchall()
+            assert len(rows) == number + 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queryscope.uninstall()
+    profiles = [each for each in sent.profiles() if (each["label"] or "").startswith("thread")]
+    told = {each["label"]: each["plan"]["physical"][0]["metrics"]["rows_out"] for each in profiles}
+    assert told == {f"thread {number}.{part}": number + 1 for number in range(32) for part in range(5)}
+    assert len(profiles) == len(told)
+
+
+def test_parts_are_fetched_to_the_end(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("parts"):
+        connection.execute("select i from t where i % 1000 = 0")
+        seen = 0
+        while rows := connection.fetchmany(30):
+            seen += len(rows)
+    assert seen == 100
+    assert sent.profile("parts")["failed"] is None
+
+
+def test_failures_and_interrupts(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("no table"), pytest.raises(duckdb.CatalogException):
+        connection.execute("select * from nothing")
+    with queryscope.label("no number"), pytest.raises(duckdb.ConversionException):
+        connection.execute("select cast('x' || i as int) from t").fetchall()
+    timer = threading.Timer(1.5, connection.interrupt)
+    timer.start()
+    with queryscope.label("interrupted"), pytest.raises(duckdb.InterruptException):
+        connection.execute("select sum(a.i * b.i) from t a, t b, t c").fetchall()
+    timer.join()
+    assert "nothing" in sent.profile("no table")["failed"]
+    assert "Could not convert" in sent.profile("no number")["failed"]
+    assert sent.profile("interrupted")["failed"] == "cancelled"
+
+
+def test_a_long_query_is_seen_while_it_runs(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    timer = threading.Timer(3.0, connection.interrupt)
+    timer.start()
+    with queryscope.label("long"), pytest.raises(duckdb.InterruptException):
+        connection.execute("select sum(a.i * b.i) from t a, t b, t c").fetchall()
+    timer.join()
+    queryscope.uninstall()
+    [started] = [event for event in sent.events() if event["type"] == "query.started"]
+    scans = [str(node["id"]) for node in started["profile"]["plan"]["physical"] if node["role"] == "scan"]
+    assert scans
+    samples = [event["nodes"] for event in sent.events() if event["type"] == "query.progress"]
+    if duckdb.__version__.startswith("1."):
+        # A scan that the others wait for has been read to its end meanwhile.
+        assert any(nodes.get(scan, {}).get("rows_out") == ROWS for nodes in samples for scan in scans)
+    else:
+        told = [custom for nodes in samples for node in nodes.values() for custom in node.get("custom", ())]
+        assert told and all(custom["key"] == "progress" and 0 <= custom["value"] <= 100 for custom in told)
+
+
+def test_a_profile_that_the_program_set_is_left(sent: Sent) -> None:
+    with duckdb.connect() as connection:
+        queryscope.uninstall()
+        connection.execute("set enable_profiling = 'json'")
+        queryscope.install(exporters=[queryscope.EventsFile(sent.folder / "later-{engine}.jsonl")])
+        connection.execute("select 1").fetchall()
+        assert connection.execute("select current_setting('enable_profiling')").fetchall() == [("json",)]
+
+
+def test_only_single_queries_are_planned_twice() -> None:
+    assert is_read_only("select 1") and is_read_only(" (with a as (select 1) from a) ;")
+    assert not is_read_only("insert into t values (1)") and not is_read_only("select 1; drop table t")
+    assert not is_read_only("") and not is_read_only("create table t (i int)")
+
+
+def test_both_generations_of_names_are_read() -> None:
+    old = {
+        "children": [
+            {"operator_type": "HASH_JOIN", "operator_timing": 0.5, "operator_cardinality": 7, "extra_info": {},
+             "children": [{"operator_type": "TABLE_SCAN", "operator_cardinality": 3, "extra_info": {"Table": "t"}},
+                          {"operator_type": "PANDAS_SCAN", "operator_cardinality": 4}]}
+        ]
+    }
+    new = {"operator": [{"type": "RESULT_COLLECTOR", "children": [
+        {"type": "HASH_JOIN", "timing": 0.5, "intermediate_rows": 7,
+         "children": [{"type": "TABLE_SCAN", "intermediate_rows": 3, "extra_info": {"Table": "t"}},
+                      {"type": "PANDAS_SCAN", "intermediate_rows": 4}]}]}]}
+    left, right = operators(json.dumps(old)), operators(json.dumps(new))
+    assert left == right
+    assert left[0].inputs == [1, 2] and left[0].counters == {"rows_out": 7, "busy_ns": 500_000_000, "rows_in": 7}
+    assert aligned(left, right) and not aligned(left, right[:2])
+    assert role("PANDAS_SCAN") == "dataframe" and role("READ_PARQUET") == "scan" and role("ODD") == "unknown"
+    assert left[1].properties == {"table": "t"}
+
+
+def test_columns_named_by_place_are_not_taken_for_names() -> None:
+    tree = {"name": "HASH_GROUP_BY", "extra_info": {"Groups": "#0", "Aggregates": ["sum(#1)"]}}
+    assert operators(json.dumps([tree]))[0].properties == {"keys_by_place": ["#0"], "aggregates_by_place": ["sum(#1)"]}
+
+
+def test_deep_plans_are_read_without_recursion() -> None:
+    tree: dict = {"name": "DUMMY_SCAN"}
+    for _ in range(300):
+        tree = {"name": "PROJECTION", "children": [tree]}
+    assert len(operators(json.dumps(tree))) == 301

@@ -1,0 +1,118 @@
+"""How long functions of the program run inside of queries of Polars."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+import queryscope
+from conftest import Sent
+from queryscope._native import UserCode
+from queryscope.adapters._polars_user_code import Timed
+
+BURNED = 0.3
+
+
+def burn(value: Any) -> Any:
+    """Keeps the processor busy for a while, and gives back what it got."""
+    until = time.thread_time() + BURNED
+    while time.thread_time() < until:
+        pass
+    return value
+
+
+def frame() -> pl.LazyFrame:
+    return pl.LazyFrame({"a": [1, 2], "g": [1, 1]})
+
+
+QUERIES: dict[str, Callable[[], pl.LazyFrame]] = {
+    "Expr.map_batches": lambda: frame().select(pl.col("a").map_batches(burn, return_dtype=pl.Int64)),
+    "Expr.map_elements": lambda: frame().select(pl.col("a").head(1).map_elements(burn, return_dtype=pl.Int64)),
+    "pl.map_batches": lambda: frame().select(
+        pl.map_batches(["a"], lambda columns: burn(columns[0]), return_dtype=pl.Int64)
+    ),
+    "LazyFrame.map_batches": lambda: frame().map_batches(burn),
+    "LazyGroupBy.map_groups": lambda: frame().group_by("g").map_groups(burn, schema=None),
+}
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_time_of_a_function_that_burns_cpu_is_told(sent: Sent, name: str, engine: Any) -> None:
+    with queryscope.label("burning"):
+        QUERIES[name]().collect(engine=engine)
+    with queryscope.label("plain"):
+        frame().select("a").collect(engine=engine)
+    profile = sent.profile("burning")
+    told = profile["query_metrics"]["user_code_ns"]
+    assert BURNED * 1e9 <= told <= profile["wall_ms"] * 1e6
+    assert "user_code_ns" not in (sent.profile("plain").get("query_metrics") or {})
+
+
+def test_the_finding_names_the_node_that_calls_the_function(sent: Sent) -> None:
+    with queryscope.label("slow"):
+        pl.LazyFrame({"a": range(5)}).select(pl.col("a").map_elements(burn, return_dtype=pl.Int64)).collect(
+            engine="streaming"
+        )
+    profile = sent.profile("slow")
+    counters = profile["query_metrics"]
+    assert 5 * BURNED * 1e9 <= counters["user_code_ns"]
+    # Its first and last moments are outside of what is measured.
+    assert 0.9 * 5 * BURNED * 1e9 <= counters["process_cpu_ns"]
+    [finding] = [each for each in profile["insights"]["findings"] if each["rule"] == "user_code"]
+    [node] = [each for each in profile["plan"]["physical"] if each["id"] == finding["node_id"]]
+    assert (node["kind"], node["metrics"]["rows_in"]) == ("Select", 5)
+
+
+def test_a_function_that_fails_is_told_too(sent: Sent) -> None:
+    def fail(value: Any) -> Any:
+        burn(value)
+        raise ValueError("no such value")
+
+    with queryscope.label("failing"), pytest.raises(ValueError, match="no such"):
+        frame().select(pl.col("a").map_batches(fail, return_dtype=pl.Int64)).collect()
+    profile = sent.profile("failing")
+    assert "no such value" in profile["failed"]
+    assert profile["query_metrics"]["user_code_ns"] >= BURNED * 1e9
+
+
+def test_queries_at_the_same_time_get_no_figure(sent: Sent) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def meet(value: Any) -> Any:
+        both.wait()
+        return value
+
+    def work(name: str) -> None:
+        with queryscope.label(name):
+            frame().select(pl.col("a").map_batches(meet, return_dtype=pl.Int64)).collect()
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("left", "right")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name in ("left", "right"):
+        assert "user_code_ns" not in (sent.profile(name).get("query_metrics") or {})
+
+
+def test_plans_and_results_are_those_of_polars_alone(sent: Sent) -> None:
+    followed = [(query().explain(), query().collect()) for query in QUERIES.values()]
+    queryscope.uninstall()
+    alone = [(query().explain(), query().collect()) for query in QUERIES.values()]
+    for (plan, rows), (plan_alone, rows_alone) in zip(followed, alone, strict=True):
+        assert plan == plan_alone
+        assert rows.equals(rows_alone)
+
+
+def test_a_function_that_is_pickled_leaves_without_its_clock() -> None:
+    clock = UserCode()
+    copied = pickle.loads(pickle.dumps(Timed(abs, clock)))
+    assert "queryscope" not in pickle.dumps(Timed(abs, clock)).decode("latin-1")
+    assert copied(-3) == 3
