@@ -111,7 +111,7 @@ def test_an_interrupted_query_is_cancelled(tmp_path: Path) -> None:
     import polars as pl
     import queryscope
     queryscope.install(exporters=[queryscope.ProfilesFile(sys.argv[1])])
-    numbers = pl.LazyFrame({"a": range(60_000)})
+    numbers = pl.LazyFrame({"a": range(600_000)})
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
         with queryscope.label("endless"):
