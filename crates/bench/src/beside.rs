@@ -28,7 +28,7 @@ const FULL: Duration = Duration::from_secs(5);
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// Readers.
     pub(crate) readers: usize,
     /// Rounds without readers, and as many with them.
@@ -71,11 +71,11 @@ impl Measured {
 ///
 /// # Errors
 /// When the service does not answer.
-pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measured> {
-    let mut seeds = (0..).map(|round: u64| plan.seed.wrapping_add(round));
+pub(crate) fn run(shapes: &Shapes, target: &Target, options: Options) -> Result<Measured> {
+    let mut seeds = (0..).map(|round: u64| options.seed.wrapping_add(round));
     let mut faults = Vec::new();
     let mut prepare = |pace, duration| -> Result<ingest::Prepared<'_>> {
-        let plan = ingest::Plan {
+        let options = ingest::Options {
             workload: Workload::W3,
             duration,
             connections: Workload::W3.connections(),
@@ -84,25 +84,25 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
             seed: seeds.next().context("there is always another seed")?,
             watched: Watched::default(),
         };
-        ingest::prepare(shapes, from_ref(target), &plan)
+        ingest::prepare(shapes, from_ref(target), &options)
     };
     let mut send = |ready: ingest::Prepared<'_>| -> Result<ingest::Measured> {
         let measured = ready.send()?;
         faults.extend(measured.account.faults());
         Ok(measured)
     };
-    let rate = match plan.rate {
+    let rate = match options.rate {
         Some(rate) => rate,
-        None => (send(prepare(Pace::Closed, FULL.min(plan.duration))?)?.requests_per_s / 2.0).max(1.0),
+        None => (send(prepare(Pace::Closed, FULL.min(options.duration))?)?.requests_per_s / 2.0).max(1.0),
     };
     let (mut alone, mut beside, mut latencies) = (Vec::new(), Vec::new(), Latencies::default());
     let mut overviews = 0;
-    for _ in 0..plan.rounds {
-        alone.push(send(prepare(Pace::Open(rate), plan.duration)?)?.account.latency);
-        let ready = prepare(Pace::Open(rate), plan.duration)?;
+    for _ in 0..options.rounds {
+        alone.push(send(prepare(Pace::Open(rate), options.duration)?)?.account.latency);
+        let ready = prepare(Pace::Open(rate), options.duration)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (load, read) = thread::scope(|scope| {
-            let readers = scope.spawn(|| single_threaded()?.block_on(read(target, plan.readers, &stop)));
+            let readers = scope.spawn(|| single_threaded()?.block_on(read(target, options.readers, &stop)));
             let load = send(ready);
             stop.store(true, Ordering::Relaxed);
             (load, readers.join().expect("readers do not panic"))
@@ -116,7 +116,7 @@ pub(crate) fn run(shapes: &Shapes, target: &Target, plan: Plan) -> Result<Measur
         faults.push("no overview was answered".into());
     }
     Ok(Measured {
-        readers: plan.readers,
+        readers: options.readers,
         rate,
         alone,
         beside,

@@ -79,7 +79,7 @@ impl Packer {
 
 /// How many requests to make ready, and from what.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PoolPlan {
+pub(crate) struct PoolOptions {
     /// What the requests hold.
     pub(crate) workload: Workload,
     /// Connections to make a list for.
@@ -96,16 +96,16 @@ pub(crate) struct PoolPlan {
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn pool(shapes: &Shapes, targets: &[Target], plan: PoolPlan) -> Result<Vec<Ready>> {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(plan.lanes);
-    let share_bytes = POOL_BYTES_MAX / plan.lanes.max(1);
+pub(crate) fn pool(shapes: &Shapes, targets: &[Target], options: PoolOptions) -> Result<Vec<Ready>> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(options.lanes);
+    let share_bytes = POOL_BYTES_MAX / options.lanes.max(1);
     let lane = |lane: usize| -> Ready {
         let target = &targets[lane % targets.len()];
         let mut packer = Packer::default();
         let mut bytes = 0;
         let requests = shapes
-            .bodies(plan.workload, lane as u64, plan.seed, plan.now_unix_ns)
-            .take(plan.per_lane)
+            .bodies(options.workload, lane as u64, options.seed, options.now_unix_ns)
+            .take(options.per_lane)
             .map(|body| packer.request(target, &body))
             .take_while(|request| {
                 bytes += request.bytes.len();
@@ -119,7 +119,7 @@ pub(crate) fn pool(shapes: &Shapes, targets: &[Target], plan: PoolPlan) -> Resul
         let threads: Vec<_> = (0..workers)
             .map(|worker| {
                 thread::Builder::new().spawn_scoped(scope, move || {
-                    (worker..plan.lanes).step_by(workers).map(lane).collect::<Vec<_>>()
+                    (worker..options.lanes).step_by(workers).map(lane).collect::<Vec<_>>()
                 })
             })
             .collect::<Result<_, _>>()
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn a_pool_holds_ready_requests_for_every_connection() {
-        let shapes = Shapes::of(captures::of_repository()).expect("all shapes");
+        let shapes = Shapes::from_captures(captures::of_repository()).expect("all shapes");
         let target =
             |port| Target::parse(&format!("http://127.0.0.1:{port}"), "t").expect("a loopback address");
         let targets = [target(1), target(2)];
-        let plan = PoolPlan { workload: Workload::W3, lanes: 3, per_lane: 4, seed: 1, now_unix_ns: 9 };
-        let pool = pool(&shapes, &targets, plan).expect("a pool");
+        let options = PoolOptions { workload: Workload::W3, lanes: 3, per_lane: 4, seed: 1, now_unix_ns: 9 };
+        let pool = pool(&shapes, &targets, options).expect("a pool");
         assert_eq!(pool.iter().map(|ready| ready.requests.len()).collect::<Vec<_>>(), [4, 4, 4]);
         let mut ports: Vec<u16> = pool.iter().map(|ready| ready.address.port()).collect();
         ports.sort_unstable();

@@ -33,7 +33,7 @@ const HEAD_START: Duration = Duration::from_millis(300);
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// Programs that do nothing but count.
     pub(crate) loops: usize,
     /// Rounds without them, and as many with them.
@@ -63,23 +63,23 @@ pub(crate) struct Measured {
 ///
 /// # Errors
 /// When the service holds no ended queries, or does not answer.
-pub(crate) fn run(target: &Target, plan: Plan) -> Result<Vec<Measured>> {
+pub(crate) fn run(target: &Target, options: Options) -> Result<Vec<Measured>> {
     let mut asked: Vec<Request> =
         requests::all().into_iter().filter(|request| ASKED.contains(&request.name.as_str())).collect();
     asked.push(Request { name: HOME.0.into(), path: HOME.1.into(), goal_p95_ms: None });
     let of = |request: &Request| Measured {
         name: request.name.clone(),
-        loops: plan.loops,
+        loops: options.loops,
         quiet_p95_ms: Vec::new(),
         busy_p95_ms: Vec::new(),
         faults: Vec::new(),
     };
     let mut all: Vec<Measured> = asked.iter().map(of).collect();
-    for round in 0..plan.rounds {
-        for loops in [0, plan.loops] {
+    for round in 0..options.rounds {
+        for loops in [0, options.loops] {
             let _loops = Loops::start(loops)?;
-            let seed = plan.seed.wrapping_add(round as u64);
-            let reads = reads::run_some(target, &asked, plan.count, seed, &RwLock::new(()))?;
+            let seed = options.seed.wrapping_add(round as u64);
+            let reads = reads::run_some(target, &asked, options.count, seed, &RwLock::new(()))?;
             for (measured, read) in all.iter_mut().zip(reads) {
                 measured.faults.extend(read.faults());
                 // Where not even the requests before those that count were answered in time, nothing was measured.

@@ -28,7 +28,7 @@ const WORKLOADS: [Workload; 2] = [Workload::W1, Workload::W3];
 
 /// What to run.
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// The collector, built for release.
     #[arg(long, default_value = "target/release/queryscope")]
     binary: PathBuf,
@@ -82,21 +82,21 @@ impl Setup {
 ///
 /// # Errors
 /// When a collector does not start, does not stop, or does not answer.
-pub(crate) fn run(shapes: &Shapes, plan: &Plan, seed: u64) -> Result<Figures> {
-    ensure!(plan.rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
-    std::fs::create_dir_all(&plan.folder)?;
-    let folder = plan.folder.canonicalize()?;
-    let (setups, rounds): (Vec<Setup>, _) = if plan.quick {
+pub(crate) fn run(shapes: &Shapes, options: &Options, seed: u64) -> Result<Figures> {
+    ensure!(options.rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
+    std::fs::create_dir_all(&options.folder)?;
+    let folder = options.folder.canonicalize()?;
+    let (setups, rounds): (Vec<Setup>, _) = if options.quick {
         (vec![Setup::Shared(2)], 1)
     } else {
-        let shared = (1..=plan.most as usize).map(Setup::Shared);
-        (std::iter::once(Setup::Embedded).chain(shared).collect(), plan.rounds)
+        let shared = (1..=options.most as usize).map(Setup::Shared);
+        (std::iter::once(Setup::Embedded).chain(shared).collect(), options.rounds)
     };
     let mut bench = Bench {
         shapes,
-        plan,
+        options,
         // Where it is not to measure anything, anywhere.
-        postgres: if plan.quick { Postgres::start(&[]) } else { Postgres::start_in(&folder, &[]) },
+        postgres: if options.quick { Postgres::start(&[]) } else { Postgres::start_in(&folder, &[]) },
         folder,
         seed,
         figures: Figures::default(),
@@ -117,7 +117,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan, seed: u64) -> Result<Figures> {
 
 struct Bench<'a> {
     shapes: &'a Shapes,
-    plan: &'a Plan,
+    options: &'a Options,
     folder: PathBuf,
     postgres: Postgres,
     /// Each run has its own, its own folders, and its own schema.
@@ -129,29 +129,29 @@ impl Bench<'_> {
     fn start(&mut self, what: &str, setup: Setup) -> Result<Nodes> {
         eprintln!("{what} ...");
         self.seed = self.seed.wrapping_add(1);
-        Nodes::start(&self.plan.binary, &self.folder, self.seed, setup, &self.postgres)
+        Nodes::start(&self.options.binary, &self.folder, self.seed, setup, &self.postgres)
     }
 
     fn duration(&self) -> Duration {
-        Duration::from_secs(if self.plan.quick { 1 } else { self.plan.seconds })
+        Duration::from_secs(if self.options.quick { 1 } else { self.options.seconds })
     }
 
     fn workload(&mut self, workload: Workload, setup: Setup) -> Result<()> {
         let name = format!("{}, {}", workload.name(), setup.name());
         let nodes = self.start(&name, setup)?;
-        let plan = ingest::Plan {
+        let options = ingest::Options {
             workload,
             duration: self.duration(),
             connections: workload.connections(),
             pace: Pace::Closed,
-            pool_rate: workload.pool_rate() / if self.plan.quick { 10.0 } else { 1.0 },
+            pool_rate: workload.pool_rate() / if self.options.quick { 10.0 } else { 1.0 },
             seed: self.seed,
             watched: Watched {
                 collectors: &nodes.pids(),
                 database: nodes.shares().then(|| self.postgres.pid()),
             },
         };
-        let measured = ingest::run(self.shapes, &nodes.targets(), &plan).with_context(|| name.clone())?;
+        let measured = ingest::run(self.shapes, &nodes.targets(), &options).with_context(|| name.clone())?;
         nodes.stop(&self.postgres)?;
         self.figures.add_workload(&name, &measured);
         Ok(())
@@ -166,15 +166,15 @@ impl Bench<'_> {
         let targets = nodes.targets();
         let ends =
             Ends { sent: targets.first().context("a collector")?, read: targets.last().context("one")? };
-        let plan = live::Plan {
-            subscribers: self.plan.readers as usize,
+        let options = live::Options {
+            subscribers: self.options.readers as usize,
             duration: self.duration(),
-            rate: self.plan.rate,
+            rate: self.options.rate,
             seed: self.seed,
             deaf: false,
             pid: None,
         };
-        let measured = live::run(self.shapes, ends, plan).with_context(|| name.clone())?;
+        let measured = live::run(self.shapes, ends, options).with_context(|| name.clone())?;
         nodes.stop(&self.postgres)?;
         self.figures.add_live(&name, &measured);
         Ok(())

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Who may run where. On a machine of one core both run on it.
+/// The cores of the service and those of the load. On a machine of one core both run on it.
 #[derive(Debug)]
 pub(crate) struct Cores {
     all: CpuSet,

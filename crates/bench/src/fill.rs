@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// How to fill.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// Queries in all.
     pub(crate) count: u64,
     /// Source of the population; the same seed and end again adds nothing.
@@ -75,14 +75,16 @@ struct Counts {
 ///
 /// # Errors
 /// When a request is refused for good, or 20 times in a row.
-pub(crate) fn run(target: &Target, plan: Plan) -> Result<Filled> {
+pub(crate) fn run(target: &Target, options: Options) -> Result<Filled> {
     let begin = Instant::now();
-    let population = Population::new(plan.seed);
+    let population = Population::new(options.seed);
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(|_| mpsc::channel(READY)).unzip();
     let (filled, making_cpu_s) = thread::scope(|scope| {
         let maker = scope.spawn(move || {
             let mut packer = Packer::default();
-            for (home, body) in Past::new(&population, plan.seed, plan.count, plan.end_unix_ns).flatten() {
+            for (home, body) in
+                Past::new(&population, options.seed, options.count, options.end_unix_ns).flatten()
+            {
                 // A connection that gave up ends the whole: its error is reported below.
                 if senders[home % CONNECTIONS].blocking_send(packer.request(target, &body)).is_err() {
                     break;
@@ -162,13 +164,13 @@ mod tests {
     use super::*;
     use crate::stub::{Stub, accepted, answer};
 
-    const PLAN: Plan = Plan { count: 2_000, seed: 1, end_unix_ns: 1_795_206_683_560_726_422 };
+    const OPTIONS: Options = Options { count: 2_000, seed: 1, end_unix_ns: 1_795_206_683_560_726_422 };
 
     #[test]
     fn everything_is_sent_and_a_busy_service_waited_for() {
         let stub =
             Stub::start(|number| Some(if number == 3 { answer("503 Busy", "{}") } else { accepted(1, 2) }));
-        let filled = run(&stub.target, PLAN).expect("a fill");
+        let filled = run(&stub.target, OPTIONS).expect("a fill");
         assert_eq!(filled.queries, 2_000);
         assert_eq!(filled.requests as usize + 1, stub.requests());
         assert_eq!((filled.accepted, filled.duplicates), (filled.requests, filled.requests * 2));
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn a_refusal_for_good_ends_the_fill() {
         let stub = Stub::start(|_| Some(answer("400 Bad Request", r#"{"error":"no"}"#)));
-        let error = run(&stub.target, PLAN).expect_err("refused");
+        let error = run(&stub.target, OPTIONS).expect_err("refused");
         assert!(error.to_string().contains("status 400"), "{error}");
     }
 }

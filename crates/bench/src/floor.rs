@@ -115,14 +115,14 @@ impl Gathered {
             if let EventKind::Finished(_, profile) = &event.kind {
                 std::hint::black_box(profile.warnings().count());
             }
-            let lines = self.of(event.kind.query_id());
+            let lines = self.lines_of(event.kind.query_id());
             lines.extend_from_slice(event.line.as_bytes());
             lines.push(b'\n');
         }
         Ok(())
     }
 
-    fn of(&mut self, query: Option<QueryId>) -> &mut Vec<u8> {
+    fn lines_of(&mut self, query: Option<QueryId>) -> &mut Vec<u8> {
         // The events of a query stand together mostly: the last one is looked at first.
         let place = self.lines[..self.used].iter().rposition(|(known, _)| *known == query);
         let place = place.unwrap_or_else(|| {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_floor_is_measured() {
-        let shapes = Shapes::of(captures::of_repository()).expect("all shapes");
+        let shapes = Shapes::from_captures(captures::of_repository()).expect("all shapes");
         let folder = tempfile::tempdir().expect("a folder");
         let floor = measure(&shapes, folder.path(), 3, Duration::from_millis(100)).expect("a floor");
         let parts = floor.inflate_ms_per_mb + floor.read_ms_per_mb + floor.pack_ms_per_mb;
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_each_query_are_gathered() {
-        let shapes = Shapes::of(captures::of_repository()).expect("all shapes");
+        let shapes = Shapes::from_captures(captures::of_repository()).expect("all shapes");
         let mut gathered = Gathered::default();
         for (workload, queries) in [(Workload::W1, 24), (Workload::W2, 1)] {
             let body = shapes.bodies(workload, 0, 1, 5).next().expect("a body").text;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::ingest::{self, Plan as IngestPlan};
+use crate::ingest::{self, Options as IngestOptions};
 use crate::load::{Pace, single_threaded};
 use crate::process::memory_peak_mb;
 use crate::report::{Goal, Row};
@@ -35,7 +35,7 @@ const HEAD_START: Duration = Duration::from_secs(1);
 
 /// What to run.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// The collector.
     pub(crate) binary: PathBuf,
     /// Folder for the data of the runs.
@@ -56,42 +56,42 @@ pub(crate) struct Plan {
 ///
 /// # Errors
 /// When a collector does not start or ends under an attack.
-pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
-    std::fs::create_dir_all(&plan.folder)?;
+pub(crate) fn run(shapes: &Shapes, options: &Options) -> Result<Vec<Row>> {
+    std::fs::create_dir_all(&options.folder)?;
     let mut rows = Vec::new();
     // First: what the others leave is deleted, and a file system may take minutes to give those places to new files.
-    if plan.only.as_ref().is_none_or(|only| only == "overload") {
-        rows.extend(overload::run(shapes, plan)?);
+    if options.only.as_ref().is_none_or(|only| only == "overload") {
+        rows.extend(overload::run(shapes, options)?);
     }
-    for attack in Attack::all(plan.crowd) {
-        if plan.only.as_ref().is_none_or(|only| *only == attack.name) {
-            rows.extend(against(shapes, plan, &attack)?);
+    for attack in Attack::all(options.crowd) {
+        if options.only.as_ref().is_none_or(|only| *only == attack.name) {
+            rows.extend(against(shapes, options, &attack)?);
         }
     }
     ensure!(!rows.is_empty(), "there is no such attack");
     Ok(rows)
 }
 
-fn against(shapes: &Shapes, plan: &Plan, attack: &Attack) -> Result<Vec<Row>> {
-    let server = Server::start(&plan.binary, &plan.folder, plan.seed)?;
+fn against(shapes: &Shapes, options: &Options, attack: &Attack) -> Result<Vec<Row>> {
+    let server = Server::start(&options.binary, &options.folder, options.seed)?;
     let w3 = |seed| {
-        let plan = IngestPlan {
+        let options = IngestOptions {
             workload: Workload::W3,
-            duration: plan.duration,
+            duration: options.duration,
             connections: Workload::W3.connections(),
-            pace: Pace::Open(plan.rate),
+            pace: Pace::Open(options.rate),
             pool_rate: 0.0,
             seed,
             watched: Watched::default(),
         };
-        ingest::run(shapes, from_ref(&server.target), &plan).map(|measured| measured.account)
+        ingest::run(shapes, from_ref(&server.target), &options).map(|measured| measured.account)
     };
-    let alone = w3(plan.seed)?;
+    let alone = w3(options.seed)?;
     let stop = AtomicBool::new(false);
     let (beside, answers) = thread::scope(|scope| {
         let attackers = scope.spawn(|| single_threaded()?.block_on(attack.run(&server.target, &stop)));
         thread::sleep(HEAD_START);
-        let beside = w3(plan.seed.wrapping_add(1));
+        let beside = w3(options.seed.wrapping_add(1));
         stop.store(true, Ordering::Relaxed);
         (beside, attackers.join().expect("attackers do not panic"))
     });
@@ -111,7 +111,7 @@ fn against(shapes: &Shapes, plan: &Plan, attack: &Attack) -> Result<Vec<Row>> {
         row("W3 answered with 202", good as f64 / beside.requests.max(1) as f64 * 100.0, "%"),
         row(
             "requests of the attack",
-            answers.values().sum::<u64>() as f64 / plan.duration.as_secs_f64(),
+            answers.values().sum::<u64>() as f64 / options.duration.as_secs_f64(),
             "/s",
         ),
     ])

@@ -17,7 +17,7 @@ impl IdText {
     pub(crate) fn stream(random: &mut Random) -> Self {
         let mut bytes = [0; 16];
         random.fill_bytes(&mut bytes);
-        Self::of(&Builder::from_random_bytes(bytes))
+        Self::from_builder(&Builder::from_random_bytes(bytes))
     }
 
     /// An id that begins with a time (Unix nanoseconds), as a query has one.
@@ -25,10 +25,10 @@ impl IdText {
         let mut bytes = [0; 10];
         random.fill_bytes(&mut bytes);
         let unix_ms = u64::try_from(unix_ns / 1_000_000).unwrap_or_default();
-        Self::of(&Builder::from_unix_timestamp_millis(unix_ms, &bytes))
+        Self::from_builder(&Builder::from_unix_timestamp_millis(unix_ms, &bytes))
     }
 
-    fn of(builder: &Builder) -> Self {
+    fn from_builder(builder: &Builder) -> Self {
         let mut text = [0; Hyphenated::LENGTH];
         builder.as_uuid().hyphenated().encode_lower(&mut text);
         Self(text)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::body::{PoolPlan, Ready, pool};
+use crate::body::{PoolOptions, Ready, pool};
 use crate::clock;
 use crate::http::Target;
 use crate::load::{Account, Fleet, Pace, single_threaded};
@@ -18,7 +18,7 @@ const POOL_SPARE: usize = 4;
 
 /// How to run a workload.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan<'w> {
+pub(crate) struct Options<'w> {
     /// What the requests hold.
     pub(crate) workload: Workload,
     /// How long to send.
@@ -70,35 +70,39 @@ pub(crate) struct Measured {
 ///
 /// # Errors
 /// When the service takes no events, or the process to watch is gone.
-pub(crate) fn run(shapes: &Shapes, targets: &[Target], plan: &Plan<'_>) -> Result<Measured> {
-    prepare(shapes, targets, plan)?.send()
+pub(crate) fn run(shapes: &Shapes, targets: &[Target], options: &Options<'_>) -> Result<Measured> {
+    prepare(shapes, targets, options)?.send()
 }
 
 /// Makes the requests of a run ready, which takes every core: nothing is to be measured meanwhile.
 ///
 /// # Errors
 /// When a thread cannot be started.
-pub(crate) fn prepare<'w>(shapes: &Shapes, targets: &[Target], plan: &Plan<'w>) -> Result<Prepared<'w>> {
-    let plan = Plan { connections: plan.connections.max(1), ..*plan };
-    let (rate, spare) = match plan.pace {
-        Pace::Closed => (plan.pool_rate, 0),
+pub(crate) fn prepare<'w>(
+    shapes: &Shapes,
+    targets: &[Target],
+    options: &Options<'w>,
+) -> Result<Prepared<'w>> {
+    let options = Options { connections: options.connections.max(1), ..*options };
+    let (rate, spare) = match options.pace {
+        Pace::Closed => (options.pool_rate, 0),
         Pace::Open(rate) => (rate, POOL_SPARE),
     };
-    let requests = (rate * plan.duration.as_secs_f64() / plan.connections as f64).ceil() as usize;
-    let ready = PoolPlan {
-        workload: plan.workload,
-        lanes: plan.connections,
+    let requests = (rate * options.duration.as_secs_f64() / options.connections as f64).ceil() as usize;
+    let ready = PoolOptions {
+        workload: options.workload,
+        lanes: options.connections,
         per_lane: requests.max(1) + spare,
-        seed: plan.seed,
+        seed: options.seed,
         now_unix_ns: clock::unix_ns(),
     };
-    Ok(Prepared { plan, requests: pool(shapes, targets, ready)? })
+    Ok(Prepared { options, requests: pool(shapes, targets, ready)? })
 }
 
 /// A run whose requests are ready.
 #[derive(Debug)]
 pub(crate) struct Prepared<'w> {
-    plan: Plan<'w>,
+    options: Options<'w>,
     /// A list for each connection.
     requests: Vec<Ready>,
 }
@@ -109,14 +113,14 @@ impl Prepared<'_> {
     /// # Errors
     /// When the service takes no events, or the process to watch is gone.
     pub(crate) fn send(self) -> Result<Measured> {
-        let Self { plan, requests } = self;
+        let Self { options, requests } = self;
         let own_pid = std::process::id();
         let (account, warm_up_queries, used, generator_cpu_s) = single_threaded()?.block_on(async {
             let fleet = Fleet::open(requests).await?;
             let warm_up_queries = fleet.warm_up_queries();
-            let (before, own) = (plan.watched.used()?, cpu_seconds(own_pid)?);
-            let account = fleet.run(plan.duration, plan.pace).await;
-            let used = plan.watched.used().context("a collector ended during the run")?.since(before);
+            let (before, own) = (options.watched.used()?, cpu_seconds(own_pid)?);
+            let account = fleet.run(options.duration, options.pace).await;
+            let used = options.watched.used().context("a collector ended during the run")?.since(before);
             anyhow::Ok((account, warm_up_queries, used, cpu_seconds(own_pid)? - own))
         })?;
         if account.used_up {
@@ -124,9 +128,9 @@ impl Prepared<'_> {
         }
         let (mb, collector_cpu_s) = (account.decoded_bytes as f64 / 1e6, used.collectors_s);
         Ok(Measured {
-            workload: plan.workload,
-            connections: plan.connections,
-            rate: if let Pace::Open(rate) = plan.pace { Some(rate) } else { None },
+            workload: options.workload,
+            connections: options.connections,
+            rate: if let Pace::Open(rate) = options.pace { Some(rate) } else { None },
             queries_sent: warm_up_queries + account.queries,
             requests_per_s: account.requests as f64 / account.seconds,
             mb_per_s: mb / account.seconds,
@@ -134,7 +138,7 @@ impl Prepared<'_> {
             cpu_us_per_request: collector_cpu_s.map(|cpu_s| cpu_s * 1e6 / account.requests.max(1) as f64),
             collector_cpu_s,
             database_cpu_s: used.database_s,
-            memory_peak_mb: plan.watched.memory_peak_mb()?,
+            memory_peak_mb: options.watched.memory_peak_mb()?,
             generator_cores: generator_cpu_s / account.seconds,
             account,
         })

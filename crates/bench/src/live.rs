@@ -19,7 +19,7 @@ use crate::body::{Packer, Request};
 use crate::client::Connection;
 use crate::http::Target;
 use crate::ids::{self, IdText};
-use crate::ingest::{self, Plan as IngestPlan, Prepared};
+use crate::ingest::{self, Options as IngestOptions, Prepared};
 use crate::latency::{Latencies, Percentiles};
 use crate::load::{Pace, single_threaded};
 use crate::process::memory_peak_mb;
@@ -39,7 +39,7 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// Readers of `/api/live`.
     pub(crate) subscribers: usize,
     /// How long to measure.
@@ -102,7 +102,7 @@ impl Measured {
     }
 }
 
-/// Who is posted to, and who is read from.
+/// The service that is posted to, and the one whose stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends<'t> {
     /// Takes the samples, and W3.
@@ -113,7 +113,7 @@ pub(crate) struct Ends<'t> {
 
 impl<'t> Ends<'t> {
     /// One collector is both.
-    pub(crate) fn of(target: &'t Target) -> Self {
+    pub(crate) fn new(target: &'t Target) -> Self {
         Self { sent: target, read: target }
     }
 }
@@ -122,27 +122,27 @@ impl<'t> Ends<'t> {
 ///
 /// # Errors
 /// When a reader cannot be opened, or the collector does not answer.
-pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measured> {
+pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, options: Options) -> Result<Measured> {
     let prepare = |seed: u64| {
-        let load = plan.rate.map(|rate| IngestPlan {
+        let load = options.rate.map(|rate| IngestOptions {
             workload: Workload::W3,
-            duration: plan.duration,
+            duration: options.duration,
             connections: Workload::W3.connections(),
             pace: Pace::Open(rate),
             pool_rate: 0.0,
             seed,
-            watched: Watched { collectors: plan.pid.as_slice(), database: None },
+            watched: Watched { collectors: options.pid.as_slice(), database: None },
         });
         load.map(|load| ingest::prepare(shapes, from_ref(ends.sent), &load)).transpose()
     };
-    let alone = prepare(plan.seed)?.map(Prepared::send).transpose()?;
+    let alone = prepare(options.seed)?.map(Prepared::send).transpose()?;
     let beside = |ends: Ends<'_>, seed: u64| {
         let load = prepare(seed)?;
         let (opened, open) = std::sync::mpsc::channel();
         let (sent, read) = (ends.sent.clone(), ends.read.clone());
         let readers = thread::Builder::new().spawn(move || {
-            single_threaded()?.block_on(follow(Ends { sent: &sent, read: &read }, plan, || {
-                // Who waits for it may have given up.
+            single_threaded()?.block_on(follow(Ends { sent: &sent, read: &read }, options, || {
+                // The load may have given up waiting for it.
                 let _ = opened.send(());
             }))
         })?;
@@ -152,11 +152,11 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
         let followed = readers.join().map_err(|_| anyhow::anyhow!("the readers panicked"))??;
         anyhow::Ok(Measured { alone: alone.clone(), beside: load, ..followed })
     };
-    let mut measured = beside(ends, plan.seed.wrapping_add(1))?;
-    measured.memory_peak_mb = plan.pid.map(memory_peak_mb).transpose()?;
-    if !plan.deaf && measured.samples > 0 {
+    let mut measured = beside(ends, options.seed.wrapping_add(1))?;
+    measured.memory_peak_mb = options.pid.map(memory_peak_mb).transpose()?;
+    if !options.deaf && measured.samples > 0 {
         let bare = Bare::start(measured.bytes_per_reader as usize / measured.samples)?;
-        let floor = beside(Ends::of(&bare.target), plan.seed.wrapping_add(2)).context("the floor")?;
+        let floor = beside(Ends::new(&bare.target), options.seed.wrapping_add(2)).context("the floor")?;
         measured.floor = Some(Box::new(floor));
     }
     Ok(measured)
@@ -165,30 +165,30 @@ pub(crate) fn run(shapes: &Shapes, ends: Ends<'_>, plan: Plan) -> Result<Measure
 /// When a sample was posted, and when it was answered.
 type Times = Arc<Mutex<Vec<(Instant, Instant)>>>;
 
-async fn follow(ends: Ends<'_>, plan: Plan, opened: impl FnOnce()) -> Result<Measured> {
-    let mut query = Query::new(ends.sent, plan.seed);
+async fn follow(ends: Ends<'_>, options: Options, opened: impl FnOnce()) -> Result<Measured> {
+    let mut query = Query::new(ends.sent, options.seed);
     query.start().await?;
     let slots = Arc::new(Semaphore::new(OPENING_MAX));
     let mut opening = JoinSet::new();
-    for _ in 0..plan.subscribers {
+    for _ in 0..options.subscribers {
         let (target, slots) = (ends.read.clone(), Arc::clone(&slots));
         opening.spawn(async move {
             let _slot = slots.acquire().await?;
             Reader::open(&target).await
         });
     }
-    let mut readers = Vec::with_capacity(plan.subscribers);
+    let mut readers = Vec::with_capacity(options.subscribers);
     while let Some(reader) =
         timeout(OPEN_TIMEOUT, opening.join_next()).await.context("not all readers opened")?
     {
         readers.push(reader??);
     }
     opened();
-    let end = Instant::now() + plan.duration;
+    let end = Instant::now() + options.duration;
     let times = Times::default();
     let mut reading = JoinSet::new();
     for reader in readers {
-        if plan.deaf {
+        if options.deaf {
             reading.spawn(reader.hold_until(end));
         } else {
             reading.spawn(reader.read_until(end + ARRIVAL_TIMEOUT));
@@ -207,8 +207,8 @@ async fn follow(ends: Ends<'_>, plan: Plan, opened: impl FnOnce()) -> Result<Mea
         after_post.push(arrived.saturating_duration_since(posted));
     }
     Ok(Measured {
-        subscribers: plan.subscribers,
-        deaf: plan.deaf,
+        subscribers: options.subscribers,
+        deaf: options.deaf,
         samples: times.len(),
         received: readers.iter().map(|reader| reader.arrived.len()).sum(),
         after_commit: after_commit.percentiles(),

@@ -1,5 +1,7 @@
 //! `queryscope-bench`: loads a collector on this machine and reports what it took.
 
+#![expect(clippy::disallowed_methods, reason = "a load generator measures by the machine's clock")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,6 +25,7 @@ mod client;
 mod clock;
 mod collectors;
 mod cores;
+mod evaluation;
 mod fill;
 mod floor;
 mod hostile;
@@ -241,8 +244,9 @@ enum Command {
         #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=15_000))]
         crowd: u64,
     },
-    /// Measure W1, W3 and the live stream with several collectors on one PostgreSQL of its own, beside the embedded store.
-    Collectors(collectors::Plan),
+    /// Measure W1, W3 and the live stream with several collectors on one PostgreSQL of its own, beside the
+    /// embedded store.
+    Collectors(collectors::Options),
     /// Evaluate the diagnosis on seeded histories of runs with known changes. Needs no collector.
     Diagnosis {
         /// Histories of each kind of change and size, and many times as many of each noise.
@@ -251,6 +255,28 @@ enum Command {
         /// One history of each: proves that the evaluation works, measures nothing worth keeping.
         #[arg(long)]
         quick: bool,
+    },
+    /// Measure the evaluation of ended runs of many labels by a collector of its own: how far it is behind, and
+    /// its CPU.
+    Evaluation {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the run, which is removed.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// Labels.
+        #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        labels: u64,
+        /// Runs of each label before the measurement.
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=1_000))]
+        before: u64,
+        /// Runs that end a second.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        rate: u64,
+        /// How long to measure.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
     },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
@@ -311,11 +337,11 @@ fn main() -> ExitCode {
 /// Runs a command, prints its table and returns what makes its figures worthless.
 fn run(cli: &Cli) -> Result<Vec<String>> {
     let seed = cli.seed.unwrap_or_else(|| clock::unix_ns() as u64);
-    let shapes = || Shapes::of(captures::read_folder(&cli.captures)?);
+    let shapes = || Shapes::from_captures(captures::read_folder(&cli.captures)?);
     match &cli.command {
         Command::Ingest { service, workload, seconds, connections, rate, pool_rate } => {
             ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
-            let plan = ingest::Plan {
+            let options = ingest::Options {
                 workload: *workload,
                 duration: Duration::from_secs(*seconds),
                 connections: connections.map_or(workload.connections(), |connections| connections as usize),
@@ -324,7 +350,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
                 seed,
                 watched: Watched { collectors: service.pid.as_slice(), database: None },
             };
-            let measured = ingest::run(&shapes()?, &[service.target()?], &plan)?;
+            let measured = ingest::run(&shapes()?, &[service.target()?], &options)?;
             print(&rows::of_workload(workload.name(), &measured, None));
             println!("statuses: {:?}", measured.account.statuses);
             Ok(measured.account.faults())
@@ -336,14 +362,15 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             Ok(Vec::new())
         }
         Command::Million { service, events, batches, step } => {
-            let plan =
-                million::Plan { events: *events, batches: *batches, step: *step, seed, pid: service.pid };
-            print(&rows::of_million(&million::run(&service.target()?, plan)?));
+            let options =
+                million::Options { events: *events, batches: *batches, step: *step, seed, pid: service.pid };
+            print(&rows::of_million(&million::run(&service.target()?, options)?));
             Ok(Vec::new())
         }
         Command::Reads { service, count, busy_loops: Some(loops), rounds, .. } => {
-            let plan = busy::Plan { loops: *loops as usize, rounds: *rounds as usize, count: *count, seed };
-            let measured = busy::run(&service.target()?, plan)?;
+            let options =
+                busy::Options { loops: *loops as usize, rounds: *rounds as usize, count: *count, seed };
+            let measured = busy::run(&service.target()?, options)?;
             print(&busy::rows(&measured));
             Ok(measured.into_iter().flat_map(|measured| measured.faults).collect())
         }
@@ -352,7 +379,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             Ok(Vec::new())
         }
         Command::Stalled { binary, folder, labels, readers, seconds } => {
-            let plan = stalled::Plan {
+            let options = stalled::Options {
                 binary: binary.clone(),
                 folder: folder.clone(),
                 labels: *labels as usize,
@@ -360,7 +387,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
                 duration: Duration::from_secs(*seconds),
                 seed,
             };
-            let measured = stalled::run(&plan)?;
+            let measured = stalled::run(&options)?;
             print(&measured.rows());
             Ok(measured.faults)
         }
@@ -380,26 +407,26 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
         }
         Command::Beside { service, readers, rounds, seconds, rate } => {
             ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
-            let plan = beside::Plan {
+            let options = beside::Options {
                 readers: *readers as usize,
                 rounds: *rounds as usize,
                 duration: Duration::from_secs(*seconds),
                 rate: *rate,
                 seed,
             };
-            let measured = beside::run(&shapes()?, &service.target()?, plan)?;
+            let measured = beside::run(&shapes()?, &service.target()?, options)?;
             print(&rows::of_beside(&measured));
             Ok(measured.faults)
         }
         Command::Fill { service, count, end_unix_s } => {
             let end_unix_ns = end_unix_s.map_or_else(clock::unix_ns, |s| s.saturating_mul(1_000_000_000));
-            let filled = fill::run(&service.target()?, fill::Plan { count: *count, seed, end_unix_ns })?;
+            let filled = fill::run(&service.target()?, fill::Options { count: *count, seed, end_unix_ns })?;
             print(&rows::of_fill(&filled));
             Ok(filled.faults())
         }
         Command::Live { service, subscribers, seconds, rate, deaf, rounds } => {
             ensure!(rate.is_none_or(|rate| rate > 0.0), "--rate takes a number over 0");
-            let plan = live::Plan {
+            let options = live::Options {
                 subscribers: *subscribers as usize,
                 duration: Duration::from_secs(*seconds),
                 rate: *rate,
@@ -410,8 +437,8 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             let (shapes, target) = (shapes()?, service.target()?);
             let mut measured = Vec::new();
             for round in 0..*rounds {
-                let plan = live::Plan { seed: seed.wrapping_add(round << 32), ..plan };
-                measured.push(live::run(&shapes, live::Ends::of(&target), plan)?);
+                let options = live::Options { seed: seed.wrapping_add(round << 32), ..options };
+                measured.push(live::run(&shapes, live::Ends::new(&target), options)?);
                 print(&measured.last().map(rows::of_live).unwrap_or_default());
             }
             print(&rows::of_live_rounds(&measured));
@@ -434,7 +461,7 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
         }
         Command::Hostile { binary, folder, only, seconds, rate, crowd } => {
             ensure!(*rate > 0.0, "--rate takes a number over 0");
-            let plan = hostile::Plan {
+            let options = hostile::Options {
                 binary: binary.clone(),
                 folder: folder.clone(),
                 only: only.clone(),
@@ -443,25 +470,39 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
                 crowd: *crowd as usize,
                 seed,
             };
-            print(&hostile::run(&shapes()?, &plan)?);
+            print(&hostile::run(&shapes()?, &options)?);
             Ok(Vec::new())
         }
-        Command::Collectors(plan) => {
-            let figures = collectors::run(&shapes()?, plan, seed)?;
+        Command::Evaluation { binary, folder, labels, before, rate, seconds } => {
+            let options = evaluation::Options {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                labels: *labels as usize,
+                before: *before as usize,
+                rate: *rate as f64,
+                duration: Duration::from_secs(*seconds),
+                seed,
+            };
+            let measured = evaluation::run(&options)?;
+            print(&measured.rows());
+            Ok(measured.faults)
+        }
+        Command::Collectors(options) => {
+            let figures = collectors::run(&shapes()?, options, seed)?;
             print(&figures.rows());
-            suite::write(&figures, &plan.results)?;
-            tell_of(plan.quick, &plan.results);
+            suite::write(&figures, &options.results)?;
+            tell_of(options.quick, &options.results);
             Ok(figures.faults)
         }
         Command::Suite { binary, folder, results: file, reads, quick } => {
-            let plan = suite::Plan {
+            let options = suite::Options {
                 binary: binary.clone(),
                 folder: folder.clone(),
                 reads: *reads,
                 quick: *quick,
                 seed,
             };
-            let results = suite::run(&shapes()?, &plan)?;
+            let results = suite::run(&shapes()?, &options)?;
             print(&results.rows);
             suite::write(&results, file)?;
             tell_of(*quick, file);

@@ -22,7 +22,7 @@ const TURNS: u64 = 4;
 
 /// How to measure.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// Events the long stream has sent before.
     pub(crate) events: u64,
     /// Batches of one event that are measured of each stream.
@@ -63,30 +63,30 @@ pub(crate) struct Million {
 ///
 /// # Errors
 /// When a batch is not taken whole.
-pub(crate) fn run(target: &Target, plan: Plan) -> Result<Million> {
+pub(crate) fn run(target: &Target, options: Options) -> Result<Million> {
     single_threaded()?.block_on(async {
-        let mut random = ids::random(plan.seed, 0);
-        let mut long = Stream::new(IdText::stream(&mut random), plan.step);
-        let mut new = Stream::new(IdText::stream(&mut random), plan.step);
+        let mut random = ids::random(options.seed, 0);
+        let mut long = Stream::new(IdText::stream(&mut random), options.step);
+        let mut new = Stream::new(IdText::stream(&mut random), options.step);
         let mut sender =
             Sender { target, connection: Connection::to(target.address), packer: Packer::default() };
         let begin = Instant::now();
-        let mut left = plan.events;
+        let mut left = options.events;
         while left > 0 {
             let events = left.min(BATCH_EVENTS);
             sender.send(&mut long, events).await?;
             left -= events;
         }
-        let events_per_s = plan.events as f64 / begin.elapsed().as_secs_f64();
+        let events_per_s = options.events as f64 / begin.elapsed().as_secs_f64();
         sender.send(&mut new, 1).await?;
         let (mut of_new, mut of_long) = (Sum::default(), Sum::default());
         for _ in 0..TURNS {
-            of_new.measure(&mut sender, &mut new, &plan).await?;
-            of_long.measure(&mut sender, &mut long, &plan).await?;
+            of_new.measure(&mut sender, &mut new, &options).await?;
+            of_long.measure(&mut sender, &mut long, &options).await?;
         }
-        let batches = plan.batches / TURNS * TURNS;
-        let (new, long) = (of_new.cost(batches, plan.pid), of_long.cost(batches, plan.pid));
-        Ok(Million { events: plan.events, batches, events_per_s, new, long })
+        let batches = options.batches / TURNS * TURNS;
+        let (new, long) = (of_new.cost(batches, options.pid), of_long.cost(batches, options.pid));
+        Ok(Million { events: options.events, batches, events_per_s, new, long })
     })
 }
 
@@ -152,10 +152,15 @@ struct Sum {
 }
 
 impl Sum {
-    async fn measure(&mut self, sender: &mut Sender<'_>, stream: &mut Stream, plan: &Plan) -> Result<()> {
-        let cpu = || plan.pid.map_or(Ok(0.0), cpu_seconds);
+    async fn measure(
+        &mut self,
+        sender: &mut Sender<'_>,
+        stream: &mut Stream,
+        options: &Options,
+    ) -> Result<()> {
+        let cpu = || options.pid.map_or(Ok(0.0), cpu_seconds);
         let before = cpu()?;
-        for _ in 0..plan.batches / TURNS {
+        for _ in 0..options.batches / TURNS {
             let sent = Instant::now();
             sender.send(stream, 1).await?;
             self.latency.push(sent.elapsed());
@@ -197,8 +202,8 @@ mod tests {
         // Two large batches, the first of the new stream, then two turns' worth of one event each.
         let stub = Stub::start(|number| Some(accepted(if number < 2 { 10_000 } else { 1 }, 0)));
         let pid = Some(std::process::id());
-        let plan = Plan { events: 20_000, batches: 8, step: 1, seed: 1, pid };
-        let million = run(&stub.target, plan).expect("a measurement");
+        let options = Options { events: 20_000, batches: 8, step: 1, seed: 1, pid };
+        let million = run(&stub.target, options).expect("a measurement");
         assert_eq!(stub.requests(), 2 + 1 + 16);
         assert!(million.new.latency.p50_ms > 0.0 && million.long.latency.p50_ms > 0.0);
         assert!(million.long.cpu_ms.is_some());
@@ -207,7 +212,7 @@ mod tests {
     #[test]
     fn a_batch_not_taken_whole_ends_it() {
         let stub = Stub::start(|_| Some(accepted(1, 9_999)));
-        let plan = Plan { events: 10_000, batches: 4, step: 1, seed: 1, pid: None };
-        assert!(run(&stub.target, plan).is_err());
+        let options = Options { events: 10_000, batches: 4, step: 1, seed: 1, pid: None };
+        assert!(run(&stub.target, options).is_err());
     }
 }

@@ -116,8 +116,8 @@ fn write_query(
     random: &mut Random,
     out: &mut Vec<u8>,
 ) {
-    let plan = (when * label.plans.len() as f64) as usize;
-    let (fingerprint, slowness) = &label.plans[plan.min(label.plans.len() - 1)];
+    let options = (when * label.plans.len() as f64) as usize;
+    let (fingerprint, slowness) = &label.plans[options.min(label.plans.len() - 1)];
     // Four draws make a bell: a time is within a third of the usual one mostly.
     let luck: f64 = (0..4).map(|_| random.random_range(-0.2..0.2)).sum();
     let wall_ms = label.wall_ms * slowness * luck.exp();

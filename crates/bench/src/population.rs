@@ -1,4 +1,4 @@
-//! Who runs queries in the population for reads: services on hosts, and the labels they run.
+//! The services, hosts and labels of the population for reads.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;

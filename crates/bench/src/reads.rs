@@ -32,6 +32,8 @@ const LOAD_ROUND: Duration = Duration::from_secs(15);
 const SAMPLE_PAGES: usize = 20;
 /// Queries of each of those pages.
 const SAMPLE_PAGE: usize = 50;
+/// Member of a sample that is no field of it: the id of some change.
+const CHANGE: &str = "change";
 const HALF_HOUR_NS: i64 = 1_800 * 1_000_000_000;
 const WEEK_NS: i64 = 7 * 86_400 * 1_000_000_000;
 
@@ -88,8 +90,10 @@ pub(crate) fn run_some(
         let mut reader = Reader { target, connection: Connection::to(target.address), turn };
         let mut random = ids::random(seed, 2);
         let samples = reader.samples(&mut random).await?;
+        let has_changes = samples.iter().any(|query| query.get(CHANGE).is_some());
         let mut all = Vec::new();
-        for read in requests {
+        // Where nothing changed there is no change to ask for.
+        for read in requests.iter().filter(|read| has_changes || !read.path.contains("{change}")) {
             all.push(reader.measure(read, &samples, count, &mut random).await?);
         }
         Ok(all)
@@ -114,7 +118,7 @@ pub(crate) fn run_beside(
         let load = scope.spawn(move || -> Result<Vec<ingest::Measured>> {
             let mut rounds = Vec::new();
             while !ended.load(Ordering::Relaxed) {
-                let plan = ingest::Plan {
+                let options = ingest::Options {
                     workload: Workload::W3,
                     duration: LOAD_ROUND,
                     connections: Workload::W3.connections(),
@@ -123,7 +127,7 @@ pub(crate) fn run_beside(
                     seed: seed.wrapping_add(1 + rounds.len() as u64),
                     watched: Watched::default(),
                 };
-                let ready = ingest::prepare(shapes, from_ref(target), &plan)?;
+                let ready = ingest::prepare(shapes, from_ref(target), &options)?;
                 drop(preparing);
                 rounds.push(ready.send()?);
                 preparing = turn.blocking_write();
@@ -165,7 +169,20 @@ impl Reader<'_> {
         }
         samples.retain(|query| query["status"] == "finished" || query["status"] == "failed");
         ensure!(!samples.is_empty(), "the service holds no ended queries");
+        let changes = self.changes().await?;
+        for (query, change) in samples.iter_mut().zip(changes.iter().cycle()) {
+            query[CHANGE] = change.clone();
+        }
         Ok(samples)
+    }
+
+    /// Ids of changes, those that cost most.
+    async fn changes(&mut self) -> Result<Vec<Value>> {
+        let answer = self.connection.send(&self.target.get("/api/changes?limit=1000")).await?;
+        ensure!(answer.status == 200, "/api/changes was answered {}", answer.status);
+        let page: Value = serde_json::from_slice(&answer.body).context("/api/changes gave no page")?;
+        let changes = page["changes"].as_array().into_iter().flatten();
+        Ok(changes.map(|change| change["id"].clone()).collect())
     }
 
     async fn measure(
@@ -281,7 +298,7 @@ mod tests {
             Some(if number == 30 { answer("500 Oh", "{}") } else { answer("200 OK", QUERY) })
         });
         let measured = run(&stub.target, 5, 1).expect("answers");
-        assert_eq!(measured.len(), requests::all().len());
+        assert_eq!(measured.len(), requests::all().len() - 1, "all but the change, of which there is none");
         assert!(measured.iter().all(|read| read.requests == 5 && read.latency.p50_ms > 0.0));
         assert_eq!(measured.iter().map(|read| read.refused).sum::<usize>(), 1);
         let problems: Vec<_> = measured.iter().filter_map(|read| read.problem.as_deref()).collect();
@@ -290,7 +307,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_while_requests_of_the_load_are_made_ready() {
-        const SAMPLING: usize = 2 + SAMPLE_PAGES;
+        const SAMPLING: usize = 2 + SAMPLE_PAGES + 1;
         let stub = Stub::start(|_| Some(answer("200 OK", QUERY)));
         let turn = RwLock::new(());
         thread::scope(|scope| {

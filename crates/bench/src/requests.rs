@@ -1,7 +1,8 @@
 //! Which requests of the read API are measured.
 
-/// A request to measure. `{field}` stands for that field of a stored query picked at random, `{other.field}` for that of
-/// another one; `{since}` and `{until}` for half an hour before and after its start, `{week}` for a week before it.
+/// A request to measure. `{field}` stands for that field of a stored query picked at random, `{other.field}` for
+/// that of another one; `{since}` and `{until}` for half an hour before and after its start, `{week}` for a week
+/// before it.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// What it asks for.
@@ -54,8 +55,23 @@ const OVERVIEW_FILTERS: [(&str, &str); 5] = [
     ("by label", "label={label}"),
 ];
 
+const CHANGES: Endpoint = Endpoint { name: "changes", path: "/api/changes?", goal_p95_ms: 10.0 };
+
+/// Filters of changes.
+const CHANGES_FILTERS: [(&str, &str); 9] = [
+    ("all", ""),
+    ("that are open", "state=open&limit=500"),
+    ("that recovered", "state=recovered"),
+    ("of the kind slower", "kind=slower"),
+    ("by label", "label={label}"),
+    ("by service", "service={service}"),
+    ("by environment", "environment={environment}"),
+    ("by host", "host={host}"),
+    ("of a week", "since={week}&until={until}"),
+];
+
 /// Requests beside those, with their goals.
-const OTHERS: [(&str, &str, Option<f64>); 19] = [
+const OTHERS: [(&str, &str, Option<f64>); 20] = [
     ("one query", "/api/queries/{query_id}", Some(10.0)),
     ("list, oldest first", "/api/queries?order=oldest", Some(10.0)),
     ("list that finished", "/api/queries?status=finished", Some(10.0)),
@@ -74,6 +90,7 @@ const OTHERS: [(&str, &str, Option<f64>); 19] = [
         "/api/queries?service={service}&environment=&status=finished",
         Some(10.0),
     ),
+    ("one change", "/api/changes/{change}", Some(10.0)),
     ("versions of a label", "/api/versions?label={label}", Some(50.0)),
     ("versions of a label and week", "/api/versions?label={label}&since={week}", Some(50.0)),
     ("list searched for a label", "/api/queries?q={label}", None),
@@ -101,6 +118,7 @@ pub(crate) fn all() -> Vec<Request> {
     };
     let mut all = product(&LISTS, &FILTERS);
     all.extend(product(&OVERVIEWS, &OVERVIEW_FILTERS));
+    all.extend(product(&[CHANGES], &CHANGES_FILTERS));
     all.extend(OTHERS.map(|(name, path, goal_p95_ms)| Request {
         name: name.into(),
         path: path.into(),

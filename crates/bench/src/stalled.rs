@@ -33,7 +33,7 @@ const OTHERS: [&str; 4] =
 
 /// What to run.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// The collector.
     pub(crate) binary: PathBuf,
     /// Folder for its data.
@@ -86,35 +86,35 @@ impl Measured {
 ///
 /// # Errors
 /// When it does not start, or takes no events.
-pub(crate) fn run(plan: &Plan) -> Result<Measured> {
-    std::fs::create_dir_all(&plan.folder)?;
-    let server = Server::start(&plan.binary, &plan.folder, plan.seed)?;
+pub(crate) fn run(options: &Options) -> Result<Measured> {
+    std::fs::create_dir_all(&options.folder)?;
+    let server = Server::start(&options.binary, &options.folder, options.seed)?;
     let target = &server.target;
     let runtime = single_threaded()?;
-    runtime.block_on(fill(target, plan))?;
+    runtime.block_on(fill(target, options))?;
     wait_until_idle(server.pid(), IDLE_AT_MOST)?;
     let idle_mb = memory_mb(server.pid())?;
     // Filling has a peak of its own.
     forget_memory_peak(server.pid())?;
     let (others, answered, faults) = runtime.block_on(async {
         let mut held = Vec::new();
-        for number in 0..plan.readers {
+        for number in 0..options.readers {
             // Each asks for something else, so that no answer serves two.
             let path = format!("/api/overview?days=90&utc_offset={}", number as i64 % 2_881 - 1_440);
             let mut stream = TcpStream::connect(target.address).await?;
             stream.write_all(&target.get(&path)).await?;
             held.push(stream);
         }
-        let measured = ask(target, plan.duration).await;
+        let measured = ask(target, options.duration).await;
         drop(held);
         anyhow::Ok(measured)
     })?;
     let peak_mb = memory_peak_mb(server.pid())?;
     drop(runtime);
-    wait_until_idle(server.pid(), plan.duration.min(Duration::from_secs(30)))?;
+    wait_until_idle(server.pid(), options.duration.min(Duration::from_secs(30)))?;
     let after_mb = memory_mb(server.pid())?;
     server.stop()?;
-    let Plan { labels, readers, .. } = *plan;
+    let Options { labels, readers, .. } = *options;
     Ok(Measured {
         labels,
         readers,
@@ -151,18 +151,18 @@ async fn ask(target: &Target, time: Duration) -> (Latencies, usize, Vec<String>)
 }
 
 /// Stores a run of each label.
-async fn fill(target: &Target, plan: &Plan) -> Result<()> {
-    let mut random = ids::random(plan.seed, 9);
+async fn fill(target: &Target, options: &Options) -> Result<()> {
+    let mut random = ids::random(options.seed, 9);
     let (mut packer, mut connection) = (Packer::default(), Connection::to(target.address));
     let now_unix_ns = clock::unix_ns();
-    for first in (0..plan.labels).step_by(BATCH) {
+    for first in (0..options.labels).step_by(BATCH) {
         let stream = IdText::stream(&mut random);
         let event = r#"{"schema":"engine-telemetry/events@1","seq""#;
         let mut body = format!(
             "{event}:1,\"type\":\"process\",\"id\":\"{}\",\"service\":\"s\",\"host\":\"h\",\"pid\":7}}\n",
             stream.as_str()
         );
-        for number in first..plan.labels.min(first + BATCH) {
+        for number in first..options.labels.min(first + BATCH) {
             let (query, seq) = (IdText::stream(&mut random), number - first + 2);
             let started = now_unix_ns - (number as i64 % 80) * 86_400 * 1_000_000_000;
             let (id, plan) = (query.as_str(), r#""plan":{"physical":[],"logical":[]}"#);

@@ -19,7 +19,7 @@ use crate::rows;
 use crate::server::Server;
 use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
-use crate::{beside, busy, clock, live, reads, stalled};
+use crate::{beside, busy, clock, evaluation, live, reads, stalled};
 
 /// How long the floor's parts and a workload are measured.
 const EACH: Duration = Duration::from_secs(10);
@@ -48,13 +48,16 @@ const QUICK_BUSY_EACH: usize = 2;
 /// Readers that never read, and labels of the answer they ask for.
 const STALLED: (usize, usize) = (300, 100_000);
 const QUICK_STALLED: (usize, usize) = (10, 2_000);
+/// Labels whose runs are evaluated, and how many runs each has before.
+const EVALUATED: (usize, usize) = (2_000, 60);
+const QUICK_EVALUATED: (usize, usize) = (20, 5);
 /// How long background work may go on after a load.
 const IDLE_AT_MOST: Duration = Duration::from_mins(2);
 const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
 
 /// What to run.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Options {
     /// The collector.
     pub(crate) binary: PathBuf,
     /// Folder for the data of the runs, on the disk to measure.
@@ -100,24 +103,27 @@ pub(crate) struct Results {
     pub(crate) busy: Vec<busy::Measured>,
     /// Readers that never read.
     pub(crate) stalled: Option<stalled::Measured>,
+    /// Runs of many labels that end at a fixed rate.
+    pub(crate) evaluation: Option<evaluation::Measured>,
 }
 
 /// Runs everything. Says on standard error what it is at.
 ///
 /// # Errors
 /// When a collector does not start, does not stop, or does not answer.
-pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
-    fs::create_dir_all(&plan.folder).with_context(|| format!("cannot make {}", plan.folder.display()))?;
+pub(crate) fn run(shapes: &Shapes, options: &Options) -> Result<Results> {
+    fs::create_dir_all(&options.folder)
+        .with_context(|| format!("cannot make {}", options.folder.display()))?;
     eprintln!("the floor of this machine ...");
-    let floor_each = if plan.quick { QUICK_EACH / 2 } else { FLOOR_EACH };
-    let floor = floor::measure(shapes, &plan.folder, plan.seed, floor_each)?;
+    let floor_each = if options.quick { QUICK_EACH / 2 } else { FLOOR_EACH };
+    let floor = floor::measure(shapes, &options.folder, options.seed, floor_each)?;
     let mut suite = Suite {
         shapes,
-        plan,
+        options,
         runs: 0,
         results: Results {
             started_unix_ns: clock::unix_ns(),
-            quick: plan.quick,
+            quick: options.quick,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             rows: rows::of_floor(&floor),
             faults: Vec::new(),
@@ -131,6 +137,7 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
             beside: None,
             busy: Vec::new(),
             stalled: None,
+            evaluation: None,
         },
     };
     suite.workload(Workload::W1, Pace::Closed)?;
@@ -139,12 +146,13 @@ pub(crate) fn run(shapes: &Shapes, plan: &Plan) -> Result<Results> {
     suite.workload(Workload::W3, Pace::Open((full / 2.0).max(1.0)))?;
     suite.workload(Workload::W4, Pace::Closed)?;
     suite.million()?;
-    for subscribers in if plan.quick { QUICK_SUBSCRIBERS } else { SUBSCRIBERS } {
+    for subscribers in if options.quick { QUICK_SUBSCRIBERS } else { SUBSCRIBERS } {
         suite.live(*subscribers, (full / 2.0).max(1.0))?;
     }
-    if plan.reads > 0 {
+    if options.reads > 0 {
         suite.reads()?;
         suite.stalled()?;
+        suite.evaluation()?;
     }
     Ok(suite.results)
 }
@@ -163,7 +171,7 @@ pub(crate) fn write(results: &impl Serialize, file: &Path) -> Result<()> {
 
 struct Suite<'a> {
     shapes: &'a Shapes,
-    plan: &'a Plan,
+    options: &'a Options,
     /// Collectors started so far: each run has its own seed and its own folder.
     runs: u64,
     results: Results,
@@ -173,15 +181,15 @@ impl Suite<'_> {
     fn start(&mut self, what: &str) -> Result<Server> {
         eprintln!("{what} ...");
         self.runs += 1;
-        Server::start(&self.plan.binary, &self.plan.folder, self.seed())
+        Server::start(&self.options.binary, &self.options.folder, self.seed())
     }
 
     fn seed(&self) -> u64 {
-        self.plan.seed.wrapping_add(self.runs)
+        self.options.seed.wrapping_add(self.runs)
     }
 
     fn idle_at_most(&self) -> Duration {
-        if self.plan.quick { QUICK_IDLE_AT_MOST } else { IDLE_AT_MOST }
+        if self.options.quick { QUICK_IDLE_AT_MOST } else { IDLE_AT_MOST }
     }
 
     /// Runs a workload and returns its requests a second.
@@ -191,17 +199,17 @@ impl Suite<'_> {
             Pace::Open(rate) => format!("{} at {rate:.0}/s", workload.name()),
         };
         let server = self.start(&name)?;
-        let plan = ingest::Plan {
+        let options = ingest::Options {
             workload,
-            duration: if self.plan.quick { QUICK_EACH } else { EACH },
+            duration: if self.options.quick { QUICK_EACH } else { EACH },
             connections: workload.connections(),
             pace,
-            pool_rate: workload.pool_rate() / if self.plan.quick { 4.0 } else { 1.0 },
+            pool_rate: workload.pool_rate() / if self.options.quick { 4.0 } else { 1.0 },
             seed: self.seed(),
             watched: Watched { collectors: &[server.pid()], database: None },
         };
         let measured =
-            ingest::run(self.shapes, from_ref(&server.target), &plan).with_context(|| name.clone())?;
+            ingest::run(self.shapes, from_ref(&server.target), &options).with_context(|| name.clone())?;
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
         self.fault(&name, measured.account.faults());
         let rows = &mut self.results.rows;
@@ -222,15 +230,15 @@ impl Suite<'_> {
 
     fn million(&mut self) -> Result<()> {
         let server = self.start("a stream of many events")?;
-        let quick = self.plan.quick;
-        let plan = million::Plan {
+        let quick = self.options.quick;
+        let options = million::Options {
             events: if quick { QUICK_MILLION } else { MILLION },
             batches: if quick { QUICK_SINGLE_BATCHES } else { SINGLE_BATCHES },
             step: 1,
             seed: self.seed(),
             pid: Some(server.pid()),
         };
-        let million = million::run(&server.target, plan)?;
+        let million = million::run(&server.target, options)?;
         self.results.rows.extend(rows::of_million(&million));
         self.results.million = million;
         server.stop()
@@ -239,16 +247,16 @@ impl Suite<'_> {
     fn live(&mut self, subscribers: usize, rate: f64) -> Result<()> {
         let name = format!("{subscribers} readers of the live stream");
         let server = self.start(&name)?;
-        let plan = live::Plan {
+        let options = live::Options {
             subscribers,
-            duration: if self.plan.quick { QUICK_EACH } else { EACH },
+            duration: if self.options.quick { QUICK_EACH } else { EACH },
             rate: Some(rate),
             seed: self.seed(),
             deaf: false,
             pid: Some(server.pid()),
         };
         let measured =
-            live::run(self.shapes, live::Ends::of(&server.target), plan).with_context(|| name.clone())?;
+            live::run(self.shapes, live::Ends::new(&server.target), options).with_context(|| name.clone())?;
         self.fault(&name, measured.faults());
         self.results.rows.extend(rows::of_live(&measured));
         self.results.live.push(measured);
@@ -256,12 +264,13 @@ impl Suite<'_> {
     }
 
     fn reads(&mut self) -> Result<()> {
-        let server = self.start(&format!("reads from {} queries", self.plan.reads))?;
-        let plan = fill::Plan { count: self.plan.reads, seed: self.seed(), end_unix_ns: clock::unix_ns() };
-        let filled = fill::run(&server.target, plan)?;
+        let server = self.start(&format!("reads from {} queries", self.options.reads))?;
+        let options =
+            fill::Options { count: self.options.reads, seed: self.seed(), end_unix_ns: clock::unix_ns() };
+        let filled = fill::run(&server.target, options)?;
         self.fault("fill", filled.faults());
         let aftermath = wait_until_idle(server.pid(), self.idle_at_most())?;
-        let each = if self.plan.quick { QUICK_READS_EACH } else { READS_EACH };
+        let each = if self.options.quick { QUICK_READS_EACH } else { READS_EACH };
         let reads = reads::run(&server.target, each, self.seed())?;
         let memory_mb = crate::process::memory_peak_mb(server.pid())?;
         let disk_bytes = disk_bytes(&server.data())? as f64;
@@ -274,26 +283,26 @@ impl Suite<'_> {
         for read in &reads {
             self.fault(&read.name, read.faults());
         }
-        let quick = self.plan.quick;
-        let plan = beside::Plan {
+        let quick = self.options.quick;
+        let options = beside::Options {
             readers: OVERVIEW_READERS,
             rounds: if quick { 1 } else { OVERVIEW_ROUNDS },
             duration: if quick { QUICK_EACH } else { EACH },
             rate: None,
             seed: self.seed(),
         };
-        let beside = beside::run(self.shapes, &server.target, plan)?;
+        let beside = beside::run(self.shapes, &server.target, options)?;
         self.fault("W3 beside overviews", beside.faults.clone());
         self.results.rows.extend(rows::of_beside(&beside));
         self.results.beside = Some(beside);
         eprintln!("reads on a busy machine ...");
-        let plan = busy::Plan {
+        let options = busy::Options {
             loops: LOOPS_A_CORE * self.results.cores,
             rounds: if quick { 1 } else { BUSY_ROUNDS },
             count: if quick { QUICK_BUSY_EACH } else { BUSY_EACH },
             seed: self.seed(),
         };
-        let busy = busy::run(&server.target, plan)?;
+        let busy = busy::run(&server.target, options)?;
         self.results.rows.extend(busy::rows(&busy));
         for measured in &busy {
             self.fault(&measured.name, measured.faults.clone());
@@ -307,20 +316,41 @@ impl Suite<'_> {
     fn stalled(&mut self) -> Result<()> {
         eprintln!("readers that never read ...");
         self.runs += 1;
-        let quick = self.plan.quick;
+        let quick = self.options.quick;
         let (readers, labels) = if quick { QUICK_STALLED } else { STALLED };
-        let plan = stalled::Plan {
-            binary: self.plan.binary.clone(),
-            folder: self.plan.folder.clone(),
+        let options = stalled::Options {
+            binary: self.options.binary.clone(),
+            folder: self.options.folder.clone(),
             labels,
             readers,
             duration: if quick { QUICK_EACH } else { EACH },
             seed: self.seed(),
         };
-        let stalled = stalled::run(&plan)?;
+        let stalled = stalled::run(&options)?;
         self.fault("readers that never read", stalled.faults.clone());
         self.results.rows.extend(stalled.rows());
         self.results.stalled = Some(stalled);
+        Ok(())
+    }
+
+    fn evaluation(&mut self) -> Result<()> {
+        eprintln!("evaluation of ended runs ...");
+        self.runs += 1;
+        let quick = self.options.quick;
+        let (labels, before) = if quick { QUICK_EVALUATED } else { EVALUATED };
+        let options = evaluation::Options {
+            binary: self.options.binary.clone(),
+            folder: self.options.folder.clone(),
+            labels,
+            before,
+            rate: if quick { 100.0 } else { 1_000.0 },
+            duration: if quick { QUICK_EACH } else { EACH },
+            seed: self.seed(),
+        };
+        let measured = evaluation::run(&options)?;
+        self.fault("evaluation of ended runs", measured.faults.clone());
+        self.results.rows.extend(measured.rows());
+        self.results.evaluation = Some(measured);
         Ok(())
     }
 

@@ -103,11 +103,11 @@ impl Shapes {
     ///
     /// # Errors
     /// When the captures lack one of the shapes.
-    pub(crate) fn of(captures: Vec<Capture>) -> Result<Self> {
+    pub(crate) fn from_captures(captures: Vec<Capture>) -> Result<Self> {
         let process = captures.first().context("no captures")?.process.clone();
         let lives = LIVES
             .iter()
-            .map(|(label, count)| Ok(std::iter::repeat_n(Life::of(&captures, label)?, *count)))
+            .map(|(label, count)| Ok(std::iter::repeat_n(Life::from_captures(&captures, label)?, *count)))
             .collect::<Result<Vec<_>>>()?
             .into_iter()
             .flatten()
@@ -150,7 +150,7 @@ impl Shapes {
 }
 
 impl Life {
-    fn of(captures: &[Capture], label: &str) -> Result<Self> {
+    fn from_captures(captures: &[Capture], label: &str) -> Result<Self> {
         let begins = |line: &&Line| line.kind == Kind::Started && line.label.as_deref() == Some(label);
         let query =
             &lines(captures).find(begins).with_context(|| format!("no captured start of {label}"))?.query;

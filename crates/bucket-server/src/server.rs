@@ -108,7 +108,7 @@ impl BucketServer {
     /// When the system gives it no thread to do so.
     pub fn stop(&mut self) {
         if let Some(runtime) = self.running.take() {
-            // Who calls may be a task of another runtime, which must not wait for one.
+            // The caller may be a task of another runtime, which must not wait for one.
             let stopped = thread::spawn(move || runtime.shutdown_timeout(STOPPED_WITHIN)).join();
             stopped.expect("no panic");
         }

@@ -70,7 +70,7 @@ impl Shared {
     /// Notes how the query ended; only the first end counts.
     fn end(&self, outcome: Outcome) {
         if self.ended.get().is_none() {
-            let _ = self.ended.set((Instant::now(), outcome));
+            let _ = self.ended.set((crate::now(), outcome));
         }
     }
 }

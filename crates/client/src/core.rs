@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use queryscope_protocol::limits::SENDER_FLUSH;
 use queryscope_protocol::{BatchWriter, Process, StreamId};
-use uuid::Uuid;
 
 use crate::active::Shared;
 use crate::exporter::{Exporter, StartError, Stream};
@@ -19,7 +18,7 @@ use crate::process_cpu::ProcessCpu;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::query::Query;
-use crate::random::Random;
+use crate::random::{Random, random_id};
 use crate::redaction::Redaction;
 use crate::registry::Registry;
 use crate::sampler::Sampler;
@@ -74,7 +73,7 @@ impl Core {
         host: Arc<dyn Host>,
         forked: bool,
     ) -> Result<Self, StartError> {
-        let stream = Stream { id: StreamId::new(Uuid::new_v4()), pid: host.pid(), forked };
+        let stream = Stream { id: StreamId::new(random_id()), pid: host.pid(), forked };
         let problems = Arc::new(Problems::default());
         let random = Arc::new(Random::from_system());
         let registry = Arc::new(Registry::new(FOLLOWED_MAX));
@@ -148,7 +147,9 @@ impl Core {
         while core.pid != pid {
             let start = || {
                 Self::start(Arc::clone(&core.settings), Arc::clone(&core.host), true)
-                    .inspect_err(|error| log::warn!(target: "queryscope", "telemetry: not started after a fork: {error}"))
+                    .inspect_err(|error| {
+                        log::warn!(target: "queryscope", "telemetry: not started after a fork: {error}");
+                    })
                     .ok()
                     .map(Box::new)
             };

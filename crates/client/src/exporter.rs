@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use queryscope_protocol::{FormatError, StreamId};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::redaction::Redaction;
@@ -61,6 +63,11 @@ pub struct Batch<'b> {
 }
 
 impl Batch<'_> {
+    /// The profiles of the queries that ended, each as JSON (profile@1).
+    pub fn finished_profiles(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter_map(|line| finished_profile(line))
+    }
+
     /// Writes the lines of the batch, each ended by a line feed.
     ///
     /// # Errors
@@ -72,6 +79,19 @@ impl Batch<'_> {
         }
         Ok(())
     }
+}
+
+/// The profile of a `query.finished` event, as it stands in its line.
+fn finished_profile(line: &[u8]) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Finished<'a> {
+        r#type: &'a str,
+        #[serde(borrow)]
+        profile: Option<&'a RawValue>,
+    }
+
+    let event: Finished<'_> = serde_json::from_slice(line).ok()?;
+    event.profile.filter(|_| event.r#type == "query.finished").map(RawValue::get)
 }
 
 /// What became of a batch.

@@ -26,7 +26,7 @@ pub(crate) struct System;
 
 impl Host for System {
     fn now(&self) -> Instant {
-        Instant::now()
+        now()
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the clock that is passed in everywhere else")]
@@ -36,7 +36,7 @@ impl Host for System {
     }
 
     fn worked(&self) -> Duration {
-        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        static BEGIN: LazyLock<Instant> = LazyLock::new(now);
         thread_cpu().unwrap_or_else(|| BEGIN.elapsed())
     }
 
@@ -51,6 +51,12 @@ impl Host for System {
     fn pid(&self) -> u32 {
         std::process::id()
     }
+}
+
+/// This moment, by the clock that tells how long queries ran ([`Query::started`](crate::Query::started)).
+#[expect(clippy::disallowed_methods, reason = "the library's one place that reads this clock")]
+pub fn now() -> Instant {
+    Instant::now()
 }
 
 /// CPU time that the thread which asks has used; `None` where threads have no such clock, as on Windows.
@@ -97,7 +103,7 @@ pub(crate) mod fake {
     impl Fake {
         pub(crate) fn new() -> Self {
             Self {
-                begin: Instant::now(),
+                begin: now(),
                 since_ns: AtomicU64::new(0),
                 worked_ns: AtomicU64::new(0),
                 process_ns: AtomicU64::new(0),

@@ -143,7 +143,7 @@ impl Delivery for HttpDelivery {
             return Answer::Refused { problem: format!("a batch cannot be compressed: {error}") };
         }
         let left =
-            deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(crate::now()));
         let posted = self
             .agent
             .post(&self.address)

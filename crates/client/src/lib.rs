@@ -39,9 +39,10 @@
 //! # }
 //! ```
 //!
-//! `examples/toy_engine.rs` is a whole engine; `docs/client.md` in the repository has every option.
+//! `examples/toy_engine.rs` is a whole engine; `docs/reference/client.md` in the repository has every option.
 
 mod active;
+mod console;
 mod core;
 mod exporter;
 mod files;
@@ -70,9 +71,10 @@ mod telemetry;
 pub use queryscope_protocol as protocol;
 
 pub use active::ActiveQuery;
+pub use console::ConsoleTable;
 pub use exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 pub use files::{EventsFile, ProfilesFile};
-pub use host::thread_cpu;
+pub use host::{now, thread_cpu};
 pub use http::{HttpExporter, retry_after};
 pub use install::{InstallError, Installed, install, installed, uninstall};
 pub use query::Query;

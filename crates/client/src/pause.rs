@@ -17,7 +17,7 @@ pub(crate) struct Pause {
 
 impl Pause {
     /// The pause after one more failure: what the server asked for, up to the age at which events are dropped, else
-    /// 1, 2, 4 … 30 s, of which between a half and all.
+    /// exponential backoff from 1 s to 30 s with 50 % jitter.
     pub(crate) fn after_failure(&mut self, asked: Option<Duration>, random: &Random) -> Duration {
         if let Some(asked) = asked {
             return asked.clamp(RETRY_PAUSE_MIN, SENDER_EVENT_AGE_MAX);

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn between_two_looks_time_is_spread_evenly() {
-        let begin = Instant::now();
+        let begin = crate::now();
         let ms = Duration::from_millis;
         let mut cpu = ProcessCpu::default();
         cpu.look(begin + ms(100), Some(ms(10)));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn old_looks_are_forgotten() {
-        let begin = Instant::now();
+        let begin = crate::now();
         let mut cpu = ProcessCpu::default();
         for second in 0..100 {
             cpu.look(begin + Duration::from_secs(second), Some(Duration::from_secs(second)));
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn without_a_clock_nothing_is_known() {
         let mut cpu = ProcessCpu::default();
-        cpu.look(Instant::now(), None);
-        assert_eq!(cpu.at(Instant::now()), None);
+        cpu.look(crate::now(), None);
+        assert_eq!(cpu.at(crate::now()), None);
     }
 }

@@ -11,6 +11,12 @@ use uuid::Uuid;
 /// The increment of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// A random id, from the system.
+#[expect(clippy::disallowed_methods, reason = "the library's one place that asks the system for randomness")]
+pub(crate) fn random_id() -> Uuid {
+    Uuid::new_v4()
+}
+
 /// A stream of numbers, from a seed.
 #[derive(Debug)]
 pub(crate) struct Random {
@@ -24,7 +30,7 @@ impl Random {
 
     /// A generator that no other process shares.
     pub(crate) fn from_system() -> Self {
-        Self::new(Uuid::new_v4().as_u64_pair().1 ^ Uuid::new_v4().as_u64_pair().0)
+        Self::new(random_id().as_u64_pair().1 ^ random_id().as_u64_pair().0)
     }
 
     /// SplitMix64: bijective mixing of a counter.

@@ -19,8 +19,8 @@ use crate::readings::Readings;
 pub trait QuerySource: Send + Sync + 'static {
     /// The plans, without counters.
     ///
-    /// A literal value within the text of a property stands in quotes (`'…'` or `"…"`, doubled inside) or is a number: what
-    /// redaction masks.
+    /// A literal value within the text of a property stands in quotes (`'…'` or `"…"`, doubled inside) or is a
+    /// number: what redaction masks.
     fn plan(&self) -> Plan<'static>;
 
     /// Reads the counters of the physical nodes, counted since the start of the query.

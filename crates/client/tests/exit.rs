@@ -2,38 +2,26 @@
 //!
 //! The test runs its own binary once more, in which [`child`] exits.
 
+#![expect(clippy::disallowed_methods, reason = "real time passes in these tests")]
+
+mod common;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
-use queryscope_client::protocol::{Event, EventKind, Plan};
-use queryscope_client::{
-    EventsFile, Exporter, HttpExporter, Query, QuerySource, Readings, Telemetry, install, installed,
-};
+use queryscope_client::protocol::{Event, EventKind};
+use queryscope_client::{EventsFile, Exporter, HttpExporter, Telemetry, install};
+
+use common::run_query;
 
 /// What the child does; the test is another one without it.
 const PART: &str = "QUERYSCOPE_TEST_EXIT";
 /// Where it sends to.
 const TARGET: &str = "QUERYSCOPE_TEST_EXIT_TARGET";
-
-struct Nothing;
-
-impl QuerySource for Nothing {
-    fn plan(&self) -> Plan<'static> {
-        Plan::default()
-    }
-
-    fn sample(&self, _readings: &mut Readings) {}
-}
-
-fn run_query(label: &'static str) {
-    let telemetry = installed().expect("installed");
-    telemetry.begin(Query::new().label(label), Arc::new(Nothing)).finish();
-}
 
 fn start(exporter: impl Exporter) {
     let telemetry = Telemetry::builder().exporter(exporter).start().expect("threads");

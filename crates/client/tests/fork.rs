@@ -2,27 +2,15 @@
 //! the one that forks.
 #![cfg(unix)]
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-use queryscope_client::protocol::{Event, EventKind, Plan};
-use queryscope_client::{EventsFile, Query, QuerySource, Readings, Telemetry, install, installed};
+use queryscope_client::protocol::{Event, EventKind};
+use queryscope_client::{EventsFile, Telemetry, install};
 
-struct Nothing;
-
-impl QuerySource for Nothing {
-    fn plan(&self) -> Plan<'static> {
-        Plan::default()
-    }
-
-    fn sample(&self, _readings: &mut Readings) {}
-}
-
-fn run_query(label: &'static str) {
-    let telemetry = installed().expect("installed");
-    telemetry.begin(Query::new().label(label), Arc::new(Nothing)).finish();
-}
+use common::run_query;
 
 /// The process a file is of, its stream, and the labels of its queries.
 fn read(path: &Path) -> (Option<u64>, String, BTreeSet<String>) {

@@ -1,5 +1,7 @@
 //! Over TLS to a server that the system trusts, and to one that it does not. `SSL_CERT_FILE` says what is trusted,
 //! so each sender is a process of its own: this binary once more.
+
+#![expect(clippy::disallowed_methods, reason = "real time passes in these tests")]
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -9,12 +9,13 @@ use queryscope_store::{Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::away::Needed;
+use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::read::Answers;
+use crate::read::{Answers, Detectors};
 use crate::readers::Readers;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
@@ -33,12 +34,14 @@ pub(crate) struct App {
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
+    /// What the evaluation of ended runs tells of itself, and what wakes it.
+    pub(crate) evaluation: Gauges,
     /// Requests of readers that are answered.
     pub(crate) readers: Readers,
     /// Live streams, which are among these.
     pub(crate) live_readers: Readers,
-    pub(crate) store_needed: Needed,
-    pub(crate) recordings_needed: Needed,
+    pub(crate) store_health: DependencyHealth,
+    pub(crate) recordings_health: DependencyHealth,
     /// Whether batches are refused for want of room.
     pub(crate) store_room: Shortage,
     /// Whether recordings cannot be written for want of room.
@@ -46,6 +49,8 @@ pub(crate) struct App {
     /// Whether the store's files are not where a later start would look for them.
     pub(crate) displaced: AtomicBool,
     pub(crate) answers: Answers,
+    /// Detectors of queries that readers asked for.
+    pub(crate) detectors: Detectors,
     /// Where work is done that gives way to ingest.
     pub(crate) background: Threads,
     /// Wakes the sealer when a query may have ended.

@@ -1,4 +1,4 @@
-//! What the service needs and cannot reach at the moment, and since when.
+//! Since when a dependency (the store, or the place of the recordings) cannot be reached.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -9,17 +9,17 @@ const THERE: i64 = i64::MIN;
 /// Something the service needs: its store, or where recordings lie. Times are those of
 /// [`Clock::steady_ms`](crate::Clock::steady_ms).
 #[derive(Debug)]
-pub(crate) struct Needed {
+pub(crate) struct DependencyHealth {
     away_since_ms: AtomicI64,
 }
 
-impl Default for Needed {
+impl Default for DependencyHealth {
     fn default() -> Self {
         Self { away_since_ms: AtomicI64::new(THERE) }
     }
 }
 
-impl Needed {
+impl DependencyHealth {
     /// Notes that it could not be reached; whether it could before.
     pub(crate) fn failed(&self, now_ms: i64) -> bool {
         let order = Ordering::Relaxed;
@@ -49,14 +49,14 @@ mod tests {
 
     #[test]
     fn it_is_away_from_the_first_failure_until_it_is_reached() {
-        let needed = Needed::default();
-        assert_eq!((needed.away(5), needed.reached(5)), (None, None));
-        assert!(needed.failed(1_000));
-        assert!(!needed.failed(2_000), "it is known");
-        assert_eq!(needed.away(4_000), Some(Duration::from_secs(3)));
-        assert_eq!(needed.away(0), Some(Duration::ZERO));
-        assert_eq!(needed.reached(5_000), Some(Duration::from_secs(4)));
-        assert_eq!(needed.away(6_000), None);
-        assert!(needed.failed(7_000), "once more");
+        let health = DependencyHealth::default();
+        assert_eq!((health.away(5), health.reached(5)), (None, None));
+        assert!(health.failed(1_000));
+        assert!(!health.failed(2_000), "it is known");
+        assert_eq!(health.away(4_000), Some(Duration::from_secs(3)));
+        assert_eq!(health.away(0), Some(Duration::ZERO));
+        assert_eq!(health.reached(5_000), Some(Duration::from_secs(4)));
+        assert_eq!(health.away(6_000), None);
+        assert!(health.failed(7_000), "once more");
     }
 }

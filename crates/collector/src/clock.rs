@@ -50,7 +50,7 @@ pub struct SystemClock {
 impl SystemClock {
     /// Begins with the time of the system.
     pub fn new() -> Self {
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         let begun_unix_ns = system_unix_ns();
         Self { begun, begun_unix_ns, wall: Wall::new(begun_unix_ns) }
     }
@@ -173,7 +173,7 @@ mod tests {
         let clock = SystemClock::new();
         let (first, steady_ms) = (clock.unix_ns(), clock.steady_ms());
         assert!(before <= first && first <= system_unix_ns() + nanos(STEP), "{before} {clock:?}");
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         while begun.elapsed() < Duration::from_millis(2) {}
         assert!(clock.unix_ns() >= first + 2_000_000 && clock.steady_ms() > steady_ms);
         assert_eq!(clock.steps(), 0);

@@ -11,13 +11,14 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::away::Needed;
+use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::error::ApiError;
+use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
-use crate::read::Answers;
+use crate::read::{Answers, Detectors};
 use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
@@ -57,25 +58,28 @@ impl Collector {
         let tokens = Tokens::new(settings.tokens.clone());
         tokens.replace(store.tokens().await?);
         let parallel = std::thread::available_parallelism().map_or(2, usize::from);
+        let evaluation = Gauges::default();
         let app = App {
             store,
             recordings,
             clock,
             tokens,
-            metrics: Metrics::new(commits),
+            metrics: Metrics::new(commits, &evaluation),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
+            evaluation,
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),
-            store_needed: Needed::default(),
-            recordings_needed: Needed::default(),
+            store_health: DependencyHealth::default(),
+            recordings_health: DependencyHealth::default(),
             store_room: Shortage::default(),
             recordings_room: Shortage::default(),
             displaced: AtomicBool::new(false),
             answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
+            detectors: Detectors::default(),
             background: background::threads(),
             committed: Notify::new(),
             reached: Notify::new(),

@@ -1,34 +1,46 @@
-//! What goes on in the background while the service runs.
+//! The background jobs of the service, started and stopped together.
+//!
+//! Sealing, retention and the sweep of versions change recordings: they take turns by `recordings_lock.rs`.
 
+mod mutes;
 pub(crate) mod reach;
+mod recordings_lock;
 mod retention;
 mod sealing;
 mod silence;
 mod tokens;
-mod turn;
 mod versions;
 
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::app::App;
-use crate::live;
-use turn::Turns;
+use crate::trace::job;
+use crate::{evaluation, live};
+use recordings_lock::RecordingsLock;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.
 pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
-    let turns = Turns::new(app.settings.recordings_lock.clone());
-    let turns = Arc::new(turns.in_folder(app.settings.recordings_folder.clone()));
-    jobs.spawn_on(live::run(Arc::clone(app), stop.clone()), app.live.threads.handle());
-    jobs.spawn(silence::run(Arc::clone(app), stop.clone()));
-    jobs.spawn(tokens::run(Arc::clone(app), stop.clone()));
-    jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&turns)));
-    jobs.spawn(reach::run(Arc::clone(app), stop.clone()));
-    jobs.spawn(versions::run(Arc::clone(app), stop.clone(), Arc::clone(&turns), versions::FIRST_AFTER));
-    jobs.spawn(retention::run(Arc::clone(app), stop.clone(), turns));
+    let lock = RecordingsLock::new(app.settings.recordings_lock.clone());
+    let lock = Arc::new(lock.in_folder(app.settings.recordings_folder.clone()));
+    jobs.spawn_on(
+        live::run(Arc::clone(app), stop.clone()).instrument(job("live")),
+        app.live.threads.handle(),
+    );
+    let evaluation = evaluation::run(Arc::clone(app), stop.clone()).instrument(job("evaluation"));
+    jobs.spawn_on(evaluation, app.background.handle());
+    jobs.spawn(silence::run(Arc::clone(app), stop.clone()).instrument(job("silence")));
+    jobs.spawn(mutes::run(Arc::clone(app), stop.clone()).instrument(job("mutes")));
+    jobs.spawn(tokens::run(Arc::clone(app), stop.clone()).instrument(job("tokens")));
+    jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&lock)).instrument(job("sealing")));
+    jobs.spawn(reach::run(Arc::clone(app), stop.clone()).instrument(job("reach")));
+    let versions = versions::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), versions::FIRST_AFTER);
+    jobs.spawn(versions.instrument(job("versions")));
+    jobs.spawn(retention::run(Arc::clone(app), stop.clone(), lock).instrument(job("retention")));
     jobs
 }
 

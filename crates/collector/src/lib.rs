@@ -2,14 +2,16 @@
 //!
 //! [`Collector`] joins a [`Store`](queryscope_store::Store), the recordings and a clock into the service:
 //! senders post batches to `/v1/events`, readers ask `/api/...`, and jobs in the background end silent
-//! queries, seal recordings and delete what is too old. It names no concrete store.
+//! runs, seal recordings and delete what is too old. It names no concrete store.
 
+mod act;
 mod app;
 mod away;
 mod background;
 mod clock;
 mod collector;
 mod error;
+mod evaluation;
 mod held;
 mod ingest;
 mod jobs;
@@ -27,10 +29,12 @@ mod settings;
 mod shortage;
 mod threads;
 mod tokens;
+mod trace;
 
 pub use clock::{Clock, SystemClock};
 pub use collector::{Collector, Ingested};
 pub use error::ApiError;
+pub use evaluation::{Again, NotAgain};
 pub use metrics::CommitMetrics;
 pub use router::openapi;
 pub use routes::Routes;

@@ -19,17 +19,17 @@ mod pace;
 mod progress;
 mod reader;
 mod running;
-mod seat;
 mod snapshot;
+mod subscriber;
 mod topic;
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
+use parking_lot::Mutex;
 use queryscope_protocol::QueryId;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -42,18 +42,18 @@ pub(crate) use hub::run;
 pub(crate) use one::{__path_one, one};
 pub(crate) use progress::Pulse;
 pub(crate) use running::{__path_running, running};
-pub(crate) use seat::Cut;
 pub(crate) use snapshot::Snapshot;
+pub(crate) use subscriber::Cut;
 
 use board::Opening;
 use journal::Place;
-use seat::Seat;
+use subscriber::Subscriber;
 
 /// Threads of the hub and the streams: one may write to readers while the hub has the other.
 const THREADS: usize = 2;
 /// Further ones for reading what is stored.
 const BLOCKING_MAX: usize = 16;
-/// Readers that may wait to be let in; further ones wait for a place among these.
+/// Capacity of the queue of readers that wait to be let in. Where it is full, callers wait for room.
 const WAITING_MAX: usize = 1024;
 /// How long a reader waits to be let in before it is told to try again.
 const LET_IN_WAIT: Duration = Duration::from_secs(30);
@@ -62,10 +62,10 @@ const RETRY: Bytes = Bytes::from_static(b"retry: 2000\n\n");
 
 /// What readers ask of the hub.
 enum Command {
-    /// A seat at the stream of all running queries.
-    All { resume: Option<Place>, seat: Seat<message::Sent>, opening: oneshot::Sender<Opening> },
-    /// A seat at the stream of one query.
-    One { query_id: QueryId, seat: Seat<topic::Update>, seated: oneshot::Sender<()> },
+    /// Subscribes to the stream of all running queries.
+    All { resume: Option<Place>, subscriber: Subscriber<message::Sent>, opening: oneshot::Sender<Opening> },
+    /// Subscribes to the stream of one query.
+    One { query_id: QueryId, subscriber: Subscriber<topic::Update>, subscribed: oneshot::Sender<()> },
 }
 
 /// The hub, as handlers see it.
@@ -94,7 +94,7 @@ impl Live {
 
     /// What readers ask; the first hub that starts takes it.
     fn take_inbox(&self) -> Option<mpsc::Receiver<Command>> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.inbox.lock().take()
     }
 
     /// Asks the hub and waits for its answer.

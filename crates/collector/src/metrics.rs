@@ -1,6 +1,7 @@
 //! Figures for the operator, in Prometheus text.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -11,9 +12,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use queryscope_store::StoreStats;
+use queryscope_issues::{Kind, State};
+use queryscope_store::{IssueCount, StoreStats};
 
 use crate::error::ApiError;
+use crate::evaluation::Gauges;
 use crate::ingest::EVENTS;
 
 /// Content type of the figures.
@@ -31,8 +34,8 @@ struct Route {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Reason {
-    reason: &'static str,
+pub(crate) struct Reason {
+    pub(crate) reason: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -40,16 +43,25 @@ struct Operation {
     operation: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Issues {
+    kind: &'static str,
+    state: &'static str,
+}
+
 /// What is of the moment in which figures are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Moment {
     /// `None` while the store cannot be asked; its figures are those of before.
     pub(crate) stats: Option<StoreStats>,
+    /// The same of issues; kinds and states of which there are none are left out.
+    pub(crate) issues: Option<Vec<IssueCount>>,
     pub(crate) body_bytes: usize,
     pub(crate) requests: usize,
     pub(crate) readers: usize,
     pub(crate) store_away: Duration,
     pub(crate) recordings_away: Duration,
+    pub(crate) evaluation_lag: Duration,
 }
 
 /// What connections are counted into.
@@ -164,10 +176,13 @@ pub(crate) struct Metrics {
     recordings_away_s: Gauge,
     store_away_s: Gauge,
     pub(crate) deleted: Counter,
+    evaluation_lag_s: Gauge<f64, AtomicU64>,
+    /// Issues that are not resolved.
+    issues: Family<Issues, Gauge>,
 }
 
 impl Metrics {
-    pub(crate) fn new(commits: CommitMetrics) -> Self {
+    pub(crate) fn new(commits: CommitMetrics, evaluation: &Gauges) -> Self {
         let mut metrics = Self { registry: Registry::with_prefix("queryscope"), ..Self::default() };
         let registry = &mut metrics.registry;
         registry.register("http_requests", "Requests answered", metrics.answers.clone());
@@ -177,6 +192,7 @@ impl Metrics {
             metrics.durations.routes.clone(),
         );
         metrics.register_connections();
+        metrics.register_evaluation(evaluation);
         let registry = &mut metrics.registry;
         registry.register("events_accepted", "Events stored", metrics.accepted.clone());
         registry.register(
@@ -261,6 +277,11 @@ impl Metrics {
             "For how long the store cannot be reached; 0 while it can",
             metrics.store_away_s.clone(),
         );
+        registry.register(
+            "issues",
+            "Issues that are not resolved, by kind and state",
+            metrics.issues.clone(),
+        );
         registry.register("queries_deleted", "Queries retention deleted", metrics.deleted.clone());
         metrics
     }
@@ -281,6 +302,35 @@ impl Metrics {
             "readers_refused",
             "Requests of readers answered 503 because there are as many live streams, or readers in all, as may be",
             self.readers_refused.clone(),
+        );
+    }
+
+    fn register_evaluation(&mut self, evaluation: &Gauges) {
+        let registry = &mut self.registry;
+        registry.register(
+            "evaluation_pending",
+            "Ended runs that waited for their evaluation when they were last looked for",
+            evaluation.pending.clone(),
+        );
+        registry.register(
+            "evaluation_lag_seconds",
+            "For how long the ended run that waits longest has waited, at most; \
+             0 on a collector that does not evaluate",
+            self.evaluation_lag_s.clone(),
+        );
+        registry.register("evaluation_runs", "Ended runs that were evaluated", evaluation.evaluated.clone());
+        for reason in ["flood", "unreadable", "failed"] {
+            let _ = evaluation.skipped.get_or_create(&Reason { reason });
+        }
+        registry.register(
+            "evaluation_runs_skipped",
+            "Ended runs that were not evaluated: too many ended, their events cannot be read, or the evaluation failed",
+            evaluation.skipped.clone(),
+        );
+        registry.register(
+            "evaluation_cpu_seconds",
+            "CPU time of the evaluation of ended runs, what it reads and writes included",
+            evaluation.cpu_seconds.clone(),
         );
     }
 
@@ -330,13 +380,28 @@ impl Metrics {
             set(&self.store_bytes, stats.bytes);
             set(&self.log_bytes, stats.log_bytes);
         }
+        if let Some(issues) = &moment.issues {
+            for (kind, state) in Kind::ALL.into_iter().flat_map(|kind| State::ALL.map(|state| (kind, state)))
+            {
+                if state != State::Resolved {
+                    let of = |each: &&IssueCount| (each.kind, each.state) == (kind, state);
+                    let count = issues.iter().find(of).map_or(0, |each| each.count);
+                    let labels = Issues { kind: kind.name(), state: state.name() };
+                    set(&self.issues.get_or_create_owned(&labels), count);
+                }
+            }
+        }
         set(&self.body_bytes, moment.body_bytes as u64);
         set(&self.requests, moment.requests as u64);
         set(&self.readers, moment.readers as u64);
         set(&self.store_away_s, moment.store_away.as_secs());
         set(&self.recordings_away_s, moment.recordings_away.as_secs());
+        self.evaluation_lag_s.set(moment.evaluation_lag.as_secs_f64());
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,16 @@
 //! The read API.
 
 mod answers;
+mod asked;
+mod changes;
 mod compare;
 mod conditional;
 mod cursor;
+mod diagnosed;
 mod facets;
 mod groups;
 mod insights;
+mod issues;
 mod list;
 mod metrics;
 mod offload;
@@ -25,18 +29,26 @@ mod usual;
 mod versions;
 
 pub(crate) use answers::Answers;
+pub(crate) use asked::Asked;
+#[cfg(test)]
+pub(crate) use asked::read;
+pub(crate) use changes::{__path_change, __path_changes, change, changes};
 pub(crate) use compare::{__path_compare, compare};
 pub(crate) use conditional::validate;
+pub(crate) use diagnosed::Detectors;
 pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};
 pub(crate) use insights::{__path_insights, insights};
+pub(crate) use issues::{
+    __path_issue, __path_issues, IssueDetail, detail, issue, issue_id, issues, no_issue,
+};
 pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;
 pub(crate) use offload::offload;
 pub(crate) use overview::{__path_overview, overview};
-pub(crate) use params::{Params, ProjectFilter, SourceFilters, source_filter};
+pub(crate) use params::{ProjectFilter, SourceFilters};
 pub(crate) use progress::{__path_progress, progress};
-pub(crate) use query::{__path_query, parse, query, text, unknown};
+pub(crate) use query::{__path_query, QueryPath, find, query};
 pub(crate) use recording::{__path_recording, recording};
 pub(crate) use summary::QuerySummary;
 pub(crate) use unreadable::unreadable;

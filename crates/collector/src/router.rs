@@ -1,7 +1,9 @@
 //! Which path is answered by what.
+//!
+//! `POST /v1/events` is registered here for the API's document and for other methods; its requests go to
+//! `ingest::events` from `routes.rs` and never come here.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{StatusCode, header};
@@ -19,17 +21,17 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{ingest, live, page, read, security};
+use crate::{act, ingest, live, page, read, security, trace};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "queryscope",
         description = "Collects the telemetry of running queries and answers what they do and did.\n\n\
-            Every error has a JSON body with `error`, also 400 and 431 to what is no valid HTTP. A head that is cut off \
-            or does not arrive within 30 s, and an HTTP/2 greeting, close the connection without an answer. Reads from \
-            a page of another site are answered 403; links are followed. When as many readers are answered as may be, \
-            reads are answered 503.",
+            Every error has a JSON body with `error`, also 400 and 431 to what is no valid HTTP. A head that is cut \
+            off or does not arrive within 30 s, and an HTTP/2 greeting, close the connection without an answer. Reads \
+            from a page of another site are answered 403; links are followed. When as many readers are answered as may \
+            be, reads are answered 503.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(live::Pulse, live::Snapshot)),
@@ -49,6 +51,20 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::list))
         .routes(routes!(read::query))
         .routes(routes!(read::recording))
+        .routes(routes!(read::changes))
+        .routes(routes!(read::change))
+        .routes(routes!(read::issues))
+        .routes(routes!(read::issue))
+}
+
+/// What people do to issues.
+fn act_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(act::acknowledge))
+        .routes(routes!(act::mute))
+        .routes(routes!(act::resolve))
+        .routes(routes!(act::reopen))
+        .routes(routes!(act::note))
 }
 
 /// Answers over many queries.
@@ -72,6 +88,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let routes = OpenApiRouter::with_openapi(Document::openapi())
         .merge(ingest_routes())
         .merge(read_routes())
+        .merge(act_routes())
         .merge(analysis_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
@@ -84,6 +101,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// Everything: what senders and what readers use.
 pub(crate) fn full(app: &Arc<App>) -> Routes {
     let (read, _) = read_routes().split_for_parts();
+    let (acts, _) = act_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
@@ -96,6 +114,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
         .route("/api/openapi.json", get(|| async move { Json(document) }))
         .layer(from_fn(read::validate))
         .layer(compress)
+        .merge(acts)
         .merge(analyses)
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
@@ -127,10 +146,8 @@ fn finish(routes: Router<Arc<App>>, app: &Arc<App>) -> Routes {
 }
 
 async fn count(State(app): State<Arc<App>>, path: MatchedPath, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let response = next.run(request).await;
-    app.metrics.answered(path.as_str(), response.status(), began);
-    response
+    let method = request.method().clone();
+    trace::answered(&app, method, path.as_str(), next.run(request)).await
 }
 
 /// A person sees a page that says so, a program the error.
@@ -149,7 +166,8 @@ async fn no_such_path(request: Request) -> ApiError {
 async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
-    let allowed = if request.uri().path() == ingest::EVENTS { "POST" } else { "GET, HEAD" };
+    let path = request.uri().path();
+    let allowed = if path == ingest::EVENTS || act::is_action(path) { "POST" } else { "GET, HEAD" };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

@@ -1,10 +1,12 @@
 //! [`Routes`]: everything that is served at one address.
+//!
+//! A batch goes from here to `ingest::events`, past the router. Any other request goes to the router, reads within a
+//! bound on the readers that are answered at the same time.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -14,7 +16,7 @@ use tower::{Service, ServiceExt};
 
 use crate::app::App;
 use crate::held::hold;
-use crate::{ingest, readers, security};
+use crate::{ingest, readers, security, trace};
 
 /// Answers requests.
 ///
@@ -30,6 +32,29 @@ impl Routes {
     pub(crate) fn new(app: &Arc<App>, others: Router) -> Self {
         Self { app: Arc::clone(app), others }
     }
+
+    async fn answer(self, request: Request) -> Response {
+        let Self { app, others } = self;
+        if let Err(error) = security::check_one_host(request.headers()) {
+            return error.into_response();
+        }
+        if request.method() == Method::POST && request.uri().path() == ingest::EVENTS {
+            let answer = ingest::events(State(Arc::clone(&app)), request);
+            return trace::answered(&app, Method::POST, ingest::EVENTS, answer).await;
+        }
+        if readers::is_always_answered(&request) {
+            let Ok(response) = others.oneshot(request).await;
+            return response;
+        }
+        match app.readers.let_in(&app.metrics) {
+            Ok(place) => {
+                let Ok(mut response) = others.oneshot(request).await;
+                hold(&mut response, place);
+                response
+            }
+            Err(error) => error.into_response(),
+        }
+    }
 }
 
 impl Service<Request> for Routes {
@@ -42,33 +67,8 @@ impl Service<Request> for Routes {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        if let Err(error) = security::check_one_host(request.headers()) {
-            return Box::pin(std::future::ready(Ok(security::protect(error.into_response()))));
-        }
-        if request.method() == Method::POST && request.uri().path() == ingest::EVENTS {
-            let app = Arc::clone(&self.app);
-            return Box::pin(async move {
-                let began = Instant::now();
-                let response = ingest::events(State(Arc::clone(&app)), request).await;
-                app.metrics.answered(ingest::EVENTS, response.status(), began);
-                Ok(security::protect(response))
-            });
-        }
-        if readers::is_always_answered(&request) {
-            let answer = self.others.clone().oneshot(request);
-            return Box::pin(async move { answer.await.map(security::protect) });
-        }
-        match self.app.readers.let_in(&self.app.metrics) {
-            Ok(place) => {
-                let answer = self.others.clone().oneshot(request);
-                Box::pin(async move {
-                    let mut response = security::protect(answer.await?);
-                    hold(&mut response, place);
-                    Ok(response)
-                })
-            }
-            Err(error) => Box::pin(std::future::ready(Ok(security::protect(error.into_response())))),
-        }
+        let routes = self.clone();
+        Box::pin(async move { Ok(security::protect(routes.answer(request).await)) })
     }
 }
 

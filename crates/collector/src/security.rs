@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -55,14 +55,33 @@ fn is_own_host(request: &Request, allowed: &[String]) -> bool {
 }
 
 /// Whether a page of another site has a browser ask for data, as browsers say themselves (Fetch Metadata). It could
-/// not read the answer, but have it made, and time it. Links are followed: what they lead to is shown to a person.
+/// not read the answer, but have it made, and time it. Links are followed: what they lead to is shown to a person. A
+/// form that is posted is no link: it would change something.
 fn is_asked_by_another_site(request: &Request) -> bool {
     let is_data = request.uri().path() == "/metrics" || request.uri().path().starts_with("/api/");
     let says = |name, values: &[&str]| {
         request.headers().get(name).is_some_and(|said: &HeaderValue| values.iter().any(|value| said == value))
     };
-    let is_link = says("sec-fetch-mode", &["navigate"]) && says("sec-fetch-dest", &["document"]);
-    is_data && says("sec-fetch-site", &["cross-site", "same-site"]) && !is_link
+    let only_reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_link =
+        only_reads && says("sec-fetch-mode", &["navigate"]) && says("sec-fetch-dest", &["document"]);
+    let is_cross_site = if request.headers().contains_key("sec-fetch-site") {
+        says("sec-fetch-site", &["cross-site", "same-site"]) && !is_link
+    } else {
+        !only_reads && has_foreign_origin(request)
+    };
+    is_data && is_cross_site
+}
+
+/// Whether a request names an origin that is not the address it is for: browsers that say nothing of the site do so in
+/// each request that may change something.
+fn has_foreign_origin(request: &Request) -> bool {
+    let text =
+        |name| request.headers().get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    let Some(origin) = text(header::ORIGIN) else { return false };
+    let own = origin.parse::<Uri>().ok().and_then(|origin| origin.authority().cloned());
+    let host = text(header::HOST).unwrap_or_default();
+    !own.is_some_and(|own| own.as_str().eq_ignore_ascii_case(host))
 }
 
 /// Adds [`PROTECTION`].

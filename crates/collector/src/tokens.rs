@@ -1,8 +1,9 @@
-//! Who may send: tokens, by hash.
+//! The tokens of senders, by hash.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
+use parking_lot::RwLock;
 use queryscope_store::{TokenHash, TokenRecord};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -33,7 +34,7 @@ impl Tokens {
     pub(crate) fn replace(&self, records: Vec<TokenRecord>) {
         let stored =
             records.into_iter().map(|record| Access { hash: record.hash, project: record.project }).collect();
-        *self.stored.write().unwrap_or_else(PoisonError::into_inner) = stored;
+        *self.stored.write() = stored;
     }
 
     /// The project of the token a request carries.
@@ -47,7 +48,7 @@ impl Tokens {
             })
             .ok_or_else(|| ApiError::unauthorized("a token is needed: Authorization: Bearer <token>"))?;
         let hash = hash_token(token);
-        let stored = Arc::clone(&self.stored.read().unwrap_or_else(PoisonError::into_inner));
+        let stored = Arc::clone(&self.stored.read());
         let mut project = None;
         // Every hash is compared, and each in constant time.
         for access in self.fixed.iter().chain(stored.iter()) {

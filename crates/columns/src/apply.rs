@@ -244,7 +244,7 @@ pub(crate) mod tests {
 
     pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
         let origin = Origin { project: 1, service: None, environment: None, host: 2 };
-        let plan = Plan { label: Some(label), fingerprint: None, rules: None };
+        let plan = Plan { label: Some(label), fingerprint: None, rules: None, engine_version: None };
         RowState {
             row,
             query: Some(QueryState { started_unix_ns: row, wall_ms: None, origin, plan, status }),

@@ -18,6 +18,8 @@ pub struct SegmentCopy {
     pub origins: Vec<u8>,
     /// What its queries ran: label, fingerprint and rules of each plan, 64 bits each, 0 for none.
     pub plans: Vec<u8>,
+    /// Versions of the engine of the plans, 64 bits each, 0 for none; empty where all are none.
+    pub engine_versions: Vec<u8>,
     /// Of each query its row, counted from the first, in 16 bits.
     pub row: Vec<u8>,
     /// Of each query which of the origins it has, in 16 bits.
@@ -46,6 +48,7 @@ impl SegmentCopy {
             first_row,
             origins: Vec::new(),
             plans: Vec::new(),
+            engine_versions: Vec::new(),
             row: Vec::with_capacity(2 * rows),
             origin: Vec::with_capacity(2 * rows),
             plan: Vec::with_capacity(2 * rows),
@@ -68,7 +71,8 @@ impl SegmentCopy {
     pub fn terms(&self) -> BTreeSet<i64> {
         let terms =
             |array| numbers::<8>(array).unwrap_or_default().iter().map(|term| i64::from_le_bytes(*term));
-        terms(&self.origins).chain(terms(&self.plans)).filter_map(some).collect()
+        let all = terms(&self.origins).chain(terms(&self.plans)).chain(terms(&self.engine_versions));
+        all.filter_map(some).collect()
     }
 
     /// What the rows said; `None` when the arrays do not belong together.
@@ -99,13 +103,19 @@ impl SegmentCopy {
             label: some(label),
             fingerprint: some(fingerprint),
             rules: some(rules),
+            engine_version: None,
         });
-        let (origins, plans): (Vec<_>, Vec<_>) = (origins.collect(), plans.collect());
+        let (origins, mut plans): (Vec<_>, Vec<_>) = (origins.collect(), plans.collect());
+        let versions = numbers(&self.engine_versions)?;
+        for (plan, version) in plans.iter_mut().zip(versions) {
+            plan.engine_version = some(i64::from_le_bytes(*version));
+        }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
         let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len()];
         let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
-        let belong = lengths.iter().all(|length| *length == row.len())
+        let belong = (versions.is_empty() || versions.len() == plans.len())
+            && lengths.iter().all(|length| *length == row.len())
             && below(row, ROWS)
             && below(origin, origins.len())
             && below(plan, plans.len())
@@ -156,9 +166,13 @@ impl Snapshot {
             [project, none(service), none(environment), host]
         });
         copy.plans = terms(&plans, |number| {
-            let Plan { label, fingerprint, rules } = self.plans[number as usize];
+            let Plan { label, fingerprint, rules, .. } = self.plans[number as usize];
             [none(label), none(fingerprint), none(rules)]
         });
+        let version_of = |number: u32| self.plans[number as usize].engine_version;
+        if plans.values().iter().any(|number| version_of(*number).is_some()) {
+            copy.engine_versions = terms(&plans, |number| [none(version_of(number))]);
+        }
         Some(copy)
     }
 }

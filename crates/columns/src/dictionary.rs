@@ -23,6 +23,7 @@ pub struct Plan {
     pub label: Option<i64>,
     pub fingerprint: Option<i64>,
     pub rules: Option<i64>,
+    pub engine_version: Option<i64>,
 }
 
 /// Numbers values in the order they first come.

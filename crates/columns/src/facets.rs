@@ -1,4 +1,4 @@
-//! How many queries each value of a field has.
+//! How many runs each value of a field has.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ struct Counts {
     kept: [u64; STATES],
 }
 
-/// Counts each of the four fields under the filters on the other fields. A value that occurs under the
+/// Counts each of the five fields under the filters on the other fields. A value that occurs under the
 /// project, label and time filters is listed also when it has no queries under the others.
 pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -> Result<Facets, N::Error> {
-    let counts = count(snapshot, selection);
+    let Counted { origins: counts, plans } = count(snapshot, selection);
     let mut service = BTreeMap::new();
     let mut environment = BTreeMap::new();
     let mut host = BTreeMap::new();
@@ -52,23 +52,57 @@ pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
         service: named(names, service)?,
         environment: named(names, environment)?,
         host: named(names, host)?,
+        engine_version: named(names, engine_versions(snapshot, selection, &plans))?,
         status: ordered(status.collect()),
     })
 }
 
-fn count(snapshot: &Snapshot, selection: &Selection) -> Vec<Counts> {
+/// Counts by the number of an origin, and by that of a plan: queries of the project, labels and times asked for, and of
+/// these those of origins and states that the filter keeps.
+struct Counted {
+    origins: Vec<Counts>,
+    plans: Vec<(u64, u64)>,
+}
+
+fn engine_versions(
+    snapshot: &Snapshot,
+    selection: &Selection,
+    plans: &[(u64, u64)],
+) -> BTreeMap<Option<i64>, u64> {
+    let mut versions = BTreeMap::new();
+    for (plan, (known, kept)) in snapshot.plans.iter().zip(plans).filter(|(_, (known, _))| *known > 0) {
+        debug_assert!(kept <= known);
+        let kept = if selection.keeps_plan_of_any_version(plan) { *kept } else { 0 };
+        *versions.entry(plan.engine_version).or_insert(0) += kept;
+    }
+    versions
+}
+
+fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
     let labels: Vec<bool> = snapshot.plans.iter().map(|plan| keeps(selection.label, plan.label)).collect();
     let plans: Vec<bool> = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan)).collect();
-    let mut counts = vec![Counts::default(); snapshot.origins.len()];
+    let origins: Vec<(bool, bool)> = snapshot
+        .origins
+        .iter()
+        .map(|origin| (keeps(selection.project, Some(origin.project)), selection.keeps_origin(origin)))
+        .collect();
+    let mut counted = Counted {
+        origins: vec![Counts::default(); snapshot.origins.len()],
+        plans: vec![(0, 0); snapshot.plans.len()],
+    };
     for row in snapshot.rows(selection.since_unix_ns, selection.until_unix_ns) {
         let plan = row.plan as usize;
         if labels[plan] {
-            let counts = &mut counts[row.origin as usize];
+            let counts = &mut counted.origins[row.origin as usize];
             counts.known[usize::from(row.status)] += 1;
             counts.kept[usize::from(row.status)] += u64::from(plans[plan]);
+            let (known, kept) = origins[row.origin as usize];
+            let of_status = selection.status.is_none_or(|status| status == row.status);
+            counted.plans[plan].0 += u64::from(known);
+            counted.plans[plan].1 += u64::from(kept && of_status);
         }
     }
-    counts
+    counted
 }
 
 fn named<N: Names>(names: &N, counts: BTreeMap<Option<i64>, u64>) -> Result<Vec<FacetValue>, N::Error> {

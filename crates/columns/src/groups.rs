@@ -1,11 +1,9 @@
-//! Queries by label or plan.
+//! Runs by label or plan.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use queryscope_store::{
-    GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, Packed, YieldPoint, pack,
-};
+use queryscope_store::{GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, Packed, YieldPoint, pack};
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -34,7 +32,7 @@ pub fn groups<N: Names>(
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let groups = tally(snapshot, selection, &clusters, &lists, field, Told::Group, |tally, rules| {
         let group = tally.group(rules)?;
-        Some((Reverse(group.last_started_unix_ns), pack(&GroupEntry::of("", group))))
+        Some((Reverse(group.last_started_unix_ns), pack(&group)))
     });
     let after = request.after.as_ref();
     // One more than asked for tells whether others follow.

@@ -1,15 +1,15 @@
-//! Every query in memory, in columns, and the answers over many queries that are made from them.
+//! Every run in memory, in columns, and the answers over many runs that are made from them.
 //!
-//! Groups, facets, versions and the overview read every query of the time they cover. Where a query ran
-//! (project, service, environment, host) and what it ran (label, fingerprint, rules) repeat, so each
-//! combination is numbered once; a query is then 21 bytes: two numbers, its start, its wall time and its
-//! status. A filter is decided once for each combination, not for each query.
+//! Groups, facets, versions and the overview read every run of the time they cover. Where a run ran
+//! (project, service, environment, host) and what it ran (label, fingerprint, rules, engine version) repeat, so each
+//! combination is numbered once; a run is then 21 bytes: two numbers, its start, its wall time and its
+//! status. A filter is decided once for each combination, not for each run.
 //!
 //! Most answers are given label by label, so the rows of a segment that has settled lie by label.
 //!
-//! The columns say what the rows of a store say. The store fills them ([`Columns::load`]) and moves them on
-//! after each commit ([`Columns::apply`]). Readers take a [`Snapshot`], which costs a few pointers, and never
-//! hold up who writes.
+//! The columns say what the rows of a store say. The store fills them ([`Index::fill`]) and moves them on
+//! after each commit ([`Index::apply`]). Readers take a [`Snapshot`], which costs a few pointers, and never
+//! hold up the writer.
 
 mod apply;
 mod clusters;
@@ -18,6 +18,7 @@ mod dictionary;
 mod facets;
 mod first;
 mod groups;
+mod index;
 mod names;
 mod overview;
 mod page;
@@ -34,9 +35,10 @@ pub use copy::SegmentCopy;
 pub use dictionary::{Origin, Plan};
 pub use facets::facets;
 pub use groups::groups;
+pub use index::{Index, Segments, Source, parts};
 pub use names::Names;
 pub use overview::overview;
-pub use page::{finds_page, page};
+pub use page::{finds_page, page, still_there};
 pub use segment::ROWS;
 pub use select::{Selection, Snapshot};
 pub use versions::versions;

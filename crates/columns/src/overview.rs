@@ -1,13 +1,14 @@
 //! How every label is doing.
 
+use std::borrow::Cow;
 use std::mem::take;
 use std::sync::Arc;
 
 use queryscope_history::limits::{LATELY_RUNS_MIN, USUAL_WINDOW};
-use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Window};
+use queryscope_history::{Names as PlanTexts, Overviews, PlanNames, Point, Totals, Window};
 use queryscope_store::{
-    OverviewAnswer, OverviewEntry, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit,
-    OverviewTotals, Packed, YieldPoint, pack, rank,
+    OverviewAnswer, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, Packed, YieldPoint, pack,
+    rank,
 };
 
 use crate::clusters::Clusters;
@@ -18,8 +19,8 @@ use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot, Wanted, keeps};
 use crate::stretches::on_threads;
 
-/// Memory of so many runs is used for the labels that follow. The few that have more would else take theirs until the last
-/// label is done.
+/// Memory of so many runs is used for the labels that follow. The few that have more would else take theirs until
+/// the last label is done.
 const POINTS_KEPT: usize = 65_536;
 
 const USUAL_NS: i64 = USUAL_WINDOW.as_nanos() as i64;
@@ -29,7 +30,7 @@ struct Candidate<'s> {
     /// Term of its label.
     label: i64,
     /// Where entries are split by service.
-    service: Option<&'s str>,
+    service: Option<Cow<'s, str>>,
     packed: Box<[u8]>,
 }
 
@@ -56,7 +57,7 @@ pub fn overview<N: Names>(
         let turn = YieldPoint::new(snapshot.foreground());
         let mut reader = Reader { clusters: &clusters, snapshot, turn: &turn, window, points: Vec::new() };
         let mut overviews = Overviews::new(*window);
-        let mut totals = OverviewTotals::default();
+        let mut totals = Totals::default();
         let mut first = First::<OverviewRank, Candidate<'_>>::new(wanted, after_rank);
         for label in stretches.flatten().copied() {
             turn.pass();
@@ -85,15 +86,14 @@ pub fn overview<N: Names>(
                 let rank = rank(*order, overview.has_news(), overview.total_wall_ms);
                 if first.takes(rank) {
                     overviews.add_cells(&mut overview, points);
-                    let service = overview.service.filter(|_| *split == OverviewSplit::Service);
-                    let packed = pack(&OverviewEntry::of("", overview));
-                    first.push(rank, Candidate { label: term, service, packed });
+                    let service = overview.service.clone().filter(|_| *split == OverviewSplit::Service);
+                    first.push(rank, Candidate { label: term, service, packed: pack(&overview) });
                 }
             });
         }
         (totals, first.into_entries().collect::<Vec<_>>())
     });
-    let mut totals = OverviewTotals::default();
+    let mut totals = Totals::default();
     let mut first = First::new(wanted, after_rank);
     for (of_part, candidates) in parts {
         totals.merge(&of_part);
@@ -105,16 +105,16 @@ pub fn overview<N: Names>(
     let mut entries: Vec<(OverviewRank, Arc<str>, Candidate<'_>)> = entries.collect::<Result<_, _>>()?;
     if let Some(after) = after {
         let after = (after.rank, &*after.label, after.service.as_deref());
-        entries.retain(|(rank, label, entry)| (*rank, &**label, entry.service) > after);
+        entries.retain(|(rank, label, entry)| (*rank, &**label, entry.service.as_deref()) > after);
     }
-    entries.sort_unstable_by(|a, b| (a.0, &a.1, a.2.service).cmp(&(b.0, &b.1, b.2.service)));
+    entries.sort_unstable_by(|a, b| (a.0, &a.1, &a.2.service).cmp(&(b.0, &b.1, &b.2.service)));
     let limit = request.limit.unwrap_or(usize::MAX);
     let follow = entries.len() > limit;
     entries.truncate(limit);
     let next = entries.last().filter(|_| follow).map(|(rank, label, entry)| OverviewPlace {
         rank: *rank,
         label: label.to_string(),
-        service: entry.service.map(Into::into),
+        service: entry.service.as_deref().map(Into::into),
     });
     let packed = Packed::join(entries.into_iter().map(|(_, label, entry)| (label, entry.packed)));
     Ok(OverviewAnswer { totals, entries: packed, next })

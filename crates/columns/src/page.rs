@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use queryscope_store::{ListRequest, Order, Position, Status};
+use queryscope_store::{ListRequest, Listed, Order, Position, Status};
 
 use crate::segment::{ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
@@ -11,11 +11,13 @@ use crate::select::{Kept, Selection, Snapshot};
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
 
-/// Whether the queries of a page are to be found here. Where at most one field is asked for they lie together in an index of
-/// the store; those that finished lie in none. What is searched for is in no column.
+/// Whether the queries of a page are to be found here. Where at most one field is asked for they lie together in
+/// an index of the store; those that finished, and those of a version of the engine, lie in none. What is searched
+/// for is in no column.
 pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
-    let one_index_serves = filter.values() <= 1 && filter.status != Some(Status::Finished);
+    let in_an_index = filter.status != Some(Status::Finished) && filter.engine_version.is_none();
+    let one_index_serves = filter.values() <= 1 && in_an_index;
     filter.search.is_none() && !one_index_serves && end(request) <= PLACES_MAX
 }
 
@@ -87,6 +89,22 @@ pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -
     found.into_sorted_vec().into_iter().skip(skipped(request)).map(position).collect()
 }
 
+/// The queries that were read at the places of a page, in the order of the page. `None` where one of them is gone, or
+/// no longer says what the columns did: the page is then to be read by an index.
+pub fn still_there(
+    request: &ListRequest,
+    places: &[Position],
+    mut found: Vec<Listed>,
+) -> Option<Vec<Listed>> {
+    found.sort_unstable_by_key(|listed| listed.position);
+    if request.order == Order::Newest {
+        found.reverse();
+    }
+    let are_there = found.iter().map(|listed| &listed.position).eq(places)
+        && found.iter().all(|listed| request.filter.keeps(&listed.query));
+    are_there.then_some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use queryscope_store::{Is, QueryFilter};
@@ -156,6 +174,7 @@ mod tests {
             (QueryFilter { status: Some(Status::Failed), ..all() }, false),
             // No index holds those that finished.
             (QueryFilter { status: Some(Status::Finished), ..all() }, true),
+            (QueryFilter { engine_version: Some(Is::Absent), ..all() }, true),
             (QueryFilter { status: Some(Status::Failed), project: Some("p".into()), ..all() }, true),
             (several.clone(), true),
             (QueryFilter { search: Some("text".into()), ..several.clone() }, false),

@@ -1,4 +1,4 @@
-//! Queries as history looks at them.
+//! Runs as history looks at them.
 
 use queryscope_history::Point;
 use queryscope_store::Status;

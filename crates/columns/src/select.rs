@@ -1,4 +1,4 @@
-//! Which queries a filter keeps.
+//! Which runs a filter keeps.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Snapshot {
 /// A value a field must have, as a term; `None` keeps all.
 pub(crate) type Wanted = Option<Option<i64>>;
 
-/// A filter in terms; what nobody has is the term of nobody.
+/// A filter, its texts as numbers of terms. A text that no row has matches nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection {
     pub(crate) project: Wanted,
@@ -56,6 +56,7 @@ pub struct Selection {
     pub(crate) host: Wanted,
     pub(crate) label: Wanted,
     pub(crate) fingerprint: Wanted,
+    pub(crate) engine_version: Wanted,
     pub(crate) status: Option<u8>,
     pub(crate) since_unix_ns: i64,
     pub(crate) until_unix_ns: i64,
@@ -84,6 +85,7 @@ impl Selection {
             host: text(&filter.host)?,
             label: is(&filter.label)?,
             fingerprint: is(&filter.fingerprint)?,
+            engine_version: is(&filter.engine_version)?,
             status: filter.status.map(Status::number),
             since_unix_ns: filter.since_unix_ns.unwrap_or(i64::MIN),
             until_unix_ns: filter.until_unix_ns.unwrap_or(i64::MAX),
@@ -98,6 +100,10 @@ impl Selection {
     }
 
     pub(crate) fn keeps_plan(&self, plan: &Plan) -> bool {
+        keeps(self.engine_version, plan.engine_version) && self.keeps_plan_of_any_version(plan)
+    }
+
+    pub(crate) fn keeps_plan_of_any_version(&self, plan: &Plan) -> bool {
         keeps(self.label, plan.label) && keeps(self.fingerprint, plan.fingerprint)
     }
 }
@@ -167,6 +173,7 @@ pub(crate) mod tests {
         host: None,
         label: None,
         fingerprint: None,
+        engine_version: None,
         status: None,
         since_unix_ns: i64::MIN,
         until_unix_ns: i64::MAX,

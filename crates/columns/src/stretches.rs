@@ -13,8 +13,8 @@ use crate::clusters::Clusters;
 /// handful, so that tests with few queries are answered by several threads.
 const STRETCH_ROWS: usize = if cfg!(debug_assertions) { 4 } else { 16_384 };
 
-/// Stretches of about equal size at most. The rows of many labels are read sooner together, since those of neighbours lie
-/// beside each other, but no thread is to wait for another's last stretch.
+/// Stretches of about equal size at most. The rows of many labels are read sooner together, since those of
+/// neighbours lie beside each other, but no thread is to wait for another's last stretch.
 const STRETCHES: usize = 64;
 
 /// Threads that make one answer at most, the one that asks included.
@@ -23,9 +23,10 @@ const THREADS_MAX: usize = 4;
 /// Has threads go through the labels that have plans, of which the queries of a stretch of time are read: each calls
 /// `work` once, with stretches of labels that no other takes. Gives what they made of them, in any order.
 ///
-/// The label of the most plans comes first, then that of the most queries, the others in the order in which their rows lie.
-/// Most plans of all have the queries without a label: what is made of a plan, whatever its labels, would otherwise wait for
-/// them. The most queries take the most memory: it has been given back when the answer has grown.
+/// The label of the most plans comes first, then that of the most queries, the others in the order in which their
+/// rows lie. Most plans of all have the queries without a label: what is made of a plan, whatever its labels,
+/// would otherwise wait for them. The most queries take the most memory: it has been given back when the answer
+/// has grown.
 ///
 /// On Linux the threads have the scheduling policy of the one that asks.
 pub(crate) fn on_threads<T: Send>(

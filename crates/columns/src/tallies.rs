@@ -1,4 +1,4 @@
-//! What the kept queries of each label or plan come to.
+//! What the kept runs of each label or plan come to.
 
 use std::collections::HashMap;
 use std::mem::swap;
@@ -41,9 +41,9 @@ pub(crate) enum Told {
 }
 
 /// Tallies the queries a filter keeps by a field of their plans, some labels after others, and finishes each group once
-/// its last label is done: what is held is about one stretch of labels for each thread. Gives what `finish` makes of the
-/// groups and of the rules that warned in them, with the term of each, in any order. Groups without queries may be
-/// among those it is asked of.
+/// its last label is done: what is held is about one stretch of labels for each thread. Gives what `finish` makes
+/// of the groups and of the rules that warned in them, with the term of each, in any order. Groups without queries
+/// may be among those it is asked of.
 pub(crate) fn tally<'r, T: Send>(
     snapshot: &Snapshot,
     selection: &Selection,

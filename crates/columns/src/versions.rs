@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::mem::take;
 
-use queryscope_store::{VersionEntry, YieldPoint};
+use queryscope_history::Version;
+use queryscope_store::YieldPoint;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
@@ -18,7 +19,7 @@ pub fn versions<N: Names>(
     names: &N,
     snapshot: &Snapshot,
     selection: &Selection,
-) -> Result<Vec<VersionEntry>, N::Error> {
+) -> Result<Vec<Version>, N::Error> {
     let clusters = Clusters::of(snapshot, selection, &YieldPoint::new(snapshot.foreground()));
     let lists = RuleLists::of(names, snapshot, &clusters)?;
     let by_plan = |plan: &Plan| plan.fingerprint;
@@ -30,7 +31,7 @@ pub fn versions<N: Names>(
         // Retention takes the oldest first: where the latest has gone since the snapshot, so have all.
         let Some(latest) = names.query_id(last)? else { continue };
         if let Some(version) = tally.into_version(&names.text(term)?, rules, latest) {
-            versions.push((last, VersionEntry::of(&version, latest)));
+            versions.push((last, version));
         }
     }
     versions.sort_unstable_by_key(|(last, version)| Reverse((version.last_started_unix_ns, *last)));

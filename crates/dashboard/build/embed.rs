@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 /// Files that are named after their content.
 const HASHED: &str = "assets/";
 
-/// Writes `assets.rs`, an array of all files of `dist`, and their compressed bytes beside it.
+/// Writes the module of assets, an array of all files of `dist`, and their compressed bytes beside it.
 pub(crate) fn write(dist: &Path, out: &Path) -> Result<()> {
     let mut files = Vec::new();
     collect(dist, &mut files)?;

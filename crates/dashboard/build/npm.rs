@@ -7,7 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 const MISSING: &str = "the dashboard has to be built and npm is not there: install Node.js 20.19 or newer with npm \
-     (https://nodejs.org; Debian and Ubuntu: apt-get install nodejs npm), or copy a ui/dist that was built from these sources";
+     (https://nodejs.org; Debian and Ubuntu: apt-get install nodejs npm), or copy a ui/dist that was built from \
+     these sources";
 
 /// Installs what the build needs, where that is not there already, and builds `ui/dist`.
 pub(crate) fn build(ui: &Path) -> Result<()> {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures_util::future::BoxFuture;
@@ -78,7 +78,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 /// nanoseconds.
 pub(crate) fn poll_node<R>(poll: impl FnOnce() -> R) -> (R, u64) {
     let before = BELOW_NS.replace(0);
-    let start = Instant::now();
+    let start = queryscope_client::now();
     let polled = poll();
     let taken = nanos(start.elapsed());
     let below = BELOW_NS.replace(before.saturating_add(taken));
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_node_is_not_charged_for_the_nodes_below() {
         let pause = || std::thread::sleep(Duration::from_millis(5));
-        let start = Instant::now();
+        let start = queryscope_client::now();
         let (((), below), own) = poll_node(|| poll_node(pause));
         let whole = nanos(start.elapsed());
         assert!(below >= 5_000_000, "{below}");

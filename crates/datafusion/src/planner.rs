@@ -35,7 +35,7 @@ pub(crate) struct PlanningBegins;
 
 impl AnalyzerRule for PlanningBegins {
     fn analyze(&self, plan: LogicalPlan, _config: &ConfigOptions) -> Result<LogicalPlan> {
-        PLANNING_SINCE.set(Some(Instant::now()));
+        PLANNING_SINCE.set(Some(queryscope_client::now()));
         Ok(plan)
     }
 
@@ -73,7 +73,7 @@ impl QueryPlanner for FollowingPlanner {
         logical: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let since = PLANNING_SINCE.take().unwrap_or_else(Instant::now);
+        let since = PLANNING_SINCE.take().unwrap_or_else(queryscope_client::now);
         let planned = self.planner.create_physical_plan(logical, session);
         if WITHIN.get() || runs_nothing(logical) {
             return planned.await;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use datafusion::error::DataFusionError;
 use queryscope_client::{ActiveQuery, Query, Telemetry};
@@ -125,7 +125,7 @@ impl Followed {
             planning,
             over: AtomicBool::new(false),
         });
-        let now = Instant::now();
+        let now = queryscope_client::now();
         let query =
             self.query.clone().started(planning.and_then(|taken| now.checked_sub(taken)).unwrap_or(now));
         let query = match Scope::current().as_ref().or(self.scope.as_ref()) {

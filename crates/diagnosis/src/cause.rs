@@ -6,6 +6,8 @@
 mod account;
 mod dimension;
 mod median_plan;
+mod origins;
+mod sentences;
 mod words;
 
 use std::sync::Arc;
@@ -90,8 +92,12 @@ pub(crate) fn explain_failures(change: &mut Change, before: &[&RunFeatures], aft
     };
     change.examples =
         Examples { base: typical(before, Status::Finished), run: typical(after, Status::Failed) };
-    let (then, now) = (&change.before, &change.after);
-    change.causes = vec![Cause {
+    change.causes = vec![failures(&change.before, &change.after)];
+}
+
+/// What the numbers of failed runs say.
+pub(crate) fn failures(then: &Side, now: &Side) -> Cause {
+    Cause {
         cause: CauseKind::Failures,
         share: 1.0,
         wall_ms: 0.0,
@@ -105,7 +111,7 @@ pub(crate) fn explain_failures(change: &mut Change, before: &[&RunFeatures], aft
             "{} of {} runs failed; {} of {} did before",
             now.failed, now.runs, then.failed, then.runs
         ),
-    }];
+    }
 }
 
 fn side(runs: &[&RunFeatures]) -> Side {

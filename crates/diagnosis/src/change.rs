@@ -6,6 +6,7 @@ use queryscope_protocol::QueryId;
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeKind))]
 pub enum Kind {
     /// Runs take longer, and their input does not explain it by slow growth.
     Slower,
@@ -20,6 +21,7 @@ pub enum Kind {
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeState))]
 pub enum State {
     /// It lasts.
     Open,
@@ -32,6 +34,7 @@ pub enum State {
 /// What caused a part of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CauseKind))]
 pub enum CauseKind {
     /// More rows came in.
     MoreRows,
@@ -70,6 +73,7 @@ pub enum CauseKind {
 /// Runs on one side of a change.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeSide))]
 pub struct Side {
     /// Ended runs, cancelled ones left out.
     pub runs: u64,
@@ -88,6 +92,7 @@ pub struct Side {
 /// A node of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeNode))]
 pub struct NodeRef {
     /// Its id in the profile of the example run.
     pub id: u64,
@@ -98,6 +103,7 @@ pub struct NodeRef {
 /// What runs after a change have that those before have not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeDimension))]
 pub struct Dimension {
     /// `host`, `engine_version`, `program_version` or `environment`.
     pub name: String,
@@ -110,6 +116,7 @@ pub struct Dimension {
 /// A figure on both sides: medians, unless the name says otherwise.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CauseEvidence))]
 pub struct Figure {
     /// What it is.
     pub name: String,
@@ -124,6 +131,7 @@ pub struct Figure {
 /// A cause and its part of a difference.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeCause))]
 pub struct Cause {
     /// What it is.
     pub cause: CauseKind,
@@ -145,6 +153,7 @@ pub struct Cause {
 /// What a change has cost so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeCost))]
 pub struct Cost {
     /// Runs since it began.
     pub runs: u64,
@@ -159,6 +168,7 @@ pub struct Cost {
 /// Two typical runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeExamples))]
 pub struct Examples {
     /// Before.
     pub base: Option<String>,
@@ -169,6 +179,7 @@ pub struct Examples {
 /// A change of a query.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Change))]
 pub struct Change {
     /// Stable for the life of the change.
     pub id: String,
@@ -178,6 +189,10 @@ pub struct Change {
     pub service: Option<String>,
     /// The query's label.
     pub label: Option<String>,
+    /// The environment whose runs changed.
+    pub environment: Option<String>,
+    /// The host whose runs changed, where those of the others did not.
+    pub host: Option<String>,
     /// What changed.
     pub kind: Kind,
     /// What became of it.
@@ -208,17 +223,13 @@ pub struct Change {
 
 impl Change {
     pub(crate) fn new(kind: Kind, since: (i64, QueryId), confirmed_unix_ns: i64) -> Self {
-        let word = match kind {
-            Kind::Slower => "slower",
-            Kind::Faster => "faster",
-            Kind::Failing => "failing",
-            Kind::DataGrew => "data-grew",
-        };
         Self {
-            id: format!("{word}-{}", since.1.uuid().as_simple()),
+            id: format!("{}-{}", kind.name().replace('_', "-"), since.1.uuid().as_simple()),
             project: None,
             service: None,
             label: None,
+            environment: None,
+            host: None,
             kind,
             state: State::Open,
             since_unix_ns: since.0,
@@ -236,6 +247,35 @@ impl Change {
     }
 }
 
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Slower, Self::Faster, Self::Failing, Self::DataGrew];
+
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Failing => "failing",
+            Self::DataGrew => "data_grew",
+        }
+    }
+}
+
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Recovered, Self::Superseded];
+
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Recovered => "recovered",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
 /// What a run changed about the changes of its query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transition {
@@ -245,4 +285,13 @@ pub enum Transition {
     Updated(Change),
     /// A change is over.
     Closed(Change),
+}
+
+impl Transition {
+    /// The change as it is now.
+    pub fn change(&self) -> &Change {
+        match self {
+            Self::Opened(change) | Self::Updated(change) | Self::Closed(change) => change,
+        }
+    }
 }

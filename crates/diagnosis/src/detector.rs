@@ -1,24 +1,24 @@
 //! The detector of one query: takes its ended runs one after the other and says what changed.
 
-use std::sync::Arc;
+mod recent;
+mod upkeep;
 
 use queryscope_protocol::QueryId;
 
-use crate::adjust;
-use crate::cause::{self, Sides};
+pub(crate) use self::recent::{Base, Over, Recent};
+use crate::adjust::{self, is_weekend};
 use crate::change::{Change, Kind, State, Transition};
 use crate::failing::Failing;
 use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
-use crate::layer::{Layer, Levels, the_one_host};
+use crate::layer::Layer;
 use crate::limits::{
-    AFTER_RUNS_MIN, ALARMS_A_DAY, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, LAYERS_MAX,
-    MARKED_PROBABILITY, STRATUM_RUNS_MIN,
+    AFTER_RUNS_MIN, ALARMS_A_DAY, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY, STRATUM_RUNS_MIN,
 };
-use crate::marks::marks;
-use crate::scan::{self, SEARCHED_RUNS_MIN, Spending, Split, locate};
+use crate::machine::slows_all;
+use crate::scan::{self, SEARCHED_RUNS_MIN, Spending};
 use crate::search::{Found, dominance, search};
-use crate::series::{Entry, Point, Series};
+use crate::series::{Entry, Load, Point, Series};
 use crate::stats::median;
 
 /// So many runs since a faster change make its time the usual one.
@@ -26,7 +26,7 @@ const ACCEPTED_RUNS: u64 = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
 /// Least runs after a change of one host without a mark, while the other hosts run as usual.
-const HOST_RUNS_MIN: usize = 4;
+const HOST_RUNS_MIN: usize = 3;
 /// The least shift of one host alone, in logarithms.
 const HOST_SHIFT: f64 = 0.3;
 /// A change of no more runs than this, once over, is what the query does at times.
@@ -35,6 +35,9 @@ const SHORT_RUNS: usize = 12;
 const FADED: f64 = 0.4;
 /// Runs since a change from which on it may fade.
 const FADES_FROM: u64 = 10;
+
+/// About the bytes of a run's versions, host and environment in memory.
+const RUN_NAMES_BYTES: usize = 240;
 
 /// What is known of one query (project, service and label).
 #[derive(Debug, Clone, Default)]
@@ -45,6 +48,7 @@ pub struct Detector {
     pub(crate) growth: Option<Growth>,
     /// The first run after the last change that is over: no change begins before it any more.
     pub(crate) settled: Option<(i64, QueryId)>,
+    pub(crate) recent: Recent,
 }
 
 /// Memory that evaluations of any queries use one after the other.
@@ -60,32 +64,83 @@ pub struct Workspace {
 impl Detector {
     /// Takes an ended run, and says what it changed. A run that is older than the last 500 changes nothing.
     pub fn observe(&mut self, run: RunFeatures, workspace: &mut Workspace) -> Vec<Transition> {
+        self.observe_with(run, workspace, &mut Vec::new)
+    }
+
+    /// The same for a detector that [let go](Self::let_go) of its runs' features: `load` gives them again, those of
+    /// the whole window, where a change is explained.
+    pub fn observe_with(
+        &mut self,
+        run: RunFeatures,
+        workspace: &mut Workspace,
+        load: Load<'_>,
+    ) -> Vec<Transition> {
         let point = Point::new(&run);
         let status = run.status;
         let ended_unix_ns = run.started_unix_ns.saturating_add_unsigned(run.wall_ns);
-        if !self.series.add(run) {
+        if !self.takes(run.started_unix_ns, run.query_id) {
             return Vec::new();
         }
+        self.begin_anew();
+        let behind = self.series.add(run);
+        self.recent.order.extend(behind);
         let mut told = Vec::new();
-        if status == Status::Cancelled {
-            return told;
+        if status != Status::Cancelled {
+            self.judge(&point, ended_unix_ns, workspace, load, &mut told);
         }
-        Failing::observe(&mut self.failing, &self.series, &point, status, ended_unix_ns, &mut told);
-        if status == Status::Failed {
-            for layer in self.layers.iter_mut().filter(|layer| layer.is_about(&point)) {
+        self.recent.note(&told);
+        told
+    }
+
+    fn judge(
+        &mut self,
+        point: &Point,
+        ended_unix_ns: i64,
+        workspace: &mut Workspace,
+        load: Load<'_>,
+        told: &mut Vec<Transition>,
+    ) {
+        Failing::observe(&mut self.failing, &mut self.series, point, ended_unix_ns, load, told);
+        if point.status == Status::Failed {
+            for layer in self.layers.iter_mut().filter(|layer| layer.is_about(point)) {
                 layer.failed += 1;
                 layer.change.after.failed = layer.failed;
                 layer.change.after.runs = layer.runs + layer.failed;
             }
-            return told;
+            return;
         }
-        self.follow(&point, ended_unix_ns, workspace, &mut told);
+        self.follow(point, ended_unix_ns, workspace, load, told);
         if self.layers.last().is_none_or(|layer| layer.since <= point.place()) {
-            self.look(&point, ended_unix_ns, workspace, &mut told);
+            self.look(point, ended_unix_ns, workspace, load, told);
         }
         let slower = self.layers.iter().any(|layer| layer.change.kind == Kind::Slower);
-        Growth::observe(&mut self.growth, &self.series, &point, slower, ended_unix_ns, &mut told);
-        told
+        Growth::observe(&mut self.growth, &mut self.series, point, slower, ended_unix_ns, load, told);
+    }
+
+    /// Whether a run of this start and id is new to it and among the last 500: [`observe`](Self::observe) takes no
+    /// other.
+    pub fn takes(&self, started_unix_ns: i64, query_id: QueryId) -> bool {
+        self.series.takes((started_unix_ns, query_id))
+    }
+
+    /// Lets go of the features of its runs: about 110 bytes a run are left.
+    pub fn let_go(&mut self) {
+        for entry in &mut self.series.entries {
+            entry.run = None;
+        }
+    }
+
+    /// About the bytes it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let of = |run: &RunFeatures| size_of::<RunFeatures>() + size_of_val(&*run.nodes) + RUN_NAMES_BYTES;
+        let window = self.series.entries.iter().filter_map(Entry::run).map(of).sum::<usize>();
+        let layers = self.layers.iter().flat_map(|layer| &*layer.before);
+        let growth = self.growth.iter().flat_map(|growth| &*growth.before);
+        size_of::<Self>()
+            + self.series.entries.capacity() * size_of::<Entry>()
+            + window
+            + layers.chain(growth).map(of).sum::<usize>()
+            + self.recent.bytes()
     }
 
     /// The open changes: at most one of each kind, the one of time first.
@@ -98,7 +153,7 @@ impl Detector {
 
     /// Ended runs in the window.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = &RunFeatures> {
-        self.series.entries.iter().map(|entry| &entry.run)
+        self.series.entries.iter().filter_map(Entry::run)
     }
 
     /// The runs that say what is usual: those since the last change that is over or, while runs are slower,
@@ -106,15 +161,15 @@ impl Detector {
     pub fn usual(&self) -> Vec<&RunFeatures> {
         match self.layers.last() {
             Some(layer) if layer.change.kind == Kind::Slower => layer.before.iter().collect(),
-            Some(layer) => self.since(layer).map(|entry| &entry.run).collect(),
-            None => self.series.finished().filter(|entry| !entry.episode).map(|entry| &entry.run).collect(),
+            Some(layer) => self.since(layer).filter_map(Entry::run).collect(),
+            None => self.series.finished().filter(|entry| !entry.episode).filter_map(Entry::run).collect(),
         }
     }
 
     /// The runs that are as a run of now will be: those since the open change, or the usual ones.
     pub fn current(&self) -> Vec<&RunFeatures> {
         match self.layers.last() {
-            Some(layer) => self.since(layer).map(|entry| &entry.run).collect(),
+            Some(layer) => self.since(layer).filter_map(Entry::run).collect(),
             None => self.usual(),
         }
     }
@@ -135,6 +190,7 @@ impl Detector {
         point: &Point,
         ended_unix_ns: i64,
         workspace: &mut Workspace,
+        load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
         let Some(layer) = self.layers.last_mut() else { return };
@@ -157,13 +213,13 @@ impl Detector {
             layer.host = Some(host);
             layer.evidence = 0.0;
             layer.quiet_since = None;
-            self.refresh(at, workspace);
+            self.refresh(at, workspace, load);
             told.push(Transition::Updated(self.layers[at].change.clone()));
             return;
         }
         if layer.runs >= layer.next_refresh {
             let at = self.layers.len() - 1;
-            self.refresh(at, workspace);
+            self.refresh(at, workspace, load);
             if self.has_faded(at) {
                 self.recover(ended_unix_ns, told);
             } else {
@@ -224,9 +280,9 @@ impl Detector {
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
         self.settled = Some(until);
-        // A short one is kept in mind as what the query does at times; a long one says nothing of what is
-        // usual.
-        if lasted > SHORT_RUNS {
+        // A short one is kept in mind as what the query does at times, and one of a first weekend as what weekends
+        // may do; another long one says nothing of what is usual.
+        if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
                 entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
@@ -241,12 +297,25 @@ impl Detector {
         }
     }
 
+    /// Whether a change began and ended with the first weekend of a query, or with its first weekdays.
+    fn was_first_weekend(&self, layer: &Layer, until: (i64, QueryId)) -> bool {
+        let weekend = is_weekend(layer.since.0);
+        let alike = |entry: &Entry| is_weekend(entry.point.started_unix_ns) == weekend;
+        let earlier = self.series.finished().filter(|entry| {
+            entry.point.place() < layer.since && entry.point.environment == layer.environment && alike(entry)
+        });
+        weekend != is_weekend(until.0)
+            && earlier.count() < STRATUM_RUNS_MIN
+            && self.since(layer).all(|entry| entry.point.place() >= until || alike(entry))
+    }
+
     /// Looks whether the last runs are others than those before.
     fn look(
         &mut self,
         point: &Point,
         ended_unix_ns: i64,
         workspace: &mut Workspace,
+        load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
         let top = self.layers.last();
@@ -264,6 +333,13 @@ impl Detector {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).collect();
             found = search(&entries, spending, workspace, self.settled, from.is_some());
         }
+        if let Some(doubtful) = found.as_ref().filter(|found| found.is_doubtful) {
+            self.series.load(load);
+            let runs: Vec<&RunFeatures> =
+                self.series.finished().filter(usable).filter_map(Entry::run).collect();
+            let cut = runs.partition_point(|run| (run.started_unix_ns, run.query_id) < doubtful.since);
+            found = found.filter(|_| !slows_all(&runs, cut));
+        }
         if found.is_none() && point.host != 0 && top.is_none() {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).filter(on_host).collect();
             let all = self.series.finished().filter(usable).count();
@@ -276,7 +352,7 @@ impl Detector {
                 };
                 let found_here = search(&entries, half, workspace, self.settled, false);
                 found = found_here
-                    .filter(|found| self.is_alone(found, point))
+                    .filter(|found| self.is_alone(found, point, spending))
                     .map(|found| Found { host: Some(point.host), ..found });
             }
         }
@@ -291,12 +367,13 @@ impl Detector {
                 return;
             }
         }
+        self.series.load(load);
         self.open_layer(kind, &found, point, ended_unix_ns, workspace, told);
     }
 
     /// Whether a change of one host is large, and either has as many runs as any change needs or is not shared
     /// by the runs of other hosts meanwhile.
-    fn is_alone(&self, found: &Found, point: &Point) -> bool {
+    fn is_alone(&self, found: &Found, point: &Point, spending: Spending) -> bool {
         let since = |entry: &&Entry| {
             !entry.episode
                 && entry.point.place() >= found.since
@@ -329,8 +406,10 @@ impl Detector {
             .map(|entry| found.adjustment.rest(&entry.point));
         let far = |value: f64| (value - middle) * found.shift.signum() >= 0.6 * found.shift.abs();
         let (known, as_far) =
-            before.fold((0, 0), |(all, far_ones), value| (all + 1, far_ones + usize::from(far(value))));
-        if as_far * 100 > known * 3 && own < 2 * SEARCHED_RUNS_MIN {
+            before.fold((0_u32, 0_u32), |(all, far_ones), value| (all + 1, far_ones + u32::from(far(value))));
+        // How probable so many in a row are, where one more as slow would be as often as those before.
+        let chance = (f64::from(as_far) + 2.0) / f64::from(known);
+        if own < 2 * SEARCHED_RUNS_MIN && chance.powi(own as i32) > spending.searched / 10.0 {
             return false;
         }
         own >= SEARCHED_RUNS_MIN || !others.is_empty() && !usual.is_empty() && as_usual
@@ -340,232 +419,4 @@ impl Detector {
         let a_run = ALARMS_A_DAY / self.series.runs_a_day().max(1.0);
         Spending { least: SEARCHED_RUNS_MIN, searched: a_run, marked: MARKED_PROBABILITY }
     }
-
-    fn open_layer(
-        &mut self,
-        kind: Kind,
-        found: &Found,
-        point: &Point,
-        ended_unix_ns: i64,
-        workspace: &mut Workspace,
-        told: &mut Vec<Transition>,
-    ) {
-        let since = found.since;
-        let mut before = Vec::new();
-        let mut before_failed = 0;
-        let kept = self.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
-        if let Some(layer) = kept {
-            before.clone_from(&layer.before);
-            before_failed = layer.before_failed;
-        } else {
-            let from = self.layers.last().map(|layer| layer.since);
-            let about = |entry: &&Entry| {
-                entry.point.place() < since
-                    && !entry.episode
-                    && from.is_none_or(|from| entry.point.place() >= from)
-                    && entry.point.environment == point.environment
-                    && found.host.is_none_or(|host| host == entry.point.host)
-            };
-            let ended = self.series.entries.iter().rev().filter(about).take(BEFORE_RUNS_KEPT);
-            for entry in ended {
-                match entry.run.status {
-                    Status::Finished => before.push(entry.run.clone()),
-                    Status::Failed => before_failed += 1,
-                    Status::Cancelled => {}
-                }
-            }
-            before.reverse();
-        }
-        let mut layer = Layer {
-            change: Change::new(kind, since, ended_unix_ns),
-            since,
-            environment: point.environment,
-            host: found.host,
-            by_rows: found.by_rows,
-            before,
-            before_failed,
-            runs: 0,
-            failed: 0,
-            extra_wall_ms: 0.0,
-            extra_cpu_ms: 0.0,
-            levels: Levels::default(),
-            peak: 0.0,
-            adjustment: found.adjustment.clone(),
-            evidence: 0.0,
-            quiet_since: None,
-            next_refresh: 0,
-        };
-        if let Some(top) = self.layers.last_mut() {
-            top.change.state = State::Superseded;
-            told.push(Transition::Closed(top.change.clone()));
-            if top.change.kind == Kind::Faster {
-                self.layers.pop();
-            }
-        }
-        layer.change.state = State::Open;
-        self.layers.push(layer);
-        let at = self.layers.len() - 1;
-        self.refresh(at, workspace);
-        told.push(Transition::Opened(self.layers[at].change.clone()));
-    }
-
-    /// Counts both sides anew and explains the difference; where few runs came since, its start may move.
-    fn refresh(&mut self, at: usize, workspace: &mut Workspace) {
-        let layer = &self.layers[at];
-        if layer.runs <= MOVES_UNTIL && layer.runs > 0 && layer.evidence <= 0.0 {
-            self.relocate(at, workspace);
-        }
-        self.widen(at);
-        let layer = &self.layers[at];
-        let about = |entry: &&Entry| {
-            layer.environment == entry.point.environment && entry.point.place() >= layer.since
-        };
-        let everywhere: Vec<&Entry> = self.series.finished().filter(about).collect();
-        let host = the_one_host(layer, &everywhere);
-        let after: Vec<&Entry> = everywhere
-            .iter()
-            .copied()
-            .filter(|entry| host.is_none_or(|host| host == entry.point.host))
-            .collect();
-        let others: Vec<&RunFeatures> = everywhere
-            .iter()
-            .filter(|entry| host.is_some_and(|host| host != entry.point.host))
-            .map(|entry| &entry.run)
-            .collect();
-        let before: Vec<&RunFeatures> = layer
-            .before
-            .iter()
-            .filter(|run| host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host))
-            .collect();
-        // A host that never ran the query before is compared with the others.
-        let before = if before.len() >= AFTER_RUNS_MIN { before } else { layer.before.iter().collect() };
-        let runs: Vec<&RunFeatures> = after.iter().map(|entry| &entry.run).collect();
-        let sides = Sides { before: &before, after: &runs, others: &others, host: host.is_some() };
-        let explained = cause::explain(layer.change.kind, &sides);
-        let then: Vec<f64> = before.iter().map(|run| layer.value(&Point::new(run))).collect();
-        let last = after.len().saturating_sub(60);
-        let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
-        let levels = Levels::of(&then, &now, &mut workspace.adjust);
-        let newest =
-            after.last().map(|entry| entry.run.started_unix_ns.saturating_add_unsigned(entry.run.wall_ns));
-        let recounted: Vec<Point> = after.iter().map(|entry| entry.point).collect();
-        let layer = &mut self.layers[at];
-        layer.host = host;
-        layer.levels = levels;
-        let shift = levels.after - levels.before;
-        if shift.abs() > layer.peak.abs() || layer.runs <= 2 * AFTER_RUNS_MIN as u64 {
-            layer.peak = shift;
-        }
-        layer.change.before = explained.before;
-        layer.change.before.failed = layer.before_failed;
-        layer.change.before.runs += layer.before_failed;
-        layer.change.after = explained.after;
-        layer.change.after.failed = layer.failed;
-        layer.change.factor = explained.factor;
-        layer.change.causes = explained.causes;
-        layer.change.harmless = explained.harmless;
-        layer.change.examples = explained.examples;
-        // While all runs since are in the window their cost is counted whole.
-        if layer.runs <= MOVES_UNTIL {
-            layer.runs = 0;
-            (layer.extra_wall_ms, layer.extra_cpu_ms) = (0.0, 0.0);
-            for point in &recounted {
-                layer.runs += 1;
-                layer.pay(point);
-            }
-        }
-        layer.change.after.runs = layer.runs + layer.failed;
-        layer.settle_cost(newest.unwrap_or(layer.since.0));
-        layer.next_refresh = layer.runs + 1 + layer.runs / 5;
-    }
-
-    /// A change that was found on one host may be one of all: then the runs before are those of all hosts.
-    fn widen(&mut self, at: usize) {
-        let layer = &self.layers[at];
-        let Some(host) = layer.host else { return };
-        let inside = |entry: &&Entry| {
-            entry.point.environment == layer.environment && !entry.episode && entry.point.host != host
-        };
-        let others = |after: bool| {
-            self.series
-                .finished()
-                .filter(inside)
-                .filter(move |entry| (entry.point.place() >= layer.since) == after)
-        };
-        if others(true).count() < 2 {
-            return;
-        }
-        let known = layer.before.iter().any(|run| crate::series::number(run.host.as_ref()) != host);
-        if known {
-            return;
-        }
-        let mut before: Vec<RunFeatures> =
-            others(false).rev().take(BEFORE_RUNS_KEPT).map(|entry| entry.run.clone()).collect();
-        before.extend(layer.before.iter().cloned());
-        before.sort_by_key(|run| (run.started_unix_ns, run.query_id));
-        let surplus = before.len().saturating_sub(BEFORE_RUNS_KEPT);
-        before.drain(..surplus);
-        self.layers[at].before = before;
-    }
-
-    /// Searches the start of an open change again, now that more runs came after it.
-    fn relocate(&mut self, at: usize, workspace: &mut Workspace) {
-        let layer = &self.layers[at];
-        let floor = at.checked_sub(1).map(|below| self.layers[below].since);
-        let entries: Vec<&Entry> = self
-            .series
-            .finished()
-            .filter(|entry| !entry.episode && layer.is_about(&entry.point))
-            .filter(|entry| floor.is_none_or(|floor| entry.point.place() > floor))
-            .collect();
-        let points: Vec<Point> = entries.iter().map(|entry| entry.point).collect();
-        let cut = points.partition_point(|point| point.place() < layer.since);
-        if cut < BEFORE_RUNS_MIN || points.len() - cut < AFTER_RUNS_MIN {
-            return;
-        }
-        let values: Vec<f64> = points.iter().map(|point| layer.value(point)).collect();
-        let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
-        let split = Split { cut, shift: layer.levels.after - layer.levels.before, probability: 0.0 };
-        let moved = locate(&values, split, &marks(&points, &runs), &mut workspace.scan);
-        if moved == cut || moved < BEFORE_RUNS_MIN || points.len() - moved < AFTER_RUNS_MIN {
-            return;
-        }
-        let since = points[moved].place();
-        let before: Vec<RunFeatures> =
-            runs[moved.saturating_sub(BEFORE_RUNS_KEPT)..moved].iter().map(|&run| run.clone()).collect();
-        let keeps = at > 0 && self.layers[at - 1].change.kind == Kind::Slower;
-        let layer = &mut self.layers[at];
-        layer.since = since;
-        layer.change.since_unix_ns = since.0;
-        layer.change.since_query_id = since.1.to_string();
-        if !keeps {
-            layer.before = before;
-        }
-    }
-}
-
-impl Layer {
-    /// Adds what a run cost over the usual.
-    fn pay(&mut self, point: &Point) {
-        let usual = |side: Option<f64>, log: f64| side.map_or(0.0, |usual| log.exp() / 1e6 - usual);
-        self.extra_wall_ms += usual(self.change.before.median_wall_ms, point.wall);
-        if !point.cpu.is_nan() {
-            self.extra_cpu_ms += usual(self.change.before.median_cpu_ms, point.cpu);
-        }
-    }
-
-    fn settle_cost(&mut self, until_unix_ns: i64) {
-        let days = ((until_unix_ns - self.since.0) as f64 / 86_400e9).max(1.0);
-        let cost = &mut self.change.cost;
-        cost.runs = self.runs;
-        cost.extra_wall_ms = self.extra_wall_ms;
-        cost.extra_cpu_ms = self.extra_cpu_ms;
-        cost.wall_ms_a_day = self.extra_wall_ms / days;
-    }
-}
-
-/// Gives runs that share a plan one copy of it.
-pub fn share_plan(known: &Detector, plan: crate::plan::Plan) -> Arc<crate::plan::Plan> {
-    let same = known.runs().rev().find(|run| run.plan.fingerprint == plan.fingerprint);
-    same.map_or_else(|| Arc::new(plan), |run| Arc::clone(&run.plan))
 }

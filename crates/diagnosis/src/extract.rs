@@ -1,9 +1,10 @@
 //! Features from the profile of an ended run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use queryscope_insights::vocabulary::query_counters;
-use queryscope_insights::{Outline, outline, vocabulary::Term};
+use queryscope_insights::{Fingerprint, Outline, outline, vocabulary::Term};
 use queryscope_protocol::{Profile, QueryId};
 
 use crate::features::{NodeFeatures, RunFeatures, Status};
@@ -59,8 +60,26 @@ impl RunFeatures {
         run.waiting_ns = counter(&query_counters::IO).or_else(|| longest_wait(&run.nodes));
         run.plan = plan(Plan::from(&outline));
         run.sum_up();
+        // What a query spilled as a whole, where no node says so.
+        let spilled = run.spilled_bytes.filter(|&bytes| bytes > 0);
+        run.spilled_bytes = spilled.or_else(|| counter(&query_counters::SPILLED_BYTES)).or(run.spilled_bytes);
         run
     }
+}
+
+/// The physical plan of a running query, and what its nodes have counted so far, in the plan's order, with whether
+/// each has ended: what [`Running`](crate::Running) borrows.
+pub fn counted(profile: &Profile<'_>) -> (Fingerprint, Vec<(NodeFeatures, bool)>) {
+    let outline = outline(profile);
+    let ended: HashSet<u64> = profile
+        .plan
+        .physical
+        .iter()
+        .filter(|node| node.metrics.as_ref().is_some_and(|counters| counters.done == Some(true)))
+        .map(|node| node.id)
+        .collect();
+    let each = nodes(&outline).into_iter().zip(&outline.nodes);
+    (outline.fingerprint, each.map(|(figures, node)| (figures, ended.contains(&node.id))).collect())
 }
 
 fn nodes(outline: &Outline) -> Box<[NodeFeatures]> {

@@ -11,7 +11,7 @@ use crate::cause;
 use crate::change::{Change, Kind, State, Transition};
 use crate::features::{RunFeatures, Status};
 use crate::limits::{ALARMS_A_DAY, BEFORE_RUNS_MIN};
-use crate::series::{Point, Series};
+use crate::series::{Entry, Load, Point, Series};
 use crate::stats::failures_tail;
 
 /// Failures that are needed.
@@ -37,13 +37,13 @@ pub(crate) struct Failing {
 impl Failing {
     pub(crate) fn observe(
         open: &mut Option<Self>,
-        series: &Series,
+        series: &mut Series,
         point: &Point,
-        status: Status,
         ended_unix_ns: i64,
+        load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
-        let failed = status == Status::Failed;
+        let failed = point.status == Status::Failed;
         if let Some(failing) = open {
             if failing.environment != point.environment || point.place() < failing.since {
                 return;
@@ -61,7 +61,7 @@ impl Failing {
             } else if failing.after.0.is_power_of_two() {
                 told.push(Transition::Updated(failing.change.clone()));
             }
-        } else if failed && let Some(failing) = find(series, point, ended_unix_ns) {
+        } else if failed && let Some(failing) = find(series, point, ended_unix_ns, load) {
             told.push(Transition::Opened(failing.change.clone()));
             *open = Some(failing);
         }
@@ -84,20 +84,19 @@ impl Failing {
         let (before, after) = self.rates();
         self.change.after.runs = self.after.0;
         self.change.after.failed = self.after.1;
+        self.change.causes = vec![cause::failures(&self.change.before, &self.change.after)];
         self.change.cost.runs = self.after.0;
         self.change.factor = Some(after / before);
     }
 }
 
-fn find(series: &Series, point: &Point, ended_unix_ns: i64) -> Option<Failing> {
-    let ended: Vec<(&Point, &RunFeatures)> = series
-        .entries
-        .iter()
-        .filter(|entry| entry.point.environment == point.environment && entry.run.status != Status::Cancelled)
-        .map(|entry| (&entry.point, &entry.run))
-        .collect();
+fn find(series: &mut Series, point: &Point, ended_unix_ns: i64, load: Load<'_>) -> Option<Failing> {
+    let usable = |entry: &&Entry| {
+        entry.point.environment == point.environment && entry.point.status != Status::Cancelled
+    };
+    let ended: Vec<Point> = series.entries.iter().filter(usable).map(|entry| entry.point).collect();
     let count = ended.len();
-    let failed: Vec<bool> = ended.iter().map(|(_, run)| run.status == Status::Failed).collect();
+    let failed: Vec<bool> = ended.iter().map(|point| point.status == Status::Failed).collect();
     let mut sums = vec![0_usize];
     for &each in &failed {
         sums.push(sums[sums.len() - 1] + usize::from(each));
@@ -119,8 +118,7 @@ fn find(series: &Series, point: &Point, ended_unix_ns: i64) -> Option<Failing> {
         }
     }
     let (_, cut) = best?;
-    let since = ended[cut].0.place();
-    let runs: Vec<&RunFeatures> = ended.iter().map(|(_, run)| *run).collect();
+    let since = ended[cut].place();
     let mut failing = Failing {
         change: Change::new(Kind::Failing, since, ended_unix_ns),
         since,
@@ -130,7 +128,13 @@ fn find(series: &Series, point: &Point, ended_unix_ns: i64) -> Option<Failing> {
         until_failed: (count - cut) as u64,
         evidence: 0.0,
     };
-    cause::explain_failures(&mut failing.change, &runs[..cut], &runs[cut..]);
+    series.load(load);
+    let side = |after: bool| -> Vec<&RunFeatures> {
+        let runs = series.entries.iter().filter(usable);
+        runs.filter(|entry| (entry.point.place() >= since) == after).filter_map(Entry::run).collect()
+    };
+    cause::explain_failures(&mut failing.change, &side(false), &side(true));
+    failing.change.environment = series.environment(point.environment);
     failing.count();
     Some(failing)
 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use queryscope_insights::Fingerprint;
+use queryscope_insights::vocabulary::cancelled::is_cancelled;
 use queryscope_protocol::QueryId;
 
 use crate::plan::Plan;
@@ -24,17 +25,12 @@ pub enum Status {
 }
 
 impl Status {
-    /// Judges the error text of a profile. The format has no state of its own for a cancelled run.
+    /// Judges the error text of a profile.
     pub fn from_error(failed: Option<&str>) -> Self {
-        let Some(error) = failed else { return Self::Finished };
-        let error = error.trim().trim_end_matches(['.', ':', ' ']).to_ascii_lowercase();
-        let whole =
-            ["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"];
-        let part = ["keyboardinterrupt", "operation was cancelled", "operation was canceled"];
-        if whole.contains(&error.as_str()) || part.iter().any(|part| error.contains(part)) {
-            Self::Cancelled
-        } else {
-            Self::Failed
+        match failed {
+            None => Self::Finished,
+            Some(error) if is_cancelled(error) => Self::Cancelled,
+            Some(_) => Self::Failed,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Runs that take longer because their input has slowly grown: no regression, but worth knowing.
 
+use std::sync::Arc;
+
 use crate::cause::{self, Sides};
 use crate::change::{Change, Kind, State, Transition};
 use crate::features::RunFeatures;
-use crate::series::{Point, Series};
+use crate::series::{Entry, Load, Point, Series};
 use crate::stats::median;
 
 /// Runs at both ends of the window that are compared.
@@ -21,35 +23,36 @@ pub(crate) struct Growth {
     pub(crate) change: Change,
     pub(crate) environment: u32,
     /// Runs before it began.
-    pub(crate) before: Vec<RunFeatures>,
+    pub(crate) before: Arc<Vec<RunFeatures>>,
     pub(crate) runs: u64,
 }
 
 impl Growth {
     pub(crate) fn observe(
         open: &mut Option<Self>,
-        series: &Series,
+        series: &mut Series,
         point: &Point,
         slower: bool,
         ended_unix_ns: i64,
+        load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
         if point.rows.is_nan() || open.as_ref().is_some_and(|growth| growth.environment != point.environment)
         {
             return;
         }
-        let usable = || {
-            series.finished().filter(|entry| !entry.episode && entry.point.environment == point.environment)
-        };
         if let Some(growth) = open {
             growth.runs += 1;
             if !growth.runs.is_power_of_two() && growth.runs % 32 != 0 {
                 return;
             }
-            let last: Vec<&RunFeatures> = usable().rev().take(ENDS).map(|entry| &entry.run).collect();
+            series.load(load);
+            let last: Vec<&RunFeatures> =
+                usable(series, point.environment).rev().take(ENDS).filter_map(Entry::run).collect();
             let before: Vec<&RunFeatures> = growth.before.iter().collect();
             let (then, now) = (rows(&before), rows(&last));
-            tell(&mut growth.change, &before, &last);
+            let runs_a_day = runs_a_day(series, point.environment);
+            tell(&mut growth.change, &before, &last, runs_a_day);
             if now - then < SHRUNK || slower {
                 growth.change.state = if slower { State::Superseded } else { State::Recovered };
                 growth.change.recovered_unix_ns = (!slower).then_some(ended_unix_ns);
@@ -62,7 +65,7 @@ impl Growth {
         if slower || series.entries.len() < 2 * ENDS {
             return;
         }
-        let points: Vec<&Point> = usable().map(|entry| &entry.point).collect();
+        let points: Vec<&Point> = usable(series, point.environment).map(|entry| &entry.point).collect();
         let count = points.len();
         if count < 2 * ENDS {
             return;
@@ -81,27 +84,48 @@ impl Growth {
         let half = middle(ends.0, |point| point.rows) + by_rows / 4.0;
         let last_small = points.iter().rposition(|point| point.rows < half).unwrap_or(0);
         let since = points[(last_small + 1).min(count - 1)].place();
-        let runs: Vec<&RunFeatures> = usable().map(|entry| &entry.run).collect();
-        let before: Vec<RunFeatures> = runs[..ENDS].iter().map(|&run| run.clone()).collect();
+        series.load(load);
+        let runs: Vec<&RunFeatures> = usable(series, point.environment).filter_map(Entry::run).collect();
+        let count = runs.len();
+        if count < 2 * ENDS {
+            return;
+        }
+        let before = Arc::new(runs[..ENDS].iter().map(|&run| run.clone()).collect());
         let mut growth = Self {
             change: Change::new(Kind::DataGrew, since, ended_unix_ns),
             environment: point.environment,
             before,
             runs: 0,
         };
-        tell(&mut growth.change, &runs[..ENDS], &runs[count - ENDS..]);
+        let runs_a_day = runs_a_day(series, point.environment);
+        tell(&mut growth.change, &runs[..ENDS], &runs[count - ENDS..], runs_a_day);
+        growth.change.environment = series.environment(point.environment);
         told.push(Transition::Opened(growth.change.clone()));
         *open = Some(growth);
     }
 }
 
-fn tell(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures]) {
+fn usable(series: &Series, environment: u32) -> impl DoubleEndedIterator<Item = &Entry> {
+    series.finished().filter(move |entry| !entry.episode && entry.point.environment == environment)
+}
+
+/// Runs a day of those that are compared.
+fn runs_a_day(series: &Series, environment: u32) -> f64 {
+    let part = usable(series, environment).count() as f64 / (series.entries.len() as f64).max(1.0);
+    series.runs_a_day() * part
+}
+
+fn tell(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures], runs_a_day: f64) {
     let explained = cause::explain(Kind::DataGrew, &Sides { before, after, others: &[], host: false });
     change.before = explained.before;
     change.after = explained.after;
     change.factor = explained.factor;
     change.causes = explained.causes;
     change.examples = explained.examples;
+    // What runs cost in sum depends on how large the input was at each: what they cost now is known.
+    let extra_ms =
+        change.after.median_wall_ms.zip(change.before.median_wall_ms).map(|(now, then)| now - then);
+    change.cost.wall_ms_a_day = extra_ms.unwrap_or(0.0).max(0.0) * runs_a_day;
 }
 
 fn rows(runs: &[&RunFeatures]) -> f64 {

@@ -1,5 +1,7 @@
 //! An open change of time: both sides, and the evidence that it is over.
 
+use std::sync::Arc;
+
 use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, Scratch};
@@ -25,7 +27,7 @@ pub(crate) struct Layer {
     /// Whether the rows that were read are the change.
     pub(crate) by_rows: bool,
     /// Runs before it, oldest first.
-    pub(crate) before: Vec<RunFeatures>,
+    pub(crate) before: Arc<Vec<RunFeatures>>,
     /// Those of them that failed are counted alone.
     pub(crate) before_failed: u64,
     /// Runs since it that finished.
@@ -69,6 +71,24 @@ impl Levels {
 }
 
 impl Layer {
+    /// Adds what a run cost over the usual.
+    pub(crate) fn pay(&mut self, point: &Point) {
+        let over = |side: Option<f64>, ns: f64| side.map_or(0.0, |usual| ns / 1e6 - usual);
+        self.extra_wall_ms += over(self.change.before.median_wall_ms, point.wall.exp());
+        if !point.cpu.is_nan() {
+            self.extra_cpu_ms += over(self.change.before.median_cpu_ms, f64::from(point.cpu));
+        }
+    }
+
+    pub(crate) fn settle_cost(&mut self, until_unix_ns: i64) {
+        let days = ((until_unix_ns - self.since.0) as f64 / 86_400e9).max(1.0);
+        let cost = &mut self.change.cost;
+        cost.runs = self.runs;
+        cost.extra_wall_ms = self.extra_wall_ms;
+        cost.extra_cpu_ms = self.extra_cpu_ms;
+        cost.wall_ms_a_day = self.extra_wall_ms / days;
+    }
+
     /// A run's time as the layer's levels count it.
     pub(crate) fn value(&self, point: &Point) -> f64 {
         if self.by_rows { self.adjustment.rest_with_rows(point) } else { self.adjustment.rest(point) }

@@ -20,6 +20,7 @@ mod features;
 mod growth;
 mod layer;
 pub mod limits;
+mod machine;
 mod marks;
 mod packed;
 mod plan;
@@ -34,11 +35,11 @@ pub mod stats;
 pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
 };
-pub use detector::{Detector, Workspace, share_plan};
-pub use extract::Context;
+pub use detector::{Detector, Workspace};
+pub use extract::{Context, counted};
 pub use features::{NodeFeatures, Quantity, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};
 pub use plan::{Difference, Matching, Plan, PlanNode};
 pub use remaining::{Remaining, Running, remaining};
 #[cfg(feature = "serde")]
-pub use saved::Saved;
+pub use saved::{Replayed, Saved};

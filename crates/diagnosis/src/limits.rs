@@ -1,4 +1,5 @@
-//! Every limit of the detector, by name. `docs/internals/diagnosis.md` says where each comes from.
+//! Windows, bounds and allowances of the detector. A threshold of one method stands in that method's file.
+//! `docs/internals/diagnosis.md` says where each comes from.
 
 /// Ended runs of a query that are looked at.
 pub const WINDOW_RUNS: usize = 500;
@@ -20,6 +21,10 @@ pub const MARKED_PROBABILITY: f64 = 1e-3;
 pub const DELTA_MIN: f64 = 0.4;
 /// Open changes of one query that wait under a later one.
 pub const LAYERS_MAX: usize = 4;
+/// Runs after which a detector notes its state anew: from there its last runs can be replayed.
+pub const REPLAYED_RUNS: usize = 64;
+/// Changes that are over whose ids a detector keeps.
+pub const OVER_MAX: usize = 64;
 /// How sure it must be that runs are as before: one chance in e to the power of this.
 pub const RECOVERY_EVIDENCE: f64 = 12.0;
 /// Sizes of the side after a change that are tried.

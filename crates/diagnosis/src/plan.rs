@@ -66,6 +66,19 @@ impl From<&Outline> for Plan {
     }
 }
 
+impl Plan {
+    /// What a node reads from, below nodes that only pass rows on, such as exchanges.
+    fn sources(&self, place: usize) -> Vec<usize> {
+        let below = |mut input: usize| {
+            while let (Role::Engine, [only]) = (self.nodes[input].role, &*self.nodes[input].inputs) {
+                input = *only;
+            }
+            input
+        };
+        self.nodes[place].inputs.iter().map(|&input| below(input)).collect()
+    }
+}
+
 impl PlanNode {
     /// The node as sentences name it: its kind, and the table it scans.
     pub fn name(&self) -> String {
@@ -173,7 +186,7 @@ impl Matching {
                 continue;
             };
             let other = &old.nodes[there];
-            let moved = self.inputs_swapped(other, node);
+            let moved = self.inputs_swapped(old, there, new, here);
             if other.own_shape != node.own_shape || moved {
                 found.push(Difference { node: Some(here), ..difference(other, node, moved) });
             }
@@ -193,15 +206,12 @@ impl Matching {
         found
     }
 
-    /// Whether a matched node reads from the same two nodes in another order.
-    pub fn inputs_swapped(&self, old: &PlanNode, new: &PlanNode) -> bool {
-        let then: Vec<usize> = old.inputs.iter().filter_map(|&input| self.of_old[input]).collect();
-        let now: Vec<usize> = new
-            .inputs
-            .iter()
-            .copied()
-            .filter(|&input| self.of_new[input].is_some_and(|there| old.inputs.contains(&there)))
-            .collect();
+    /// Whether a matched node reads from the same two nodes in another order, exchanges between them left out.
+    pub fn inputs_swapped(&self, old: &Plan, there: usize, new: &Plan, here: usize) -> bool {
+        let before = old.sources(there);
+        let then: Vec<usize> = before.iter().filter_map(|&input| self.of_old[input]).collect();
+        let mut now = new.sources(here);
+        now.retain(|&input| self.of_new[input].is_some_and(|there| before.contains(&there)));
         now.len() > 1 && now != then && now.iter().all(|input| then.contains(input))
     }
 }

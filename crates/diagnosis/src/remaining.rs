@@ -1,4 +1,4 @@
-//! How long may a running query still take?
+//! How long may a running run still take?
 //!
 //! Each earlier run of the same regime is a forecast of this one: its time, times the rows this one has read
 //! beyond what that one read, or the rows it did read where its scans have ended. What those forecasts leave

@@ -1,11 +1,12 @@
 //! The part of a detector that does not follow from the last 500 runs: its open changes, with the runs before
-//! them, and which runs of the window ran while a change lasted that is over.
+//! them, and which runs of the window ran while a change lasted that is over. The same of some runs ago is beside it
+//! ([`Saved::replay`]).
 //!
 //! A store keeps it beside the runs' features, as JSON that is read with every digit (`serde_json` with
 //! `float_roundtrip`). [`Detector::restore`] makes the detector of both that says the same of the next run as
 //! the one that was saved.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use queryscope_insights::Fingerprint;
@@ -15,13 +16,20 @@ use uuid::Uuid;
 
 use crate::adjust::Adjustment;
 use crate::change::Change;
-use crate::detector::Detector;
+use crate::detector::{Base, Detector, Over, Recent, Workspace};
 use crate::failing::Failing;
 use crate::features::RunFeatures;
 use crate::growth::Growth;
 use crate::layer::{Layer, Levels};
 use crate::packed::PackedError;
 use crate::plan::Plan;
+
+/// The version that takes runs: what another one made of them need not be what this one makes.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Begins the number of the change that runs before a base's change are shared with.
+const SHARED: char = '=';
+/// Digits of an id. Packed features are longer.
+const ID_DIGITS: usize = 32;
 
 /// What is saved of a [`Detector`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -32,8 +40,38 @@ pub struct Saved {
     settled: Option<(i64, Uuid)>,
     /// Runs of changes that are over.
     episodes: Vec<Uuid>,
-    /// Plans of the runs below, packed, in hexadecimal digits.
+    /// Of a base: its episodes are those above and those of the state it is the base of.
+    #[serde(default, skip_serializing_if = "is_false")]
+    more_episodes: bool,
+    /// Plans of the runs above, packed, in hexadecimal digits.
     plans: Vec<String>,
+    /// Version of the program that took the runs since the base.
+    #[serde(default)]
+    version: String,
+    /// The state some runs ago; its plans are above.
+    #[serde(default)]
+    base: Option<Box<Saved>>,
+    /// Of each run since, how many of the window stood behind it when it was taken.
+    #[serde(default)]
+    order: Vec<u16>,
+    #[serde(default)]
+    over: Vec<Over>,
+    #[serde(default = "yes")]
+    over_cut: bool,
+    /// Runs of its window.
+    #[serde(default)]
+    runs: usize,
+    #[serde(default)]
+    others_until: Option<(i64, Uuid)>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +81,8 @@ struct SavedLayer {
     environment: u32,
     host: Option<u32>,
     by_rows: bool,
+    /// Runs by id where they are in the window, else packed, in hexadecimal digits. Of a base, the number of the change
+    /// now whose runs they are.
     before: Vec<String>,
     before_failed: u64,
     runs: u64,
@@ -103,24 +143,41 @@ fn place((at, id): (i64, Uuid)) -> (i64, QueryId) {
     (at, QueryId::new(id))
 }
 
-impl Detector {
-    /// What does not follow from the last runs.
-    pub fn save(&self) -> Saved {
-        let mut plans: BTreeMap<[u8; 6], String> = BTreeMap::new();
-        let mut pack = |runs: &[RunFeatures]| -> Vec<String> {
-            let pack_one = |run: &RunFeatures| {
-                plans.entry(run.plan.fingerprint.bytes()).or_insert_with(|| hex(&run.plan.pack()));
-                hex(&run.pack())
-            };
-            runs.iter().map(pack_one).collect()
+/// Packs states.
+struct Packer {
+    window: HashSet<QueryId>,
+    plans: BTreeMap<[u8; 6], String>,
+}
+
+impl Packer {
+    fn runs(&mut self, runs: &[RunFeatures]) -> Vec<String> {
+        let pack_one = |run: &RunFeatures| {
+            // Those of the window are kept beside this.
+            if self.window.contains(&run.query_id) {
+                return run.query_id.uuid().as_simple().to_string();
+            }
+            self.plans.entry(run.plan.fingerprint.bytes()).or_insert_with(|| hex(&run.plan.pack()));
+            hex(&run.pack())
         };
-        let layers = self.layers.iter().map(|layer| SavedLayer {
+        runs.iter().map(pack_one).collect()
+    }
+
+    /// Packs a state; a base beside the state it is the base of.
+    fn state(&mut self, state: &Base, now: Option<&Base>) -> Saved {
+        let mut shared = |before: &Arc<Vec<RunFeatures>>| {
+            let now = now.into_iter().flat_map(befores);
+            match now.enumerate().find(|(_, other)| Arc::ptr_eq(before, other)) {
+                Some((place, _)) => vec![format!("{SHARED}{place}")],
+                None => self.runs(before),
+            }
+        };
+        let layers = state.layers.iter().map(|layer| SavedLayer {
             change: layer.change.clone(),
             since: saved_place(layer.since),
             environment: layer.environment,
             host: layer.host,
             by_rows: layer.by_rows,
-            before: pack(&layer.before),
+            before: shared(&layer.before),
             before_failed: layer.before_failed,
             runs: layer.runs,
             failed: layer.failed,
@@ -134,13 +191,13 @@ impl Detector {
             next_refresh: layer.next_refresh,
         });
         let layers = layers.collect();
-        let growth = self.growth.as_ref().map(|growth| SavedGrowth {
+        let growth = state.growth.as_ref().map(|growth| SavedGrowth {
             change: growth.change.clone(),
             environment: growth.environment,
-            before: pack(&growth.before),
+            before: shared(&growth.before),
             runs: growth.runs,
         });
-        let failing = self.failing.as_ref().map(|failing| SavedFailing {
+        let failing = state.failing.as_ref().map(|failing| SavedFailing {
             change: failing.change.clone(),
             since: saved_place(failing.since),
             environment: failing.environment,
@@ -149,39 +206,78 @@ impl Detector {
             until_failed: failing.until_failed,
             evidence: failing.evidence,
         });
-        let episodes = self.series.entries.iter().filter(|entry| entry.episode);
-        let episodes = episodes.map(|entry| entry.point.query_id.uuid()).collect();
-        let settled = self.settled.map(saved_place);
-        Saved { layers, failing, growth, settled, episodes, plans: plans.into_values().collect() }
+        let known: HashSet<QueryId> = now.into_iter().flat_map(|now| &now.episodes).copied().collect();
+        let more_episodes = !known.is_empty()
+            && state.episodes.iter().filter(|id| known.contains(*id)).count() == known.len();
+        let episodes = state.episodes.iter().filter(|id| !more_episodes || !known.contains(*id));
+        Saved {
+            layers,
+            failing,
+            growth,
+            settled: state.settled.map(saved_place),
+            episodes: episodes.map(|id| id.uuid()).collect(),
+            more_episodes,
+            over: state.over.clone(),
+            over_cut: state.over_cut,
+            runs: state.runs,
+            ..Saved::default()
+        }
     }
+}
 
-    /// The detector that was saved, from what was saved and the last runs of the query, in any order.
-    ///
-    /// # Errors
-    /// What in the saved runs cannot be read.
-    pub fn restore(saved: Saved, runs: impl IntoIterator<Item = RunFeatures>) -> Result<Self, PackedError> {
+/// The runs before each change.
+fn befores(state: &Base) -> impl Iterator<Item = &Arc<Vec<RunFeatures>>> {
+    state.layers.iter().map(|layer| &layer.before).chain(state.growth.iter().map(|growth| &growth.before))
+}
+
+/// Unpacks states.
+struct Unpacker<'w> {
+    window: &'w HashMap<QueryId, RunFeatures>,
+    plans: BTreeMap<[u8; 6], Arc<Plan>>,
+}
+
+impl<'w> Unpacker<'w> {
+    fn new(saved: &Saved, window: &'w HashMap<QueryId, RunFeatures>) -> Result<Self, PackedError> {
         let mut plans: BTreeMap<[u8; 6], Arc<Plan>> = BTreeMap::new();
         for packed in &saved.plans {
             let plan = Plan::unpack(&bytes(packed)?)?;
             plans.insert(plan.fingerprint.bytes(), Arc::new(plan));
         }
-        let unpack = |runs: &[String]| -> Result<Vec<RunFeatures>, PackedError> {
-            let one = |packed: &String| {
-                let packed = bytes(packed)?;
-                let fingerprint: Fingerprint = RunFeatures::plan_of(&packed)?;
-                let plan = plans.get(&fingerprint.bytes()).ok_or(PackedError::Plan(fingerprint))?;
-                RunFeatures::unpack(&packed, plan)
-            };
-            runs.iter().map(one).collect()
+        Ok(Self { window, plans })
+    }
+
+    fn runs(&self, runs: &[String], now: Option<&Base>) -> Result<Arc<Vec<RunFeatures>>, PackedError> {
+        if let [only] = runs
+            && let Some(place) = only.strip_prefix(SHARED)
+        {
+            let place = place.parse::<usize>().ok();
+            let shared = place.and_then(|place| befores(now?).nth(place));
+            return shared.cloned().ok_or(PackedError::Invalid("the place of a change"));
+        }
+        let one = |packed: &String| {
+            if packed.len() == ID_DIGITS {
+                let id = QueryId::new(Uuid::try_parse(packed).map_err(|_| PackedError::Invalid("an id"))?);
+                return Ok(self.window.get(&id).cloned());
+            }
+            let packed = bytes(packed)?;
+            let fingerprint: Fingerprint = RunFeatures::plan_of(&packed)?;
+            let plan = self.plans.get(&fingerprint.bytes()).ok_or(PackedError::Plan(fingerprint))?;
+            RunFeatures::unpack(&packed, plan).map(Some)
         };
-        let mut detector = Self { settled: saved.settled.map(place), ..Self::default() };
-        for layer in saved.layers {
-            detector.layers.push(Layer {
+        let read: Result<Vec<RunFeatures>, PackedError> =
+            runs.iter().filter_map(|run| one(run).transpose()).collect();
+        read.map(Arc::new)
+    }
+
+    fn state(&self, saved: &Saved, now: Option<&Base>) -> Result<Base, PackedError> {
+        let mut layers = Vec::with_capacity(saved.layers.len());
+        for layer in &saved.layers {
+            layers.push(Layer {
                 since: place(layer.since),
                 environment: layer.environment,
                 host: layer.host,
                 by_rows: layer.by_rows,
-                before: unpack(&layer.before)?,
+                before: self.runs(&layer.before, now)?,
                 before_failed: layer.before_failed,
                 runs: layer.runs,
                 failed: layer.failed,
@@ -189,34 +285,183 @@ impl Detector {
                 extra_cpu_ms: layer.extra_cpu_ms,
                 levels: layer.levels,
                 peak: layer.peak,
-                adjustment: layer.adjustment,
+                adjustment: layer.adjustment.clone(),
                 evidence: layer.evidence,
                 quiet_since: layer.quiet_since.map(place),
                 next_refresh: layer.next_refresh,
-                change: layer.change,
+                change: layer.change.clone(),
             });
         }
-        if let Some(growth) = saved.growth {
-            let before = unpack(&growth.before)?;
+        let growth = saved.growth.as_ref().map(|growth| {
+            let before = self.runs(&growth.before, now)?;
             let (environment, runs) = (growth.environment, growth.runs);
-            detector.growth = Some(Growth { change: growth.change, environment, before, runs });
-        }
-        detector.failing = saved.failing.map(|failing| Failing {
+            Ok(Growth { change: growth.change.clone(), environment, before, runs })
+        });
+        let failing = saved.failing.as_ref().map(|failing| Failing {
             since: place(failing.since),
             environment: failing.environment,
             before: failing.before,
             after: failing.after,
             until_failed: failing.until_failed,
             evidence: failing.evidence,
-            change: failing.change,
+            change: failing.change.clone(),
         });
+        let more = now.filter(|_| saved.more_episodes).into_iter().flat_map(|now| &now.episodes).copied();
+        Ok(Base {
+            layers,
+            failing,
+            growth: growth.transpose()?,
+            settled: saved.settled.map(place),
+            episodes: saved.episodes.iter().map(|id| QueryId::new(*id)).chain(more).collect(),
+            over: saved.over.clone(),
+            over_cut: saved.over_cut,
+            runs: saved.runs,
+        })
+    }
+}
+
+impl Detector {
+    /// What does not follow from the last runs.
+    pub fn save(&self) -> Saved {
+        let window = self.series.entries.iter().map(|entry| entry.point.query_id).collect();
+        let mut packer = Packer { window, plans: BTreeMap::new() };
+        let (state, recent) = (self.state(), &self.recent);
+        let base = recent.base.as_deref().map(|base| Box::new(packer.state(base, Some(&state))));
+        Saved {
+            base,
+            order: recent.order.clone(),
+            others_until: recent.others_until.map(saved_place),
+            version: if recent.unknown { String::new() } else { VERSION.to_owned() },
+            ..packer.state(&state, None)
+        }
+        .with_plans(packer)
+    }
+
+    /// The detector that was saved, from what was saved and the last runs of the query, in any order.
+    ///
+    /// # Errors
+    /// What in the saved runs cannot be read.
+    pub fn restore(saved: Saved, runs: impl IntoIterator<Item = RunFeatures>) -> Result<Self, PackedError> {
+        let window: HashMap<QueryId, RunFeatures> = runs.into_iter().map(|run| (run.query_id, run)).collect();
+        let unpacker = Unpacker::new(&saved, &window)?;
+        let state = unpacker.state(&saved, None)?;
+        let base = if saved.is_own() {
+            saved.base.as_deref().map(|base| unpacker.state(base, Some(&state))).transpose()?
+        } else {
+            None
+        };
+        let mut detector = Self::at(state, window.into_values().collect());
+        detector.recent.others_until = if saved.is_own() {
+            saved.others_until.map(place)
+        } else {
+            detector.series.entries.back().map(|entry| entry.point.place())
+        };
+        if let Some(base) = base {
+            detector.recent.base = Some(Box::new(base));
+            detector.recent.order = saved.order;
+        }
+        Ok(detector)
+    }
+
+    /// A detector in a state, with the runs of its window.
+    fn at(state: Base, mut runs: Vec<RunFeatures>) -> Self {
+        let Base { layers, failing, growth, settled, episodes, over, over_cut, .. } = state;
+        let recent = Recent { over, over_cut, ..Recent::default() };
+        let mut detector = Self { layers, failing, growth, settled, recent, ..Self::default() };
+        runs.sort_unstable_by_key(|run| (run.started_unix_ns, run.query_id));
         for run in runs {
             detector.series.add(run);
         }
-        let episodes: HashSet<Uuid> = saved.episodes.into_iter().collect();
+        let episodes: HashSet<QueryId> = episodes.into_iter().collect();
         for entry in &mut detector.series.entries {
-            entry.episode = episodes.contains(&entry.point.query_id.uuid());
+            entry.episode = episodes.contains(&entry.point.query_id);
         }
-        Ok(detector)
+        detector
+    }
+}
+
+/// What the runs of a query say anew.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The state after the last of them.
+    pub saved: Saved,
+    /// Changes that moved, as they were last told, and those that are open, by id.
+    pub changes: BTreeMap<String, Change>,
+}
+
+impl Saved {
+    fn with_plans(mut self, packer: Packer) -> Self {
+        self.plans = packer.plans.into_values().collect();
+        self
+    }
+
+    /// Whether this version took its last runs: no other can say what they are to say.
+    pub fn is_own(&self) -> bool {
+        self.version == VERSION
+    }
+
+    /// Whether the features of a run were made by this version for certain.
+    pub fn is_of_own(&self, started_unix_ns: i64, query_id: QueryId) -> bool {
+        self.is_own() && self.others_until.is_none_or(|until| place(until) < (started_unix_ns, query_id))
+    }
+
+    /// Changes that last, by id: open ones, and those that wait under a later one.
+    pub fn lasting(&self) -> impl Iterator<Item = &Change> {
+        let layers = self.layers.iter().map(|layer| &layer.change);
+        let failing = self.failing.iter().map(|failing| &failing.change);
+        layers.chain(failing).chain(self.growth.iter().map(|growth| &growth.change))
+    }
+
+    /// Changes that are over or superseded, by id, with the time they were over or confirmed; the last ones.
+    pub fn over(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.over.iter().map(|over| (over.id.as_str(), over.unix_ns))
+    }
+
+    /// Whether these are all there ever were.
+    pub fn knows_all_over(&self) -> bool {
+        !self.over_cut
+    }
+
+    /// Takes the last runs again, from the state before them. `runs` are all whose features are
+    /// [kept](Detector::keeps). `None` where another version took some of them, or some are gone.
+    ///
+    /// # Errors
+    /// When these are not the runs that were taken, or something cannot be read.
+    pub fn replay(
+        &self,
+        mut runs: Vec<RunFeatures>,
+        workspace: &mut Workspace,
+    ) -> Result<Option<Replayed>, PackedError> {
+        let Some(base) = self.base.as_deref().filter(|_| self.is_own()) else { return Ok(None) };
+        if base.runs + self.order.len() != runs.len() {
+            return Ok(None);
+        }
+        let window: HashMap<QueryId, RunFeatures> =
+            runs.iter().map(|run| (run.query_id, run.clone())).collect();
+        let unpacker = Unpacker::new(self, &window)?;
+        let now = unpacker.state(self, None)?;
+        let base = unpacker.state(base, Some(&now))?;
+        runs.sort_unstable_by_key(|run| (run.started_unix_ns, run.query_id));
+        let mut since = Vec::with_capacity(self.order.len());
+        for &behind in self.order.iter().rev() {
+            let place = runs.len().checked_sub(1 + usize::from(behind));
+            since.push(runs.remove(place.ok_or(PackedError::Invalid("the place of a run"))?));
+        }
+        let mut detector = Self::replaying(base, runs);
+        detector.recent.others_until = self.others_until.map(place);
+        let mut changes = BTreeMap::new();
+        for run in since.into_iter().rev() {
+            for transition in detector.observe(run, workspace) {
+                changes.insert(transition.change().id.clone(), transition.change().clone());
+            }
+        }
+        changes.extend(detector.open().map(|change| (change.id.clone(), change.clone())));
+        Ok(Some(Replayed { saved: detector.save(), changes }))
+    }
+
+    fn replaying(base: Base, runs: Vec<RunFeatures>) -> Detector {
+        let mut detector = Detector::at(base.clone(), runs);
+        detector.recent.base = Some(Box::new(base));
+        detector
     }
 }

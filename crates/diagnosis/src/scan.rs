@@ -7,10 +7,11 @@
 //! 1. the probability of its U by luck is under what a query may spend on one run ([`Spending`]),
 //! 2. Cliff's delta is at least [`DELTA_MIN`], and the medians differ by at least a factor that falls with `m`,
 //!    and
-//! 3. no stretch of `m` runs before was as extreme: a burst, a cold cache or a slow day that was there before
-//!    is what the query does. The ranks of every stretch are at hand, so that this test of its own past, which
-//!    holds whatever the correlation of neighbours is, costs one pass (a block test, as in H. R. Künsch, "The
-//!    Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989)).
+//! 3. no stretch of `m` runs before was as extreme (or nearly none, where counters say for sure where the change
+//!    is): a burst, a cold cache or a slow day that was there before is what the query does. The ranks of every
+//!    stretch are at hand, so that this test of its own past, which holds whatever the correlation of neighbours
+//!    is, costs one pass (a block test, as in H. R. Künsch, "The Jackknife and the Bootstrap for General
+//!    Stationary Observations", Annals of Statistics 17 (1989)).
 //!
 //! Few values cannot reach a small probability by rank, however far apart they lie; there the moderated t test
 //! judges. The place is found in a second step, as the cut that explains most of the variance of the winsorised
@@ -44,7 +45,7 @@ pub(crate) struct Spending {
 /// logarithms.
 pub(crate) const SEARCHED_RUNS_MIN: usize = 5;
 const APART: f64 = 0.8;
-const YOUNG: usize = 40;
+pub(crate) const YOUNG: usize = 40;
 /// What a young query may spend of its allowance.
 const YOUNG_PART: f64 = 0.3;
 /// The least shift where counters mark a change, in logarithms.
@@ -80,16 +81,20 @@ pub(crate) fn least_shift(after: usize) -> f64 {
         ..=4 => 0.30,
         5..=9 => 0.26,
         10..=29 => 0.21,
-        _ => 0.16,
+        _ => 0.19,
     }
 }
 
-/// A place where counters say that something changed, by values before it; whether it is one that makes runs
-/// slower by itself.
+/// A place where counters say that something changed, by values before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) cut: usize,
+    /// Whether it makes runs slower by itself.
     pub(crate) strong: bool,
+    /// Whether a version, the plan or the number of threads is another: no host and no weekend does that.
+    pub(crate) named: bool,
+    /// Whether the counter never was so before: then its place was not searched for.
+    pub(crate) sure: bool,
 }
 
 /// Looks for a split of the values, which are in the order of time, of which the last is new. No split lies
@@ -114,19 +119,17 @@ pub(crate) fn scan(
         scratch.sums.push(sum);
     }
     let mut best: Option<Split> = None;
-    let marked = marks
-        .iter()
-        .map(|mark| (mark.cut, if mark.strong { spending.marked * 5.0 } else { spending.marked }, true));
-    let searched = AFTER_SIZES
-        .iter()
-        .filter(|&&size| size < count)
-        .map(|&size| (count - size, spending.searched, false));
-    for (cut, allowed, is_marked) in marked.chain(searched) {
+    let marked = marks.iter().map(|mark| {
+        (mark.cut, if mark.strong { spending.marked * 5.0 } else { spending.marked }, Some(*mark))
+    });
+    let searched =
+        AFTER_SIZES.iter().filter(|&&size| size < count).map(|&size| (count - size, spending.searched, None));
+    for (cut, allowed, mark) in marked.chain(searched) {
         let after = count - cut.min(count);
         if cut < BEFORE_RUNS_MIN.max(floor) || after < AFTER_RUNS_MIN {
             continue;
         }
-        let found = judge(values, cut, allowed, is_marked, spending.least, scratch);
+        let found = judge(values, cut, allowed, mark, spending.least, scratch);
         if found.is_some_and(|found| best.is_none_or(|best| found.probability < best.probability)) {
             best = found;
         }
@@ -139,12 +142,13 @@ fn judge(
     values: &[f64],
     cut: usize,
     allowed: f64,
-    is_marked: bool,
+    mark: Option<Mark>,
     least_after: usize,
     scratch: &mut Scratch,
 ) -> Option<Split> {
     let count = values.len();
     let after = count - cut;
+    let (is_marked, is_sure) = (mark.is_some(), mark.is_some_and(|mark| mark.sure));
     let (m, n) = (after as f64, cut as f64);
     let rank_sum = scratch.sums[count] - scratch.sums[cut];
     let u = rank_sum - m * (m + 1.0) / 2.0;
@@ -157,7 +161,9 @@ fn judge(
     if z < 2.0 {
         return None;
     }
-    if seen_before(&scratch.sums, cut, after, delta > 0.0) {
+    let seen = seen_before(&scratch.sums, cut, after, delta > 0.0);
+    // The place of a sure mark was not searched for, so a few such stretches may have been there by luck.
+    if seen > if is_sure { cut / 100 } else { 0 } {
         return None;
     }
     let Scratch { first, second, buffer, ranks, .. } = scratch;
@@ -177,7 +183,7 @@ fn judge(
     if after < least_after && !is_marked && !(cut < YOUNG && shift.abs() >= APART && apart(values, cut)) {
         return None;
     }
-    if was_as_far(values, cut, then, shift, buffer) {
+    if !is_sure && was_as_far(values, cut, then, shift, buffer) {
         return None;
     }
     let correlation = autocorrelation(&ranks[..cut]);
@@ -200,12 +206,17 @@ fn judge(
     };
     let probability = correlated(probability, correlation);
     // What few runs showed to be usual may be luck, too.
-    let allowed = if cut < YOUNG && !is_marked { allowed * YOUNG_PART } else { allowed };
+    let young = match mark {
+        Some(mark) if mark.strong => 0,
+        Some(_) => YOUNG / 2,
+        None => YOUNG,
+    };
+    let allowed = if cut < young { allowed * YOUNG_PART } else { allowed };
     (probability <= allowed).then_some(Split { cut, shift, probability })
 }
 
 /// Whether all values after the cut are farther out than any before, with a gap between.
-fn apart(values: &[f64], cut: usize) -> bool {
+pub(crate) fn apart(values: &[f64], cut: usize) -> bool {
     let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (before, after) = values.split_at(cut);
@@ -251,16 +262,12 @@ fn correlated(probability: f64, correlation: f64) -> f64 {
     normal_tail(normal_quantile(probability) * ((1.0 - correlation) / (1.0 + correlation)).sqrt())
 }
 
-/// Whether a stretch of so many values before the cut was at least as extreme as all after it.
-fn seen_before(sums: &[f64], cut: usize, after: usize, greater: bool) -> bool {
+/// How many stretches of so many values before the cut were at least as extreme as all after it.
+fn seen_before(sums: &[f64], cut: usize, after: usize, greater: bool) -> usize {
     let count = sums.len() - 1;
     let now = sums[count] - sums[cut];
-    let stretches = (after..=cut).map(|end| sums[end] - sums[end - after]);
-    if greater {
-        stretches.fold(f64::NEG_INFINITY, f64::max) >= now
-    } else {
-        stretches.fold(f64::INFINITY, f64::min) <= now
-    }
+    let as_far = |sum: f64| if greater { sum >= now } else { sum <= now };
+    (after..=cut).filter(|&end| as_far(sums[end] - sums[end - after])).count()
 }
 
 /// The logarithm of the binomial coefficient.
@@ -304,8 +311,8 @@ fn gain_at(values: &[f64], cut: usize) -> f64 {
     below * below * count / (cut as f64 * (count - cut as f64))
 }
 
-/// Whether a series changed slowly rather than at once: what came just before the cut is nearer to what came
-/// after than to the rest before.
+/// The step at a cut: the median after it less that of the `near` values before it, and the spread of those values.
+/// A series that moves slowly has a small step beside a large difference of all values.
 pub(crate) fn step(values: &[f64], cut: usize, near: usize, scratch: &mut Scratch) -> (f64, f64) {
     let from = cut.saturating_sub(near);
     let mut middle = |part: &[f64]| {

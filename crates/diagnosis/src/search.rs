@@ -1,25 +1,37 @@
 //! The search for a change at the end of one stream of runs: what is known to move times is taken out, the rest
 //! is scanned, and what was found must hold on the same hosts and on the same sort of day as before.
 
+use std::collections::BTreeMap;
+
 use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, is_weekend};
 use crate::detector::Workspace;
-use crate::features::RunFeatures;
 use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN, DELTA_MIN, STRATUM_RUNS_MIN};
 use crate::marks::marks;
-use crate::scan::{self, Spending, Split, least_shift, locate, scan};
+use crate::scan::{self, Spending, Split, YOUNG, apart, least_shift, locate, scan};
 use crate::series::{Entry, Point};
 use crate::stats::median;
 
 /// Runs just before a step of the rows that it is compared with.
 const NEAR: usize = 20;
-/// Runs on hosts that never ran a query before, until they count.
+const DAY_NS: i64 = 86_400_000_000_000;
+/// Runs on hosts that never ran a query before, until they count, and the longest turn that hosts take.
 const NEW_HOST_RUNS: usize = 60;
+const TURN_NS: i64 = 7 * DAY_NS;
+/// Hosts that show how alike hosts are, and how alike that is: the range of their medians over a shift.
+const KNOWN_HOSTS_MIN: usize = 5;
+const HOSTS_ALIKE: f64 = 0.33;
+/// Runs after a change of which no counter says more than that all is slower, and below what shift, in
+/// logarithms.
+const MACHINE_RUNS_MIN: usize = 8;
+const MACHINE_SHIFT: f64 = 0.55;
 /// Runs before a change that show what a host, and a sort of day, takes.
 const LEVEL_RUNS_MIN: [usize; 2] = [BEFORE_RUNS_MIN, STRATUM_RUNS_MIN];
+/// A shift, in logarithms, that a weekend which was not seen yet does not excuse: 1.9 times the time.
+const BEYOND_WEEKEND: f64 = 0.642;
 /// By how much the slope of the rows may be wrong.
-const SLOPE_DOUBT: f64 = 0.45;
+const SLOPE_DOUBT: f64 = 0.8;
 /// A step of the rows, in logarithms, that a new plan makes.
 const PLAN_STEP: f64 = 0.14;
 
@@ -32,6 +44,8 @@ pub(crate) struct Found {
     pub(crate) shift: f64,
     /// Whether the rows that were read are the change.
     pub(crate) by_rows: bool,
+    /// Whether no counter marks it, and so few runs came after it that it may be a burst of the machine.
+    pub(crate) is_doubtful: bool,
     /// The one host it was found on.
     pub(crate) host: Option<u32>,
     pub(crate) adjustment: Adjustment,
@@ -62,23 +76,29 @@ pub(crate) fn search(
     };
     values.clear();
     values.extend(points.iter().map(|point| adjustment.rest(point)));
-    let runs: Vec<&RunFeatures> = entries.iter().map(|entry| &entry.run).collect();
-    let marks = if inner { Vec::new() } else { marks(points, &runs) };
+    let marks = if inner { Vec::new() } else { marks(points) };
     if let Some(split) = scan(values, floor, &marks, spending, scratch)
-        && !is_first_weekend(points, split.cut)
-        && holds_within(points, values, split, !marks.is_empty())
+        && let known = is_named(&marks, split.cut)
+        && let beyond = is_beyond_weekend(values, split)
+        && (known || beyond || !is_first_weekend(points, split.cut))
+        && holds_within(points, values, split, [known, known || beyond])
         && is_felt(points, &adjustment, split)
         && outgrows(points, split)
     {
         let cut = locate(values, split, &marks, scratch).max(floor);
-        if is_first_weekend(points, cut) {
+        if is_first_weekend(points, cut) && !beyond && !is_named(&marks, cut) {
             return None;
         }
-        let by_rows = false;
+        let since = points[cut].place();
+        let is_doubtful = (0.0..MACHINE_SHIFT).contains(&split.shift)
+            && count - split.cut < MACHINE_RUNS_MIN
+            && split.cut >= YOUNG
+            && marks.iter().all(|mark| mark.cut.abs_diff(split.cut) > 2);
         return Some(Found {
-            since: points[cut].place(),
+            since,
             shift: split.shift,
-            by_rows,
+            by_rows: false,
+            is_doubtful,
             host: None,
             adjustment,
         });
@@ -92,21 +112,34 @@ pub(crate) fn search(
     let near = cut.saturating_sub(4 * NEAR);
     let (by_rows, _) = scan::step(rows, cut, NEAR, scratch);
     let allowed = Spending { searched: 0.0, ..spending };
-    let mark = [scan::Mark { cut: cut - near, strong: true }];
+    let mark = [scan::Mark { cut: cut - near, strong: true, named: false, sure: false }];
     let split = scan(&values[near..], floor.saturating_sub(near), &mark, allowed, scratch)?;
     let (by_time, _) = scan::step(values, cut, NEAR, scratch);
     let split = Split { cut, shift: by_time, ..split };
-    let together = holds_within(points, values, split, true)
+    let beyond = is_beyond_weekend(values, split);
+    let together = holds_within(points, values, split, [true; 2])
         && by_time.signum() == by_rows.signum()
         && by_time.abs() >= least_shift(count - cut);
-    if !together || split.shift.signum() != by_rows.signum() || is_first_weekend(points, cut) {
+    if !together || split.shift.signum() != by_rows.signum() || !beyond && is_first_weekend(points, cut) {
         return None;
     }
-    Some(Found { since: points[cut].place(), shift: by_time, by_rows: true, host: None, adjustment })
+    let since = points[cut].place();
+    Some(Found { since, shift: by_time, by_rows: true, is_doubtful: false, host: None, adjustment })
 }
 
-/// Whether a shift is there on the same hosts, and on the same sort of day, as before.
-fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool) -> bool {
+/// Whether a version, the plan or the number of threads is another since a cut, or a run or two from it.
+fn is_named(marks: &[scan::Mark], cut: usize) -> bool {
+    marks.iter().any(|mark| mark.named && mark.cut.abs_diff(cut) <= 2)
+}
+
+/// Whether a shift is so large, and so far from all runs before, that no weekend is to be waited for.
+fn is_beyond_weekend(values: &[f64], split: Split) -> bool {
+    split.shift.abs() >= BEYOND_WEEKEND && apart(values, split.cut)
+}
+
+/// Whether a shift is there on the same hosts, and on the same sort of day, as before. Where too few runs before
+/// were on these hosts, or on such days, it holds if it is `sure` for hosts, or for days.
+fn holds_within(points: &[Point], values: &[f64], split: Split, sure: [bool; 2]) -> bool {
     let strata: [fn(&Point) -> u32; 2] =
         [|point| point.host, |point| u32::from(is_weekend(point.started_unix_ns))];
     let after = points.len() - split.cut;
@@ -121,27 +154,56 @@ fn holds_within(points: &[Point], values: &[f64], split: Split, is_marked: bool)
                 inside.map(|place| values[place]).collect()
             };
             let (mut then, mut now) = (of(0, split.cut), of(split.cut, points.len()));
-            if then.len() >= LEVEL_RUNS_MIN[which] {
+            let known = then.len() >= LEVEL_RUNS_MIN[which]
+                && (which == 0 || level == 0 || weekend_runs(points, split.cut) >= STRATUM_RUNS_MIN);
+            if known {
                 matched += now.len();
                 sum += now.len() as f64 * (median(&mut now) - median(&mut then));
                 dominates += dominance(&now, &then) * now.len() as f64;
             }
         }
         if matched * 2 < after {
-            // Hosts that never ran it may be slow ones: that takes more runs, or a cause of another sort. A
-            // weekend is
-            // known from one before, or by the weekdays beside it.
-            return if which == 0 {
-                is_marked || after >= NEW_HOST_RUNS || hosts_pass(&points[..split.cut])
-            } else {
-                matched == 0
-                    || matched >= AFTER_RUNS_MIN
-                        && sum / matched as f64 * split.shift.signum() >= 0.5 * split.shift.abs()
-            };
+            return sure[which]
+                || if which == 0 {
+                    new_hosts_are_slow(points, values, split)
+                } else {
+                    // A weekend is known from one before, or by the weekdays beside it.
+                    matched == 0
+                        || matched >= BEFORE_RUNS_MIN
+                            && sum / matched as f64 * split.shift.signum() >= 0.6 * split.shift.abs()
+                            && dominates / matched as f64 * split.shift.signum() >= DELTA_MIN
+                };
         }
         let sign = split.shift.signum() / matched as f64;
         sum * sign >= 0.6 * split.shift.abs() && dominates * sign >= DELTA_MIN
     })
+}
+
+/// Whether runs on hosts that never ran the query are so slow that it is not the hosts' turn: hosts of before are
+/// known and far more alike than that, or many runs moved from a host that had the query for a week, or have been
+/// on the new ones for a week.
+fn new_hosts_are_slow(points: &[Point], values: &[f64], split: Split) -> bool {
+    let (before, after) = points.split_at(split.cut);
+    let lasts = |runs: &[Point]| runs[runs.len() - 1].started_unix_ns - runs[0].started_unix_ns >= TURN_NS;
+    let had_one = before.iter().all(|point| point.host == before[0].host);
+    if after.len() >= NEW_HOST_RUNS && (lasts(after) || had_one && lasts(before)) {
+        return true;
+    }
+    let mut by_host: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (point, &value) in before.iter().zip(values) {
+        by_host.entry(point.host).or_default().push(value);
+    }
+    let mut known: Vec<f64> =
+        by_host.into_values().filter(|of| of.len() >= 2).map(|mut of| median(&mut of)).collect();
+    known.sort_unstable_by(f64::total_cmp);
+    known.len() >= KNOWN_HOSTS_MIN && known[known.len() - 1] - known[0] <= HOSTS_ALIKE * split.shift.abs()
+}
+
+/// Runs on Saturdays and Sundays before a cut that are not of the weekend of the newest run.
+fn weekend_runs(points: &[Point], cut: usize) -> usize {
+    let own = points[points.len() - 1].started_unix_ns - 3 * DAY_NS;
+    let earlier = points[..cut].iter().take_while(|point| point.started_unix_ns < own);
+    earlier.filter(|point| is_weekend(point.started_unix_ns)).count()
 }
 
 /// Cliff's delta of two samples, in any order.
@@ -150,21 +212,13 @@ pub(crate) fn dominance(first: &[f64], second: &[f64]) -> f64 {
     sum as f64 / (first.len() * second.len()) as f64
 }
 
-/// Whether hosts come and go, so that none is ever known.
-fn hosts_pass(points: &[Point]) -> bool {
-    let mut hosts: Vec<u32> = points.iter().map(|point| point.host).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
-    hosts.len() >= 6 && hosts.len() * STRATUM_RUNS_MIN > points.len()
-}
-
 /// Whether a shift is larger than what the rows' slope may be wrong by, where the rows grew meanwhile.
 fn outgrows(points: &[Point], split: Split) -> bool {
     let rows =
         |points: &[Point]| median(&mut points.iter().filter_map(Point::known_rows).collect::<Vec<_>>());
     let grown = (rows(&points[split.cut..]) - rows(&points[..split.cut])).abs();
     let least = least_shift(points.len() - split.cut);
-    grown.is_nan() || split.shift.abs() >= 0.6 * least + SLOPE_DOUBT * grown
+    grown.is_nan() || split.shift.abs() >= 0.8 * least + SLOPE_DOUBT * grown
 }
 
 /// Whether the time itself moved as the shift says, and not only the time for so many rows.
@@ -174,7 +228,7 @@ fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
     };
     let near = &points[split.cut.saturating_sub(3 * NEAR)..split.cut];
     let felt = (of(&points[split.cut..]) - of(near)) * split.shift.signum();
-    felt >= 0.6 * least_shift(points.len() - split.cut)
+    felt >= 0.8 * least_shift(points.len() - split.cut)
 }
 
 /// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on
@@ -210,7 +264,7 @@ fn is_first_weekend(points: &[Point], cut: usize) -> bool {
     };
     let ((before_weekend, before_days), (after_weekend, after_days)) =
         (days(&points[..cut]), days(&points[cut..]));
-    after_days == 0 && before_weekend < STRATUM_RUNS_MIN && before_days > 0
+    after_days == 0 && weekend_runs(points, cut) < STRATUM_RUNS_MIN && before_days > 0
         || after_weekend == 0 && before_days < STRATUM_RUNS_MIN && before_weekend > 0
 }
 

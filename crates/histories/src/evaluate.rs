@@ -28,6 +28,8 @@ pub struct Outcome {
     pub spec: Spec,
     /// Runs since the change when it was called; `None` if never.
     pub called_after: Option<usize>,
+    /// The same, counted over the runs that have the change: those of one host, where it is a host's.
+    pub called_after_changed: Option<usize>,
     /// Whether it was called at the end.
     pub open_at_end: bool,
     /// Whether it was called and then no more, though it lasted.
@@ -99,6 +101,25 @@ fn specs(options: Options) -> Vec<Spec> {
         change: None,
         young: true,
     }));
+    for noise in Noise::OTHERS {
+        let other = |seed| Spec { seed, noise, change: None, young: false };
+        specs.extend((0..options.labels * 4).map(|_| other(next())));
+    }
+    let bare = |seed, change| Spec { seed, noise: Noise::Bare, change, young: false };
+    specs.extend((0..options.labels * 8).map(|_| bare(next(), None)));
+    for (place, kind) in Kind::ALL.into_iter().filter(|kind| kind.is_slower()).enumerate() {
+        for factor in [1.5, 2.0, 3.0] {
+            for n in 0..options.labels.div_ceil(4) as usize {
+                let change = Some(Change { kind, factor, decoy: false });
+                let noise = Noise::OTHERS[(place + 3 * n + factor as usize) % Noise::OTHERS.len()];
+                specs.push(Spec { seed: next(), noise, change, young: false });
+                // A host is seen only where it is told.
+                if kind != Kind::SlowHost {
+                    specs.push(bare(next(), change));
+                }
+            }
+        }
+    }
     specs
 }
 
@@ -122,6 +143,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
     let mut outcome = Outcome {
         spec: history.spec,
         called_after: None,
+        called_after_changed: None,
         open_at_end: false,
         forgotten: false,
         false_days: 0,
@@ -169,6 +191,8 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
                 Some(change) => {
                     if outcome.called_after.is_none() {
                         outcome.called_after = Some(place + 1 - history.changed_at);
+                        let slow = history.slow[history.changed_at..=place].iter().filter(|&&slow| slow);
+                        outcome.called_after_changed = Some(slow.count());
                         outcome.first_cause_then = first(change);
                     }
                     outcome.forgotten = false;

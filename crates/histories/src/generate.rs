@@ -31,6 +31,28 @@ pub enum Noise {
     Growing,
     /// A new plan that changes nothing (a4).
     Decoy,
+    /// Times with heavy tails: Student's t with three degrees of freedom.
+    Tails,
+    /// Two modes, which runs fall into at random.
+    Modes,
+    /// Neighbours are alike.
+    Correlated,
+    /// The level wanders by some percent in days.
+    Drift,
+    /// A smooth cycle of a day.
+    Daily,
+    /// Hours in which all is slow, however many runs they hold.
+    Spells,
+    /// Two of weekends, hosts, caches and bursts at once.
+    Mixed,
+    /// As plain, and the profile lacks all nodes, and some of host, CPU time and versions.
+    Bare,
+}
+
+impl Noise {
+    /// Noise of other families than those the limits of the detector were chosen with, of 3 to 200 runs a day.
+    pub const OTHERS: [Self; 7] =
+        [Self::Tails, Self::Modes, Self::Correlated, Self::Drift, Self::Daily, Self::Spells, Self::Mixed];
 }
 
 /// What changed.
@@ -84,6 +106,11 @@ impl Kind {
         Self::UserCode,
         Self::Planning,
     ];
+
+    /// Whether runs take longer by it.
+    pub fn is_slower(self) -> bool {
+        !matches!(self, Self::Faster | Self::Failures)
+    }
 
     /// The cause that should be named first; `None` where several are right.
     pub fn cause(self) -> Option<CauseKind> {
@@ -152,7 +179,8 @@ pub fn generate(spec: Spec) -> History {
     if let Some(change) = spec.change {
         fit_for(change.kind, &mut model, random);
     }
-    let runs_a_day = 10_f64.powf(random.random_range(0.477..1.778));
+    let most: f64 = if Noise::OTHERS.contains(&spec.noise) { 2.301 } else { 1.778 };
+    let runs_a_day = 10_f64.powf(random.random_range(0.477..most));
     let mut around = Surroundings::random(spec.noise, runs_a_day, random);
     let (starts, changed_at) = moments(spec, runs_a_day, random);
     let mut after = model.clone();
@@ -175,6 +203,11 @@ pub fn generate(spec: Spec) -> History {
     let decoy = random.random_range(0..3);
     let plans =
         [[model.plan(), with_decoy(&model, decoy).plan()], [after.plan(), with_decoy(&after, decoy).plan()]];
+    // Of a source of its own: the times are those of the plain history.
+    let lacks: [bool; 4] = std::array::from_fn(|at| {
+        spec.noise == Noise::Bare
+            && (at == 0 || Random::seed_from_u64(spec.seed ^ (at as u64) << 56).random_bool(0.5))
+    });
     let mut history = History { spec, runs: Vec::new(), changed_at, slow: Vec::new() };
     for (place, &start) in starts.iter().enumerate() {
         let moment = around.next(start, random);
@@ -225,6 +258,7 @@ pub fn generate(spec: Spec) -> History {
         run.plan = Arc::clone(plan);
         run.nodes = model.figures(&ideal, &busy, &waits, &even);
         run.sum_up();
+        strip(&mut run, lacks);
         let failures = match now {
             Some(Change { kind: Kind::Failures, factor, .. }) => (factor / 3.0).min(1.0),
             _ => around.failures,
@@ -239,6 +273,20 @@ pub fn generate(spec: Spec) -> History {
         history.slow.push(now.is_some());
     }
     history
+}
+
+/// Takes out of a profile what an engine may not say: nodes, with the rows; host; CPU time; versions.
+fn strip(run: &mut RunFeatures, [nodes, host, cpu, versions]: [bool; 4]) {
+    if nodes {
+        run.nodes = Box::default();
+        run.rows_read = None;
+        run.waiting_ns = None;
+        run.spilled_bytes = None;
+        run.plan = Arc::default();
+    }
+    run.host = run.host.take().filter(|_| !host);
+    run.cpu_ns = run.cpu_ns.filter(|_| !cpu);
+    run.engine_version = run.engine_version.take().filter(|_| !versions);
 }
 
 fn moments(spec: Spec, runs_a_day: f64, random: &mut Random) -> (Vec<i64>, usize) {

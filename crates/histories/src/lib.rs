@@ -7,6 +7,7 @@
 mod evaluate;
 mod generate;
 mod model;
+mod posted;
 mod report;
 mod schedule;
 #[cfg(test)]
@@ -14,4 +15,6 @@ mod tests;
 
 pub use evaluate::{Options, Outcome, evaluate, evaluate_some};
 pub use generate::{Change, Factor, History, Kind, Noise, Spec, generate};
+pub use posted::Poster;
+pub use queryscope_diagnosis::RunFeatures as Run;
 pub use report::report;

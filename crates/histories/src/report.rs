@@ -21,24 +21,42 @@ fn percent(part: usize, whole: usize) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
 }
 
-fn is_slower(outcome: &Outcome) -> bool {
-    outcome.spec.change.is_some_and(|change| !matches!(change.kind, Kind::Faster | Kind::Failures))
+fn is_of(outcome: &Outcome, kind: Kind) -> bool {
+    outcome.spec.change.is_some_and(|change| change.kind == kind)
 }
 
+fn is_slower(outcome: &Outcome) -> bool {
+    outcome.spec.change.is_some_and(|change| change.kind.is_slower())
+}
+
+/// Whether the history is of plain noise, of a query that ran for days, with all counters.
+fn is_plain(outcome: &Outcome) -> bool {
+    outcome.spec.noise == Noise::Plain && !outcome.spec.young
+}
+
+const HARD: [Noise; 4] = [Noise::Weekends, Noise::Hosts, Noise::Cold, Noise::Bursts];
+
 fn detection(outcomes: &[Outcome], text: &mut String) {
-    let within = |runs: usize, of: &dyn Fn(&Outcome) -> bool| {
+    let within = |runs: usize, of: &dyn Fn(&Outcome) -> bool, after: fn(&Outcome) -> Option<usize>| {
         let all: Vec<&Outcome> = outcomes.iter().filter(|outcome| of(outcome)).collect();
-        percent(
-            all.iter().filter(|outcome| outcome.called_after.is_some_and(|after| after <= runs)).count(),
-            all.len(),
-        )
+        percent(all.iter().filter(|&&each| after(each).is_some_and(|after| after <= runs)).count(), all.len())
     };
-    let _ = writeln!(text, "| called within | 5 runs | 10 | 30 |\n|---|---|---|---|");
+    let _ = writeln!(
+        text,
+        "| called within | 5 runs | 10 | 30 | 5 runs with the change | 10 | 30 |\n|---|---|---|---|---|---|---|"
+    );
     let mut row = |name: &str, of: &dyn Fn(&Outcome) -> bool| {
-        let _ = writeln!(text, "| {name} | {} | {} | {} |", within(5, of), within(10, of), within(30, of));
+        let _ = write!(text, "| {name} |");
+        let counts: [fn(&Outcome) -> Option<usize>; 2] =
+            [|outcome| outcome.called_after, |outcome| outcome.called_after_changed];
+        for after in counts {
+            for runs in [5, 10, 30] {
+                let _ = write!(text, " {} |", within(runs, of, after));
+            }
+        }
+        let _ = writeln!(text);
     };
-    let plain =
-        |outcome: &Outcome| is_slower(outcome) && outcome.spec.noise == Noise::Plain && !outcome.spec.young;
+    let plain = |outcome: &Outcome| is_slower(outcome) && is_plain(outcome);
     let at_least =
         |outcome: &Outcome, factor: f64| outcome.spec.change.is_some_and(|change| change.factor >= factor);
     row(">= 1.5x", &|outcome| plain(outcome) && at_least(outcome, 1.5));
@@ -54,15 +72,21 @@ fn detection(outcomes: &[Outcome], text: &mut String) {
         is_slower(outcome) && outcome.spec.young && at_least(outcome, 1.5)
     });
     row("hard noise, >= 1.5x", &|outcome| {
-        is_slower(outcome) && outcome.spec.noise != Noise::Plain && at_least(outcome, 1.5)
+        is_slower(outcome) && HARD.contains(&outcome.spec.noise) && at_least(outcome, 1.5)
+    });
+    row("other noise, 3 to 200 runs a day, >= 1.5x", &|outcome| {
+        is_slower(outcome) && Noise::OTHERS.contains(&outcome.spec.noise) && at_least(outcome, 1.5)
+    });
+    row("few counters, >= 1.5x", &|outcome| is_slower(outcome) && outcome.spec.noise == Noise::Bare);
+    row(">= 1.5x, without one slow host", &|outcome| {
+        plain(outcome) && at_least(outcome, 1.5) && !is_of(outcome, Kind::SlowHost)
+    });
+    row(">= 2x, without one slow host", &|outcome| {
+        plain(outcome) && at_least(outcome, 2.0) && !is_of(outcome, Kind::SlowHost)
     });
     for kind in Kind::ALL {
         let name = format!("{kind:?}, >= 1.5x");
-        row(&name, &|outcome| {
-            outcome.spec.noise == Noise::Plain
-                && !outcome.spec.young
-                && outcome.spec.change.is_some_and(|change| change.kind == kind && change.factor >= 1.5)
-        });
+        row(&name, &|outcome| is_plain(outcome) && is_of(outcome, kind) && at_least(outcome, 1.5));
     }
 }
 
@@ -88,12 +112,14 @@ fn alarms(outcomes: &[Outcome], text: &mut String) {
     ] {
         row(&format!("{noise:?}"), &|outcome| outcome.spec.noise == noise && !outcome.spec.young);
     }
+    for noise in Noise::OTHERS {
+        row(&format!("{noise:?}, 3 to 200 runs a day"), &|outcome| outcome.spec.noise == noise);
+    }
+    row("plain, few counters", &|outcome| outcome.spec.noise == Noise::Bare);
     row("plain, a new query's first hours", &|outcome| outcome.spec.young);
-    let hard = [Noise::Weekends, Noise::Hosts, Noise::Cold, Noise::Bursts];
-    row("plain and harmless plans", &|outcome| {
-        matches!(outcome.spec.noise, Noise::Plain | Noise::Decoy) && !outcome.spec.young
-    });
-    row("hard", &|outcome| hard.contains(&outcome.spec.noise));
+    row("plain and harmless plans", &|outcome| is_plain(outcome) || outcome.spec.noise == Noise::Decoy);
+    row("hard", &|outcome| HARD.contains(&outcome.spec.noise));
+    row("other", &|outcome| Noise::OTHERS.contains(&outcome.spec.noise));
 }
 
 /// Whether a cause is the one that was made.
@@ -112,7 +138,9 @@ fn causes(outcomes: &[Outcome], text: &mut String) {
         let all: Vec<&Outcome> = outcomes
             .iter()
             .filter(|outcome| {
-                of(outcome) && outcome.spec.change.is_some_and(|change| change.kind.cause().is_some())
+                of(outcome)
+                    && outcome.spec.noise != Noise::Bare
+                    && outcome.spec.change.is_some_and(|change| change.kind.cause().is_some())
             })
             .collect();
         let told = |with: &dyn Fn(&Outcome) -> bool, cause: fn(&Outcome) -> Option<(CauseKind, f64)>| {

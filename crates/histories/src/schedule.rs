@@ -31,8 +31,21 @@ pub(crate) struct Surroundings {
     pub(crate) rows_deviation: f64,
     pub(crate) cancelled: f64,
     pub(crate) failures: f64,
+    /// Degrees of freedom of the noise, where it has heavy tails.
+    freedom: Option<u32>,
+    /// Amplitude of the day's cycle, in logarithms, and the time of its peak in days.
+    daily: (f64, f64),
+    /// Standard deviation of the level that wanders in days, in logarithms.
+    drift: f64,
+    /// Part of the runs in the second mode, and how slow it is.
+    mode: (f64, f64),
+    /// Slow hours: how many a day on average, how long in days, and how slow they are.
+    spells: (f64, f64, f64),
     state: f64,
     burst_left: u32,
+    level: f64,
+    level_day: f64,
+    spell: (f64, f64),
 }
 
 /// What the surroundings are for one run.
@@ -68,11 +81,26 @@ impl Surroundings {
             rows_deviation: if random.random_bool(0.5) { 0.0 } else { random.random_range(0.005..0.05) },
             cancelled: random.random_range(0.0..0.01),
             failures: random.random_range(0.0..0.01),
+            freedom: None,
+            daily: (0.0, 0.0),
+            drift: 0.0,
+            mode: (0.0, 1.0),
+            spells: (0.0, 0.0, 1.0),
             state: 0.0,
             burst_left: 0,
+            level: 0.0,
+            level_day: 0.0,
+            spell: (0.0, 0.0),
         };
+        of.add(noise, runs_a_day, &mut hosts, random);
+        of.hosts = hosts;
+        of
+    }
+
+    fn add(&mut self, noise: Noise, runs_a_day: f64, hosts: &mut Vec<f64>, random: &mut Random) {
+        let of = self;
         match noise {
-            Noise::Plain | Noise::Decoy => {}
+            Noise::Plain | Noise::Decoy | Noise::Bare => {}
             Noise::Weekends => {
                 of.weekend = random.random_range(1.2..2.2);
                 if random.random_bool(0.4) {
@@ -81,7 +109,7 @@ impl Surroundings {
                 }
             }
             Noise::Hosts => {
-                hosts = (0..random.random_range(2..=5)).map(|_| random.random_range(0.7..2.2)).collect();
+                *hosts = (0..random.random_range(2..=5)).map(|_| random.random_range(0.7..2.2)).collect();
                 if random.random_bool(0.3) {
                     of.turn_days = random.random_range(0.5..2.0);
                 }
@@ -96,16 +124,59 @@ impl Surroundings {
                 of.burst_factor = random.random_range(1.4..3.0);
             }
             Noise::Growing => of.growth_a_day = random.random_range(0.015..0.06),
+            Noise::Tails => of.freedom = Some(3),
+            Noise::Modes => of.mode = (random.random_range(0.1..0.6), random.random_range(1.3..2.5)),
+            Noise::Correlated => of.memory = random.random_range(0.4..0.85),
+            Noise::Drift => of.drift = random.random_range(0.02..0.1),
+            Noise::Daily => of.daily = (random.random_range(0.05..0.35), random.random_range(0.0..1.0)),
+            Noise::Spells => {
+                let hours = random.random_range(0.5..6.0);
+                of.spells = (random.random_range(0.1..0.5), hours / 24.0, random.random_range(1.3..2.5));
+            }
+            Noise::Mixed => {
+                let hard = [Noise::Weekends, Noise::Hosts, Noise::Cold, Noise::Bursts];
+                let first = random.random_range(0..hard.len());
+                let second = (first + random.random_range(1..hard.len())) % hard.len();
+                of.add(hard[first], runs_a_day, hosts, random);
+                of.add(hard[second], runs_a_day, hosts, random);
+            }
         }
-        of.hosts = hosts;
-        of
+    }
+
+    /// What noise of the other families makes of a moment, in days.
+    fn others(&mut self, day: f64, random: &mut Random) -> f64 {
+        let mut factor = (self.daily.0 * (std::f64::consts::TAU * (day - self.daily.1)).cos()).exp();
+        if self.drift > 0.0 {
+            // An Ornstein-Uhlenbeck process that forgets in two days.
+            let kept = (-(day - self.level_day) / 2.0).exp();
+            self.level = kept * self.level + (1.0 - kept * kept).sqrt() * self.drift * normal(random);
+            self.level_day = day;
+            factor *= self.level.exp();
+        }
+        if self.mode.0 > 0.0 && random.random_bool(self.mode.0) {
+            factor *= self.mode.1;
+        }
+        if self.spells.0 > 0.0 {
+            while self.spell.1 < day {
+                let from = self.spell.1 - (1.0 - random.random_range(0.0..1.0_f64)).ln() / self.spells.0;
+                self.spell = (from, from + self.spells.1 * random.random_range(0.5..1.5));
+            }
+            if day >= self.spell.0 {
+                factor *= self.spells.2;
+            }
+        }
+        factor
     }
 
     pub(crate) fn next(&mut self, started_unix_ns: i64, random: &mut Random) -> Moment {
         let day = (started_unix_ns - START_UNIX_NS) as f64 / DAY_NS;
-        let normal = normal(random);
+        let mut normal = normal(random);
+        if let Some(freedom) = self.freedom {
+            let squares: f64 = (0..freedom).map(|_| self::normal(random).powi(2)).sum();
+            normal /= (squares / f64::from(freedom)).sqrt();
+        }
         self.state = self.memory * self.state + (1.0 - self.memory * self.memory).sqrt() * normal;
-        let mut speed = (self.state * self.deviation).exp();
+        let mut speed = (self.state * self.deviation).exp() * self.others(day, random);
         if random.random_bool(self.outliers) {
             speed *= random.random_range(1.5..4.0);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use queryscope_diagnosis::Status;
+use queryscope_diagnosis::{Detector, RunFeatures, Status, Workspace};
 
 use crate::evaluate::{Outcome, evaluate_some};
 use crate::{Change, Kind, Noise, Options, Spec, generate, report};
@@ -78,4 +78,48 @@ fn noise_is_called_nothing() {
     assert!(days > 250 && wrong <= 3, "{wrong} of {days} label-days");
     let table = report(&outcomes);
     assert!(table.contains("| Decoy |") && table.contains("CPU time a run"), "{table}");
+}
+
+#[test]
+fn a_detector_that_let_go_of_features_says_the_same() {
+    let mut workspace = Workspace::default();
+    let growing = Spec { seed: 3, noise: Noise::Growing, change: None, young: false };
+    let changed = Kind::ALL.into_iter().map(|kind| spec(kind, 2.0, 7));
+    for spec in changed.chain([growing]) {
+        let (mut whole, mut light) = (Detector::default(), Detector::default());
+        for run in generate(spec).runs {
+            let before: Vec<RunFeatures> = whole.runs().cloned().collect();
+            assert!(light.takes(run.started_unix_ns, run.query_id));
+            let told = light.observe_with(run.clone(), &mut workspace, &mut || before.clone());
+            assert!(!light.takes(run.started_unix_ns, run.query_id));
+            assert!(whole.observe(run, &mut workspace) == told, "{spec:?}");
+            light.let_go();
+        }
+    }
+}
+
+#[test]
+fn a_bare_history_has_the_times_of_a_plain_one_and_few_counters() {
+    let of = |noise| generate(Spec { noise, ..spec(Kind::Spill, 2.0, 5) });
+    let (plain, bare) = (of(Noise::Plain), of(Noise::Bare));
+    assert!(plain.runs.iter().all(|run| !run.nodes.is_empty() && run.rows_read.is_some()));
+    assert!(bare.runs.iter().all(|run| run.nodes.is_empty() && run.rows_read.is_none()));
+    let times = |history: &crate::History| history.runs.iter().map(|run| run.wall_ns).collect::<Vec<_>>();
+    assert_eq!(times(&plain), times(&bare));
+}
+
+#[test]
+fn slow_hours_hold_many_runs_of_a_frequent_query() {
+    // 3 to 200 runs a day; the frequent ones have more than ten slow runs in a row.
+    let longest = (0..12).map(|seed| {
+        let runs = generate(Spec { seed, noise: Noise::Spells, change: None, young: false }).runs;
+        let usual = median(runs.iter().map(|run| run.wall_ns as f64).collect());
+        let mut stretch = 0;
+        let stretches = runs.iter().map(|run| {
+            stretch = if run.wall_ns as f64 > 1.2 * usual { stretch + 1 } else { 0 };
+            stretch
+        });
+        stretches.max().unwrap_or(0)
+    });
+    assert!(longest.max() > Some(10));
 }

@@ -1,27 +1,23 @@
-//! Does a query take longer lately than it usually does?
+//! The verdict of `/api/overview`: do the runs of a label take longer lately than they usually do?
+//!
+//! Medians say by how much, and a rank test (`rank_test.rs`) says whether chance explains it. What pages call slower is
+//! another statistic: a change, which `queryscope-diagnosis` finds.
 
-use crate::histogram::Histogram;
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{USUAL_RUNS_MIN, VERDICT_PROBABILITY, VERDICT_RATIO, VERDICT_RUNS_MIN};
-use crate::quantile::{Quartiles, median, quartiles};
+use crate::quantile::{median, quartiles};
 use crate::rank_test::{Alternative, RankTest};
 
-/// Which way a query's time has moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Whether a label is slower or faster than usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Verdict {
-    /// It takes longer than it did.
+    /// Slower than usual.
     Slower,
-    /// It takes less time than it did.
+    /// Faster than usual.
     Faster,
-}
-
-impl Verdict {
-    /// The name the read API uses.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-        }
-    }
 }
 
 /// The times of the lately runs beside those of the usual runs, in milliseconds.
@@ -45,41 +41,24 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares times exactly. Reorders both.
+    /// Compares times. Reorders both.
     pub fn of_times(recent: &mut [f64], usual: &mut [f64]) -> Self {
-        let medians = (median(recent), quartiles(usual));
-        let counts = (recent.len() as u64, usual.len() as u64);
-        Self::of(counts, medians, || RankTest::of_times(recent, usual))
-    }
-
-    /// Compares times of which only the buckets are known: medians and quartiles are off by at most
-    /// [`Histogram::RELATIVE_ERROR`], the ratio by at most twice that; times in one bucket count as equal.
-    pub fn of_histograms(recent: &Histogram, usual: &Histogram) -> Self {
-        let medians = (recent.median(), usual.quartiles());
-        let counts = (recent.count(), usual.count());
-        Self::of(counts, medians, || RankTest::of_histograms(recent, usual))
-    }
-
-    /// From the numbers of times, the median of the lately and the quartiles of the usual ones, and the test
-    /// between them, which is asked only when the medians have moved enough.
-    fn of(
-        (recent_runs, usual_runs): (u64, u64),
-        (recent_wall_ms, usual): (Option<f64>, Option<Quartiles>),
-        test: impl FnOnce() -> Option<RankTest>,
-    ) -> Self {
-        let usual = usual.filter(|_| usual_runs >= USUAL_RUNS_MIN as u64);
-        let usual_wall_ms = usual.map(|usual| usual.median);
+        let recent_wall_ms = median(recent);
+        let band = quartiles(usual).filter(|_| usual.len() >= USUAL_RUNS_MIN);
+        let usual_wall_ms = band.map(|band| band.median);
         let ratio = recent_wall_ms
             .zip(usual_wall_ms)
             .and_then(|(recent, usual)| Some(recent / usual).filter(|ratio| ratio.is_finite()));
-        let judged = usual.is_some() && recent_runs >= VERDICT_RUNS_MIN as u64;
+        let judged = band.is_some() && recent.len() >= VERDICT_RUNS_MIN;
         let suspicion = ratio.filter(|_| judged).and_then(suspicion);
         let verdict = suspicion.and_then(|(verdict, alternative)| {
-            (test()?.probability(alternative) < VERDICT_PROBABILITY).then_some(verdict)
+            // Asked only where the medians have moved enough.
+            let test = RankTest::of_times(recent, usual)?;
+            (test.probability(alternative) < VERDICT_PROBABILITY).then_some(verdict)
         });
         Self {
             usual_wall_ms,
-            usual_band_ms: usual.map(|usual| [usual.lower, usual.upper]),
+            usual_band_ms: band.map(|band| [band.lower, band.upper]),
             recent_wall_ms,
             ratio,
             judged,
@@ -166,15 +145,5 @@ mod tests {
     #[test]
     fn a_query_that_now_takes_no_time_is_faster() {
         check(&[0.0; 3], &USUAL, Some(0.0), Some(Verdict::Faster));
-    }
-
-    #[test]
-    fn histograms_say_nearly_the_same() {
-        let recent = [180.0, 190.0, 200.0, 210.0];
-        let exact = compare(&recent, &USUAL);
-        let rough = Comparison::of_histograms(&recent.into_iter().collect(), &USUAL.into_iter().collect());
-        assert_eq!((exact.verdict, rough.verdict), (Some(Verdict::Slower), Some(Verdict::Slower)));
-        let (exact, rough) = (exact.ratio.expect("known"), rough.ratio.expect("known"));
-        assert!((rough / exact - 1.0).abs() <= 2.1 * Histogram::RELATIVE_ERROR, "{rough} for {exact}");
     }
 }

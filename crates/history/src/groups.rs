@@ -1,31 +1,47 @@
 //! What is a group of runs, of one label or one plan?
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::point::Numbered;
 use crate::rules::distinct_rules;
 use crate::run::Run;
 use crate::tally::Tally;
 
-/// The runs of one key.
-#[derive(Debug, Clone, PartialEq)]
+/// The queries of one label or plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
+    "key": "orders/daily",
+    "runs": 14,
+    "failed": 1,
+    "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
+    "total_wall_ms": 5308.4,
+    "usual_wall_ms": 408.1,
+    "rules": ["exploding_join"],
+    "recent_wall_ms": [401.2, 408.1, 415.7]
+})))]
 pub struct Group<'a> {
-    /// How many there are, of every state.
+    /// The label or the fingerprint.
+    pub key: Cow<'a, str>,
+    /// Queries, of every state.
     pub runs: u64,
-    /// How many of them failed.
+    /// Those of them that failed.
     pub failed: u64,
     /// When the last of them started, in Unix nanoseconds.
     pub last_started_unix_ns: i64,
     /// Wall time of those that finished, together, in milliseconds.
     pub total_wall_ms: f64,
-    /// Names of the insights that warned in any of them, each once, by name.
-    pub rules: Vec<&'a str>,
-    /// Wall times of the last [`GROUP_RECENT_RUNS`] that finished, the oldest first, in milliseconds.
-    pub recent_wall_ms: Vec<f64>,
-    /// Median wall time of all that finished, in milliseconds.
+    /// Median wall time of those that finished, in milliseconds; null when none did.
     pub usual_wall_ms: Option<f64>,
+    /// Rules that warned in any of them, by name.
+    pub rules: Vec<Cow<'a, str>>,
+    /// Wall times of the last 30 that finished, the oldest first, in milliseconds.
+    pub recent_wall_ms: Vec<f64>,
 }
 
 impl<'a> Group<'a> {
-    /// Of the runs of a key, in any order; `None` when there are none.
+    /// Of the runs of a key, in any order; `None` when there are none. The key stays empty.
     pub fn of(runs: &[Run<'a>]) -> Option<Self> {
         let Numbered { points, names, .. } = Numbered::of(runs.iter().copied());
         let mut tally = Tally::default();
@@ -58,11 +74,12 @@ mod tests {
             Run { status: RunStatus::Unfinished, wall_ms: None, ..run(2) },
         ];
         let expected = Group {
+            key: "".into(),
             runs: 5,
             failed: 1,
             last_started_unix_ns: 9,
             total_wall_ms: 40.0,
-            rules: vec!["skew", "spill"],
+            rules: vec!["skew".into(), "spill".into()],
             recent_wall_ms: vec![10.0, 30.0],
             usual_wall_ms: Some(20.0),
         };

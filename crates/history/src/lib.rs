@@ -1,4 +1,4 @@
-//! What earlier runs say of a query.
+//! What the runs of a query say about it: usual times, verdicts, plans, new warnings.
 //!
 //! Pure functions over runs: no clock, no store, no IO. Whoever reads runs from a store gives them as [`Run`]s,
 //! in any order; results do not depend on it. The specification says what an overview, a group and a version
@@ -15,26 +15,22 @@
 //! | verdict | at least 3 finished lately runs, a ratio of medians of 1.5 or more either way, and a probability under 1 % ([`Comparison`], [`RankTest`]) |
 //! | `failed_before` | failed runs of the same 14 days |
 //! | new warning | in a run of the last 7 days, in no earlier one however old, where there are at least 5 earlier runs ([`Earlier`]) |
-//! | change of plan | the last known plan is not (one of) the most frequent of at least 5 usual runs; it changed when that plan first ran among the lately runs and the 14 days before them ([`Overview::plan_changed_unix_ns`]) |
+//! | change of plan | the last known plan is not (one of) the most frequent of at least 5 usual runs; it changed when that plan first ran among the lately runs and the 14 days before them ([`LabelOverview::plan_changed_unix_ns`]) |
 //! | bins | medians of slices of 6 hours from the start of the range on; null where nothing finished |
 //! | days | local days of 24 hours by one offset; only runs in the range count, so they add up to `runs` |
 //! | total | in whole nanoseconds, independent of order |
 //! | version | the runs of one known plan, of every state, if one of them finished ([`versions`]) |
 //!
-//! A stretch that begins some time before another moment holds the moment it begins at.
+//! Ranges of time include their start.
 //!
 //! Where runs are many they are given as [`Point`]s, whose names are numbers: [`Overviews`] and [`Tally`] tell the
 //! same of them in less memory.
-//!
-//! For rollups there is [`Histogram`]: quantiles within 0.78 %, mergeable, with a versioned encoding, and usable
-//! wherever times are compared ([`Comparison::of_histograms`]).
 
 #![cfg_attr(test, expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly"))]
 
 mod cells;
 mod compare;
 mod groups;
-mod histogram;
 mod lately;
 pub mod limits;
 mod overview;
@@ -46,6 +42,7 @@ mod rules;
 mod run;
 #[cfg(test)]
 mod sample;
+mod sparse;
 mod tally;
 mod total;
 mod versions;
@@ -53,13 +50,13 @@ mod window;
 
 pub use compare::{Comparison, Verdict};
 pub use groups::Group;
-pub use histogram::{Histogram, HistogramError};
-pub use overview::{Day, Overview, Overviews};
+pub use overview::{Day, LabelOverview, Overviews, Totals};
 pub use point::{Names, PlanNames, Point};
 pub use quantile::{Median, Quartiles, median, quartiles};
 pub use rank_test::{Alternative, EXACT_LARGER_MAX, EXACT_SMALLER_MAX, RankTest};
 pub use rules::Earlier;
 pub use run::{Run, RunStatus};
 pub use tally::Tally;
+pub use total::WallTotal;
 pub use versions::{Version, versions};
 pub use window::{Window, WindowError};

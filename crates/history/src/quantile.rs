@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize, Serializer};
+
 /// Median and quartiles of some values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quartiles {
@@ -20,8 +22,8 @@ pub struct Quartiles {
     pub upper: f64,
 }
 
-/// A median, or none, in eight bytes: an overview holds hundreds of them for each label.
-#[derive(Clone, Copy)]
+/// A median, or none, in eight bytes, also packed: an overview holds hundreds of them for each label.
+#[derive(Clone, Copy, Deserialize)]
 pub struct Median(f64);
 
 impl Median {
@@ -34,6 +36,12 @@ impl Median {
 impl From<Option<f64>> for Median {
     fn from(median: Option<f64>) -> Self {
         Self(median.unwrap_or(f64::NAN))
+    }
+}
+
+impl Serialize for Median {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { self.get().serialize(to) } else { self.0.serialize(to) }
     }
 }
 
@@ -66,36 +74,21 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
 pub fn quartiles(values: &mut [f64]) -> Option<Quartiles> {
     let count = values.len() as u64;
     let mut ascending = Ascending { values, from: 0 };
-    Quartiles::of(count, |index| ascending.value_at(index))
-}
-
-impl Quartiles {
-    /// Of `count` values, of which `value_at` finds the one at an index in ascending order.
-    pub(crate) fn of(count: u64, mut value_at: impl FnMut(u64) -> f64) -> Option<Self> {
-        (count > 0).then(|| Self {
-            lower: quarter(count, 1, &mut value_at),
-            median: quarter(count, 2, &mut value_at),
-            upper: quarter(count, 3, &mut value_at),
-        })
-    }
+    let mut quarter = |quarters| quarter(count, quarters, |index| ascending.value_at(index));
+    (count > 0).then(|| Quartiles { lower: quarter(1), median: quarter(2), upper: quarter(3) })
 }
 
 /// The value at a number of quarters of the way through `count` values. The place is found in integers: in
 /// floating point it would be off for many values.
-pub(crate) fn quarter(count: u64, quarters: u64, mut value_at: impl FnMut(u64) -> f64) -> f64 {
+fn quarter(count: u64, quarters: u64, mut value_at: impl FnMut(u64) -> f64) -> f64 {
     let place = u128::from(count - 1) * u128::from(quarters);
     let index = (place / 4) as u64;
     let below = value_at(index);
     match place % 4 {
         0 => below,
         2 => f64::midpoint(below, value_at(index + 1)),
-        part => between(below, value_at(index + 1), part as f64 / 4.0),
+        part => below + (value_at(index + 1) - below) * (part as f64 / 4.0),
     }
-}
-
-/// The value a part of the way from one value to the next.
-pub(crate) fn between(below: f64, above: f64, part: f64) -> f64 {
-    below + (above - below) * part
 }
 
 /// Values whose order is found as far as it is asked for: what is less than the last one asked for lies before it,

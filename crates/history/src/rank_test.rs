@@ -17,8 +17,6 @@
 
 mod exact;
 
-use crate::histogram::Histogram;
-
 /// The exact probability is taken where one sample has at most so many values, as SciPy does, …
 pub const EXACT_SMALLER_MAX: u64 = 8;
 /// … and the other at most so many.
@@ -54,19 +52,7 @@ impl RankTest {
         while let Some(least) = least_of(first, second) {
             test.rank(take_equal(&mut first, least), take_equal(&mut second, least));
         }
-        test.of_two()
-    }
-
-    /// Ranks two samples of which only the buckets are known: values in one bucket count as equal. `None` when
-    /// one of them is empty.
-    pub fn of_histograms(first: &Histogram, second: &Histogram) -> Option<Self> {
-        let mut test = Self::default();
-        first.side_by_side(second, |of_first, of_second| test.rank(of_first, of_second));
-        test.of_two()
-    }
-
-    fn of_two(self) -> Option<Self> {
-        (self.first > 0 && self.second > 0).then_some(self)
+        (test.first > 0 && test.second > 0).then_some(test)
     }
 
     /// Adds the values that are equal, and larger than all added before.

@@ -52,7 +52,7 @@ pub(crate) fn distinct_rules<'a>(rules: impl IntoIterator<Item = &'a str>) -> BT
 mod tests {
     use super::*;
     use crate::limits::DAY_NS;
-    use crate::overview::Overview;
+    use crate::overview::LabelOverview;
     use crate::run::Run;
     use crate::sample::run;
     use crate::window::Window;
@@ -64,7 +64,7 @@ mod tests {
         let window = Window::new(NOW, 14, 0).expect("a window");
         let runs: Vec<Run<'_>> =
             runs.iter().map(|(ago_ns, rules)| Run { rules, ..run(NOW - ago_ns) }).collect();
-        assert_eq!(Overview::of(&window, &runs, &earlier).expect("runs").new_rules, expected);
+        assert_eq!(LabelOverview::of(&window, &runs, &earlier).expect("runs").new_rules, expected);
     }
 
     const FIVE: Earlier<'_> = Earlier { runs: 5, rules: &["old"] };

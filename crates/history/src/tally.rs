@@ -1,5 +1,6 @@
 //! What do runs come to that are read one after the other?
 
+use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use queryscope_protocol::QueryId;
@@ -98,37 +99,38 @@ impl Tally {
         self.bounds.map(|(_, (_, number))| number)
     }
 
-    /// The runs as a group, with what warned in any of them; `None` when there were none.
+    /// The runs as a group, whose key stays empty, with what warned in any of them; `None` when there were none.
     pub fn group<'a>(&mut self, rules: Vec<&'a str>) -> Option<Group<'a>> {
         let (_, (last_started_unix_ns, _)) = self.bounds?;
         Some(Group {
+            key: Cow::default(),
             runs: self.runs,
             failed: self.failed,
             last_started_unix_ns,
             total_wall_ms: self.total.wall_ms(),
-            rules,
-            recent_wall_ms: self.recent.iter().rev().map(|(_, time_ms)| *time_ms).collect(),
             usual_wall_ms: median(&mut self.times_ms),
+            rules: rules.into_iter().map(Cow::Borrowed).collect(),
+            recent_wall_ms: self.recent.iter().rev().map(|(_, time_ms)| *time_ms).collect(),
         })
     }
 
     /// The runs as a version, with its plan, what warned in any of them and the id of the last; `None` when none
     /// finished.
-    pub fn into_version<'a>(
+    pub fn into_version(
         mut self,
-        fingerprint: &'a str,
-        rules: Vec<&'a str>,
+        fingerprint: &str,
+        rules: Vec<&str>,
         latest_query_id: QueryId,
-    ) -> Option<Version<'a>> {
+    ) -> Option<Version> {
         let ((first_started_unix_ns, _), (last_started_unix_ns, _)) = self.bounds?;
         Some(Version {
-            fingerprint,
+            fingerprint: fingerprint.to_owned(),
             runs: self.runs,
             failed: self.failed,
             first_started_unix_ns,
             last_started_unix_ns,
             usual_wall_ms: median(&mut self.times_ms)?,
-            rules,
+            rules: rules.into_iter().map(Into::into).collect(),
             latest_query_id,
         })
     }

@@ -1,18 +1,20 @@
 //! How much time did some runs take together?
 
-/// A sum of wall times.
+use serde::{Serialize, Serializer};
+
+/// A sum of wall times; in an answer, its milliseconds.
 ///
 /// It is kept in whole nanoseconds, so that it does not depend on the order in which times were added: a sum of
-/// floating point numbers does. Each time is rounded to a nanosecond. A time is ten years at most when it is sent; earlier
-/// versions stored any, and such a time counts as what it is: the sum ends at 2^128 - 1 nanoseconds.
+/// floating point numbers does. Each time is rounded to a nanosecond. A time is ten years at most when it is sent;
+/// earlier versions stored any, and such a time counts as what it is: the sum ends at 2^128 - 1 nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct WallTotal {
+pub struct WallTotal {
     ns: u128,
 }
 
 impl WallTotal {
     /// The sum in milliseconds.
-    pub(crate) fn wall_ms(self) -> f64 {
+    pub fn wall_ms(self) -> f64 {
         self.ns as f64 / 1e6
     }
 
@@ -24,6 +26,12 @@ impl WallTotal {
     /// Adds another sum.
     pub(crate) fn merge(&mut self, other: Self) {
         self.ns = self.ns.saturating_add(other.ns);
+    }
+}
+
+impl Serialize for WallTotal {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.wall_ms().serialize(to)
     }
 }
 

@@ -4,19 +4,30 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_protocol::QueryId;
+use serde::Serialize;
 
 use crate::point::Numbered;
 use crate::run::Run;
 use crate::tally::Tally;
 
-/// The runs of a label with one plan.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Version<'a> {
+/// The queries of a label with one plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
+    "fingerprint": "238b6af6d50a",
+    "runs": 12,
+    "failed": 0,
+    "first_started_unix_ns": 1_794_106_683_609_778_763_i64,
+    "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
+    "usual_wall_ms": 408.1,
+    "rules": ["exploding_join"],
+    "latest_query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506"
+})))]
+pub struct Version {
     /// Hash of the plan.
-    pub fingerprint: &'a str,
-    /// How many there are, of every state.
+    pub fingerprint: String,
+    /// Queries, of every state.
     pub runs: u64,
-    /// How many of them failed.
+    /// Those of them that failed.
     pub failed: u64,
     /// When the first of them started, in Unix nanoseconds.
     pub first_started_unix_ns: i64,
@@ -24,15 +35,16 @@ pub struct Version<'a> {
     pub last_started_unix_ns: i64,
     /// Median wall time of those that finished, in milliseconds.
     pub usual_wall_ms: f64,
-    /// Names of the insights that warned in any of them, each once, by name.
-    pub rules: Vec<&'a str>,
+    /// Rules that warned in any of them, by name.
+    pub rules: Vec<String>,
     /// The last of them, whatever its state.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub latest_query_id: QueryId,
 }
 
 /// The plans that finished at least once among the runs of a label, the one that ran last first. Runs are given
 /// in any order; one whose plan is unknown belongs to none.
-pub fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
+pub fn versions(runs: &[Run<'_>]) -> Vec<Version> {
     let Numbered { points, names, fingerprints, query_ids } = Numbered::of(runs.iter().copied());
     let mut by_plan: BTreeMap<i64, (Tally, BTreeSet<&str>)> = BTreeMap::new();
     for point in &points {
@@ -70,13 +82,13 @@ mod tests {
             Run { wall_ms: Some(8.0), rules: &["spill"], ..of("A", run(5)) },
         ];
         let expected = Version {
-            fingerprint: "A",
+            fingerprint: "A".into(),
             runs: 3,
             failed: 1,
             first_started_unix_ns: 2,
             last_started_unix_ns: 7,
             usual_wall_ms: 6.0,
-            rules: vec!["skew", "spill"],
+            rules: vec!["skew".into(), "spill".into()],
             latest_query_id: id(7),
         };
         assert_eq!(versions(&runs), [expected]);
@@ -90,7 +102,7 @@ mod tests {
             of("C", run(3)),
             run(4),
         ];
-        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        let plans: Vec<_> = versions(&runs).into_iter().map(|version| version.fingerprint).collect();
         assert_eq!(plans, ["C"]);
     }
 
@@ -102,14 +114,14 @@ mod tests {
             Run { status: RunStatus::Failed, ..of("A", run(3)) },
             of("C", run(0)),
         ];
-        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        let plans: Vec<_> = versions(&runs).into_iter().map(|version| version.fingerprint).collect();
         assert_eq!(plans, ["A", "B", "C"]);
     }
 
     #[test]
     fn plans_that_ran_last_at_one_time_stand_by_id() {
         let runs = [of("A", Run { query_id: id(2), ..run(5) }), of("B", Run { query_id: id(9), ..run(5) })];
-        let plans: Vec<_> = versions(&runs).iter().map(|version| version.fingerprint).collect();
+        let plans: Vec<_> = versions(&runs).into_iter().map(|version| version.fingerprint).collect();
         assert_eq!(plans, ["B", "A"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Which stretch of time does an overview cover, and how is it cut?
+//! Which range of time does an overview cover, and into which days and slices is it divided?
 
 use thiserror::Error;
 
@@ -7,14 +7,14 @@ use crate::limits::{
     UTC_OFFSET_MAX_MINUTES,
 };
 
-/// A stretch an overview cannot cover.
+/// A range that an overview cannot cover.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WindowError {
-    /// So many days are none, or too many.
+    /// `days` is not 1 to [`OVERVIEW_DAYS_MAX`].
     #[error("days is {0}, expected 1 to {OVERVIEW_DAYS_MAX}")]
     Days(u32),
-    /// No place is so far from UTC.
+    /// `utc_offset` is not -[`UTC_OFFSET_MAX_MINUTES`] to [`UTC_OFFSET_MAX_MINUTES`].
     #[error("utc_offset is {0} minutes, expected -{UTC_OFFSET_MAX_MINUTES} to {UTC_OFFSET_MAX_MINUTES}")]
     UtcOffset(i32),
 }

@@ -30,26 +30,28 @@ pub struct Comparison {
 
 /// A node in both runs, or in one of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NodePair {
     /// What became of it.
     pub fate: Fate,
-    /// It in the base; `None` when it was added.
+    /// It in the base; null when it was added.
     pub base: Option<Figures>,
-    /// It in the run; `None` when it was removed.
+    /// It in the run; null when it was removed.
     pub run: Option<Figures>,
-    /// Run minus base; `None` for a node of one run alone.
+    /// Run minus base; null for a node of one run alone.
     pub delta: Option<Delta>,
-    /// What the engine says of it that is different, in words.
+    /// What the engine says of it that is different.
     pub changes: Vec<Change>,
 }
 
 /// What became of a node from the base to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NodeFate))]
 pub enum Fate {
     /// It is in both, and does the same.
     Same,
-    /// It is in both, and does something else or reads from another place.
+    /// It is in both, and does something else.
     Changed,
     /// It is in the run alone.
     Added,
@@ -57,14 +59,15 @@ pub enum Fate {
     Removed,
 }
 
-/// A node's figures in one run.
+/// A node's figures in one run; null where unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NodeFigures))]
 pub struct Figures {
-    /// Id of the node in the run's physical plan.
+    /// Id of the node in that run's physical plan.
     pub id: u64,
     /// The engine's name for what it is.
     pub kind: String,
-    /// What it does.
+    /// What it does, in words all engines share.
     pub role: &'static str,
     /// Time threads worked in it, in nanoseconds.
     pub busy_ns: Option<u64>,
@@ -76,8 +79,9 @@ pub struct Figures {
     pub bytes_read: Option<u64>,
 }
 
-/// Figures of the run minus those of the base; `None` where one of them is unknown.
+/// Figures of the run minus those of the base; null where one of them is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NodeDelta))]
 pub struct Delta {
     /// Of the time threads worked in it, in nanoseconds.
     pub busy_ns: Option<i64>,

@@ -53,7 +53,8 @@ impl Builder {
         self.weigh(Some(share))
     }
 
-    /// The share of the wall time that is in no counter and likely its own: its CPU share is not known then.
+    /// The share of the wall time that is its own, though no counter of the node says so: its CPU share is not known
+    /// then.
     pub(crate) fn uncounted_share(mut self, share: f64) -> Self {
         self.0.cpu_share = None;
         self.weigh(Some(share))

@@ -42,16 +42,14 @@ pub fn fingerprint(plan: &Plan<'_>) -> Fingerprint {
     of_nodes(if plan.logical.is_empty() { &plan.physical } else { &plan.logical })
 }
 
-/// The fingerprint of the physical plan: another join algorithm or build side has another one, where the logical plan
-/// is the same. It depends on what the engine chose, so two machines may run one query by two of them.
-pub fn physical_fingerprint(plan: &Plan<'_>) -> Fingerprint {
-    of_nodes(&plan.physical)
-}
-
 fn of_nodes(nodes: &[Node<'_>]) -> Fingerprint {
     let graph = Graph::of(nodes);
-    let hashes = shapes(&graph);
-    let mut roots: Vec<Hash> = graph.roots().map(|root| hashes[root]).collect();
+    of_shapes(&graph, &shapes(&graph))
+}
+
+/// The fingerprint of a plan whose nodes have these shapes.
+pub(crate) fn of_shapes(graph: &Graph<'_>, shapes: &[Shape]) -> Fingerprint {
+    let mut roots: Vec<Hash> = graph.roots().map(|root| shapes[root].whole).collect();
     roots.sort_unstable();
     let mut whole = Sha256::new();
     for root in roots {
@@ -75,16 +73,25 @@ impl Fingerprint {
 
 pub(crate) type Hash = [u8; 32];
 
-/// The shape of each node and all below it.
-pub(crate) fn shapes(graph: &Graph<'_>) -> Vec<Hash> {
-    let mut hashes: Vec<Hash> = Vec::with_capacity(graph.steps.len());
+/// The shape of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Of the node without its inputs.
+    pub(crate) own: Hash,
+    /// Of the node and all below it.
+    pub(crate) whole: Hash,
+}
+
+/// The shapes of all nodes.
+pub(crate) fn shapes(graph: &Graph<'_>) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::with_capacity(graph.steps.len());
     for step in &graph.steps {
-        let mut hash = Sha256::new();
-        hash.update(own_shape(step));
-        step.inputs.iter().for_each(|&input| hash.update(hashes[input]));
-        hashes.push(hash.finalize().into());
+        let own = own_shape(step);
+        let mut whole = Sha256::new_with_prefix(own);
+        step.inputs.iter().for_each(|&input| whole.update(shapes[input].whole));
+        shapes.push(Shape { own, whole: whole.finalize().into() });
     }
-    hashes
+    shapes
 }
 
 /// The shape of a node without its inputs: each part with its length, so that no two run together.

@@ -26,7 +26,7 @@ pub mod vocabulary;
 mod words;
 
 pub use compare::{Account, Cause, Change, Comparison, Delta, Fate, Figures, NodePair, Part, compare};
-pub use fingerprint::{Fingerprint, fingerprint, physical_fingerprint};
+pub use fingerprint::{Fingerprint, fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, outline};
 pub use progress::{MIN_RUNS, Progress, progress};
 pub use rules::user_code::user_code;

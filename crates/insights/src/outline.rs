@@ -7,7 +7,7 @@
 
 use queryscope_protocol::{Profile, Role};
 
-use crate::fingerprint::{Fingerprint, Hash, own_shape, physical_fingerprint, shapes};
+use crate::fingerprint::{Fingerprint, Hash, Shape, of_shapes, shapes};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::counters::{
@@ -23,7 +23,8 @@ const QUOTED: usize = 80;
 /// A physical plan, with what its nodes counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// Equal for runs with one physical plan.
+    /// Equal for runs with one physical plan. Another join algorithm or build side has another one, where the logical
+    /// plan is the same. It depends on what the engine chose: two machines may run one query by two plans.
     pub fingerprint: Fingerprint,
     /// The nodes, each after its inputs.
     pub nodes: Vec<OutlineNode>,
@@ -85,20 +86,20 @@ pub struct OutlineCounters {
 /// Describes the physical plan of a profile.
 pub fn outline(profile: &Profile<'_>) -> Outline {
     let graph = Graph::of(&profile.plan.physical);
-    let hashes = shapes(&graph);
-    let order = order(&graph, &hashes);
+    let shapes = shapes(&graph);
+    let order = order(&graph, &shapes);
     let mut place_of = vec![0; order.len()];
     for (place, &step) in order.iter().enumerate() {
         place_of[step] = place;
     }
-    let nodes = order.iter().map(|&at| node(&graph.steps[at], &hashes[at], &place_of)).collect();
-    Outline { fingerprint: physical_fingerprint(&profile.plan), nodes }
+    let nodes = order.iter().map(|&at| node(&graph.steps[at], &shapes[at], &place_of)).collect();
+    Outline { fingerprint: of_shapes(&graph, &shapes), nodes }
 }
 
 /// Depth first from the roots, which go by their hash; a node comes after its inputs.
-fn order(graph: &Graph<'_>, hashes: &[Hash]) -> Vec<usize> {
+fn order(graph: &Graph<'_>, shapes: &[Shape]) -> Vec<usize> {
     let mut roots: Vec<usize> = graph.roots().collect();
-    roots.sort_by_key(|&root| hashes[root]);
+    roots.sort_by_key(|&root| shapes[root].whole);
     let mut order = Vec::with_capacity(graph.steps.len());
     let mut seen = vec![false; graph.steps.len()];
     for root in roots {
@@ -118,7 +119,7 @@ fn order(graph: &Graph<'_>, hashes: &[Hash]) -> Vec<usize> {
     order
 }
 
-fn node(step: &Step<'_>, hash: &Hash, place_of: &[usize]) -> OutlineNode {
+fn node(step: &Step<'_>, shape: &Shape, place_of: &[usize]) -> OutlineNode {
     let properties = &step.properties;
     let predicate = properties.texts(&PREDICATE).join(" and ");
     let columns = properties.names(&PROJECTION).map(|names| names.len() as u32);
@@ -127,8 +128,8 @@ fn node(step: &Step<'_>, hash: &Hash, place_of: &[usize]) -> OutlineNode {
         kind: step.node.kind.to_string(),
         role: step.role(),
         inputs: step.inputs.iter().map(|&input| place_of[input]).collect(),
-        own_shape: short(&own_shape(step)),
-        shape: short(hash),
+        own_shape: short(&shape.own),
+        shape: short(&shape.whole),
         table: properties.text(&TABLE).map(table_name).map(|name| cut(&name)),
         predicate: (!predicate.is_empty()).then(|| cut(&predicate)),
         columns,
@@ -142,8 +143,8 @@ fn user_code(step: &Step<'_>) -> Option<String> {
     if let Some(name) = step.properties.user_code() {
         return Some(cut(name));
     }
-    let terms = [&EXPRESSIONS, &PREDICATE];
-    let words = Words::of(terms.into_iter().flat_map(|term| step.properties.texts(term)));
+    let texts = [&EXPRESSIONS, &PREDICATE].into_iter().flat_map(|term| step.properties.texts(term));
+    let words = Words::of(texts.filter(|text| text.to_ascii_lowercase().contains("_udf")));
     words.functions.into_iter().find(|name| name.ends_with("_udf"))
 }
 

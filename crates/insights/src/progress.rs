@@ -1,7 +1,7 @@
-//! How long a running query may still take, from earlier runs of its plan.
+//! How long a running run may still take, from earlier runs of its plan.
 //!
-//! Of the earlier runs, those that took longer than this one has by now say what may still come: the median and
-//! the 90th percentile of their remaining times (nearest rank). A run that has outlasted nearly all others is
+//! Of the earlier runs, those that took longer than this one has by now say what may still come: the median, the
+//! 10th and the 90th percentile of their remaining times (nearest rank). A run that has outlasted nearly all others is
 //! predicted nothing.
 
 use serde::Serialize;
@@ -22,8 +22,8 @@ pub struct Progress {
     pub longer_than: usize,
     /// Their median wall time.
     pub usual_wall_ms: f64,
-    /// The remaining time, P50 and P90; `None` when fewer than 3 of the runs took longer than this one has.
-    pub remaining_ms: Option<[f64; 2]>,
+    /// The remaining time, P10, P50 and P90; `None` when fewer than 3 of the runs took longer than this one has.
+    pub remaining_ms: Option<[f64; 3]>,
     /// How much of it is done, 0 to 1, at the P90 and at the P50 of the remaining time.
     pub done: Option<[f64; 2]>,
 }
@@ -41,8 +41,8 @@ fn judge(elapsed_ms: f64, earlier_wall_ms: &[f64]) -> Progress {
     let longer_than = walls.partition_point(|&wall| wall <= elapsed_ms);
     let longer = &walls[longer_than..];
     let remaining_ms = (longer.len() >= MIN_LONGER)
-        .then(|| [50, 90].map(|percent| nearest_rank(longer, percent) - elapsed_ms));
-    let done = remaining_ms.map(|[p50, p90]| [p90, p50].map(|left| elapsed_ms / (elapsed_ms + left)));
+        .then(|| [10, 50, 90].map(|percent| nearest_rank(longer, percent) - elapsed_ms));
+    let done = remaining_ms.map(|[_, p50, p90]| [p90, p50].map(|left| elapsed_ms / (elapsed_ms + left)));
     Progress { elapsed_ms, runs: walls.len(), longer_than, usual_wall_ms: median(&walls), remaining_ms, done }
 }
 

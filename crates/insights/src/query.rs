@@ -68,6 +68,12 @@ impl<'p> Query<'p> {
         (is_known && share >= UNCOUNTED_SHARE).then_some(share)
     }
 
+    /// Time in which code of the program was under way that the query called, in milliseconds: at most the wall time.
+    /// `None` where the sender does not measure it.
+    pub(crate) fn user_code_ms(&self) -> Option<f64> {
+        self.counter(&query_counters::USER_CODE).map(|ns| (ns as f64 / 1e6).min(self.profile.wall_ms))
+    }
+
     /// Whether a node calls code of the program.
     pub(crate) fn calls_user_code(&self) -> bool {
         self.plan.steps.iter().any(|step| user_code::called(step).is_some())

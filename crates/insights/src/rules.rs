@@ -1,4 +1,4 @@
-//! What can be wrong with a query, one file a rule.
+//! What can be wrong with a run, one file a rule.
 //!
 //! A rule looks at roles, counters and properties alone, never at an engine's kinds, so that it holds for all of
 //! them. What a rule cannot know for want of a counter it does not say. On a running query it says only what the
@@ -55,17 +55,17 @@ pub fn rules_checked(profile: &Profile<'_>) -> usize {
 /// Looks for problems in a profile, also in one of a running query.
 ///
 /// Findings come with those first that are about the most time; a finding about at least 1 % of it has the level
-/// `warn`, any other `note`. Plans of more than 10,000 nodes have none. See `docs/insights.md` for the rules.
+/// `warn`, any other `note`. Plans of more than 10,000 nodes have none. See `docs/reference/findings.md` for the rules.
 pub fn findings(profile: &Profile<'_>) -> Insights<'static> {
     let query = Query::of(profile);
     let mut findings = Vec::new();
     for rule in rules_for(query.plan.steps.len()) {
         rule(&query, &mut findings);
     }
-    let uncounted = query.uncounted_share().unwrap_or(0.0);
+    let user_code = user_code::share(&query).unwrap_or(0.0);
     let weight = |finding: &Finding<'_>| {
         let counted = finding.cpu_share.unwrap_or(0.0).max(finding.blocked_share.unwrap_or(0.0));
-        if user_code::holds_uncounted(finding) { counted.max(uncounted) } else { counted }
+        if user_code::holds_time(finding) { counted.max(user_code) } else { counted }
     };
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     Insights { schema: INSIGHTS_FORMAT.into(), findings }

@@ -1,4 +1,4 @@
-//! A running query as a profile: its plan, and what its nodes have counted so far.
+//! A running run as a profile: its plan, and what its nodes have counted so far.
 
 use std::collections::HashMap;
 

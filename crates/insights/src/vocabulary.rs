@@ -3,8 +3,8 @@
 //! Every engine has its own names for the same counters and properties. A [`Term`] lists them: an adapter uses the
 //! first, and readers look for them in their order, so that an adapter's own name goes before an engine's.
 //!
-//! This is the only list. The live digest reads it, `docs/insights.md` documents it, and the dashboard's
-//! `ui/src/run/model/vocabulary.ts` is generated from it; tests compare both with it.
+//! This is the only list. The live digest reads it, `docs/reference/counters.md` documents it, and the dashboard's
+//! `ui/src/model/run/vocabulary.ts` is generated from it; tests compare both with it.
 
 use queryscope_protocol::Counters;
 
@@ -34,6 +34,21 @@ impl Term {
 
 const fn term(names: &'static [&'static str], unit: &'static str, meaning: &'static str) -> Term {
     Term { names, unit, meaning }
+}
+
+/// Error texts of a run that a person or the program stopped. The format has no state of its own for it.
+pub mod cancelled {
+    /// The whole text, in lower case and without punctuation at its end.
+    pub const WHOLE: &[&str] =
+        &["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"];
+    /// A part of the text, in lower case.
+    pub const PARTS: &[&str] = &["keyboardinterrupt", "operation was cancelled", "operation was canceled"];
+
+    /// Whether a run with this error text was cancelled, and did not fail.
+    pub fn is_cancelled(error: &str) -> bool {
+        let error = error.trim().trim_end_matches(['.', ':', ' ']).to_ascii_lowercase();
+        WHOLE.contains(&error.as_str()) || PARTS.iter().any(|part| error.contains(part))
+    }
 }
 
 /// Counters of a node, `metrics` of the format.
@@ -134,9 +149,18 @@ pub mod query_counters {
         "queries",
         "the most queries of the process that ran at a time meanwhile, this one included",
     );
+    /// Time in functions of the program that the query called.
+    pub const USER_CODE: Term = term(
+        &["user_code_ns"],
+        "ns",
+        "time in which at least one function of the program that the query calls was under way, waiting included",
+    );
+    /// Bytes the query spilled to disk, where no node says so.
+    pub const SPILLED_BYTES: Term =
+        term(&["spilled_bytes"], "bytes", "bytes written to disk for want of memory, at least so many");
 
     /// All of them.
-    pub const ALL: &[Term] = &[IO, THREADS, PROCESS_CPU, PROCESS_QUERIES];
+    pub const ALL: &[Term] = &[IO, THREADS, PROCESS_CPU, PROCESS_QUERIES, USER_CODE, SPILLED_BYTES];
 }
 
 /// Properties of a node.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// Where Debian keeps each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// Whom root runs it as: the first there is.
+/// The users that root runs it as: the first that exists.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// A program of PostgreSQL as a command of the user it runs as.
@@ -57,7 +57,7 @@ struct User {
     gid: u32,
 }
 
-/// Whom to run it as; `None` for whoever runs this.
+/// The user to run it as; `None` for the user of this process.
 fn user() -> Option<User> {
     if !rustix::process::geteuid().is_root() {
         return None;

@@ -3,6 +3,8 @@
 //!
 //! Linux alone: `setpriv`, `setsid` and `flock` are util-linux's.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for real processes")]
+
 mod installed;
 mod server;
 mod shared;

@@ -72,7 +72,7 @@ impl Server {
 
     fn made_in(folder: &Path, settings: &[&str]) -> Self {
         let home = tempfile::tempdir_in(folder).expect("a folder");
-        // Who runs it may be another user.
+        // The server may run as another user.
         fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("ours");
         let folder = home.path().join("postgres");
         initdb(&folder);

@@ -1,7 +1,8 @@
 //! One server for all tests of a run, whichever processes they are in.
 //!
-//! Whoever needs it first starts it; each process that uses it holds a shared lock on a file. A shell that outlives
-//! them all ends the server by its process id once it gets the exclusive lock: nobody has used it for some seconds.
+//! The first process that needs it starts it; each process that uses it holds a shared lock on a file. A shell that
+//! outlives them all ends the server by its process id once it gets the exclusive lock: nobody has used it for some
+//! seconds.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

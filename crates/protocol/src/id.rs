@@ -1,4 +1,4 @@
-//! Identities: of a stream, of a query, and of an event within its stream.
+//! Identities: of a stream, of a run (the format calls it a query), and of an event within its stream.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -41,6 +41,12 @@ macro_rules! id {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.as_hyphenated().fmt(f)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
             }
         }
 

@@ -1,4 +1,4 @@
-//! The part of a profile that a query's summary needs.
+//! The part of a profile that a run's summary needs.
 
 use crate::text::Text;
 
@@ -8,6 +8,8 @@ use crate::text::Text;
 pub struct ProfileSummary<'a> {
     /// Identity of the run as the profile says it: a text that is the event's `query_id`, in lines that are sent.
     pub query_id: Text<'a>,
+    /// Version of the engine.
+    pub engine_version: Option<Text<'a>>,
     /// Name the program gave the query.
     pub label: Option<Text<'a>>,
     /// Hash of the plan.

@@ -3,14 +3,15 @@
 //! For every query: its recording decodes to its stream's process event and its own events, each once, in the
 //! order of seqs, as many as it was given, and its row is what these events make of it. For every stream: no seq is
 //! stored twice, everything stored is marked as seen, and as much is seen as is accounted for. Answers over many
-//! queries are what a count of the queries says. And the store's own structure is sound. Given files of acknowledged
-//! events, each of these is stored byte for byte.
+//! queries are what a count of the queries says. What evaluations found is what the runs say anew. And the store's own
+//! structure is sound. Given files of acknowledged events, each of these is stored byte for byte.
 //!
-//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it cannot be
-//! judged.
+//! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it
+//! cannot be judged.
 
 mod acknowledged;
 mod columns;
+mod evaluation;
 mod files;
 mod findings;
 mod losses;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use queryscope_store::QueryKey;
 use queryscope_store_sqlite::OpenError;
 use serde_json::json;
 
@@ -47,6 +49,8 @@ struct Judged {
     acknowledged: Acknowledged,
     /// Files no query points to.
     left: Vec<PathBuf>,
+    /// Queries of which evaluations say otherwise than their runs.
+    evaluated: Vec<QueryKey>,
 }
 
 pub(crate) async fn run(args: CheckArgs) -> ExitCode {
@@ -71,6 +75,11 @@ async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
             }
             Place::Shared { address, .. } => repair::run_shared(address, &mut findings).await?,
         }
+        if !judged.evaluated.is_empty() {
+            let opened = place.open(true).await?;
+            evaluation::repair(&opened.store, &judged.evaluated, &mut findings).await?;
+            opened.store.close().await?;
+        }
         findings.problems = 0;
         findings.notes = 0;
         findings.known_losses = 0;
@@ -94,7 +103,7 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
         }
         opened => opened?,
     };
-    for problem in opened.store.verify().await? {
+    for problem in opened.audit.verify().await? {
         findings.problem(&Subject::Store, &problem);
     }
     let stored = columns::check(
@@ -109,15 +118,16 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
         },
     )
     .await;
-    let seen = streams::check(&opened.store, &stored.streams, findings).await;
+    let seen = streams::check(&*opened.audit, &stored.streams, findings).await;
     let left = match place.files() {
-        Some(root) => files::check(&root, &opened.store, findings).await,
+        Some(root) => files::check(&root, &*opened.audit, findings).await,
         None => Vec::new(),
     };
-    let losses = losses::note(&opened.store, seen.keys().copied(), findings).await?;
+    let losses = losses::note(&*opened.audit, seen.keys().copied(), findings).await?;
     let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, &losses, findings).await?;
+    let evaluated = evaluation::check(&opened, findings).await?;
     opened.store.close().await?;
-    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left }))
+    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left, evaluated }))
 }
 
 fn tell(judged: &Judged, findings: &Findings) {

@@ -8,6 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use queryscope_recordings::Location;
 use queryscope_store::Name;
 
+use crate::read::args::{DiffArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
+use crate::top::TopArgs;
+
 /// See what queries do: what is running, what got slower, since when, and why.
 ///
 /// Without a command it serves.
@@ -24,7 +27,19 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Receive events and serve the dashboard and the read API (the default)
     Serve(ServeArgs),
-    /// Store events files, whether the service runs or not; what is stored already is left as it is
+    /// Watch what runs now: for how long, how much longer it may take, and what it works on
+    Top(TopArgs),
+    /// List the queries by label: usual and latest time, runs, failures, and what changed
+    List(ListArgs),
+    /// List runs, newest first
+    Runs(RunsArgs),
+    /// Show one run: its plan as a tree with shares of the time, and its findings
+    Show(ShowArgs),
+    /// Say what changed in a query, since when, why, and at what cost
+    Why(WhyArgs),
+    /// Compare two runs, or the last runs of two plans: what the difference in time is made of, and changed nodes
+    Diff(DiffArgs),
+    /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is
     Import(ImportArgs),
     /// Manage the tokens senders authenticate with
     Token(TokenArgs),
@@ -34,7 +49,7 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Move a data folder into a database that collectors share; may be interrupted and run again
     Migrate(MigrateArgs),
-    /// Fill the running service with two weeks of history and a minute of live queries
+    /// Fill the running service with two weeks of history and a minute of live runs
     Demo(DemoArgs),
     /// Print completions for a shell
     Completions {
@@ -88,22 +103,27 @@ pub(crate) struct ServeArgs {
     /// Host name readers may use beside localhost and addresses; may be given several times
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_ALLOWED_HOST", value_delimiter = ',', value_parser = text)]
     pub(crate) allowed_host: Vec<String>,
-    /// A running query that is silent for so long is unfinished: seconds, or like 90s or 5m
+    /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
-    /// Delete queries that started more than so many days ago [default: keep all]
-    #[arg(long, value_name = "DAYS", env = "QUERYSCOPE_KEEP_DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    /// Delete runs that started more than so many days ago [default: keep all]
+    #[arg(
+        long,
+        value_name = "DAYS",
+        env = "QUERYSCOPE_KEEP_DAYS",
+        value_parser = clap::value_parser!(u32).range(1..=36_500)
+    )]
     pub(crate) keep_days: Option<u32>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Events files (events@1 as JSON Lines), plain or gzip
+    /// Events files (events@1 as JSON Lines) or profiles files (a profile@1 a line), plain or gzip
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataArg,
-    /// Project the queries belong to
+    /// Project the runs belong to
     #[arg(long, default_value = "default")]
     pub(crate) project: Name,
 }
@@ -135,7 +155,7 @@ pub(crate) enum TokenCommand {
         #[command(flatten)]
         database: DatabaseArg,
     },
-    /// Make a token useless
+    /// Revoke a token
     Revoke {
         /// Name of the token
         name: String,
@@ -157,8 +177,8 @@ pub(crate) struct CheckArgs {
     /// Events files of what was acknowledged: each event must be stored, byte for byte
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
-    /// Make anew what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
-    /// use the folder. Of a database: take out copies of queries that do not say what their rows say
+    /// Rebuild what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
+    /// use the folder. Of a database: remove copies of runs that differ from their rows
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print each finding as one JSON object a line, the totals last
@@ -198,7 +218,7 @@ pub(crate) struct DemoArgs {
     /// Token to send with [default: one for the project `demo`, made for the time of the demo]
     #[arg(long, env = "TELEMETRY_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
-    /// Send the history alone, no live queries
+    /// Send the history alone, no live runs
     #[arg(long)]
     pub(crate) history_only: bool,
 }

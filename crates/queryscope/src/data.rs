@@ -16,7 +16,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
@@ -65,7 +65,7 @@ impl DataFolder {
         // What is synced inside it is lost all the same if its own name is.
         for folder in absolute.ancestors().skip(1).take(missing.max(1)) {
             match File::open(folder).and_then(|folder| folder.sync_all()) {
-                // Who made it may have been another user.
+                // It may belong to another user.
                 Err(_) if missing == 0 => {}
                 synced => synced.with_context(|| format!("{} cannot be synced", folder.display()))?,
             }
@@ -183,7 +183,7 @@ impl DataFolder {
         let path = self.recordings_lock();
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Lock::of(file, &path),
@@ -222,6 +222,22 @@ impl DataFolder {
     pub(crate) fn address(&self) -> Result<String> {
         std::fs::read_to_string(self.address_file())
             .context("the data folder is in use, but not by a service that runs")
+    }
+
+    /// Where the service answers that runs on a folder.
+    ///
+    /// # Errors
+    /// When none does.
+    pub(crate) fn running_service(path: &Path) -> Result<String> {
+        let folder = Self(path.to_owned());
+        if !folder.is_in_use() {
+            bail!(
+                "no service runs on {}: start one with queryscope serve, or name the folder of another with --data, \
+                 or the address of one elsewhere with --url",
+                path.display()
+            );
+        }
+        folder.address()
     }
 
     /// Takes the note of the address away.

@@ -1,15 +1,12 @@
-//! Events files: any number of batches one after the other, plain or gzip.
+//! Events files: any number of batches one after the other.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use flate2::bufread::MultiGzDecoder;
-use queryscope_protocol::limits::MAX_BODY_BYTES;
+use anyhow::{Result, bail};
 use queryscope_protocol::{Event, EventKind};
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+use crate::lines::{LastLine, Lines};
+
 /// A batch is handed on once it has this many bytes.
 const BATCH_BYTES: usize = 2 << 20;
 
@@ -24,12 +21,8 @@ pub(crate) struct FileBatch {
 
 /// Reads a file batch by batch.
 pub(crate) struct EventsFile {
-    input: Box<dyn BufRead + Send>,
-    empty: bool,
-    line: u64,
+    lines: Lines,
     process: Option<(String, u64)>,
-    /// Whether the file ended in the middle of a line that cannot be read.
-    cut: bool,
     /// Why the file cannot be read on, told after the batch before it.
     failed: Option<anyhow::Error>,
 }
@@ -45,29 +38,18 @@ impl FileBatch {
 }
 
 impl EventsFile {
-    /// Opens a file; whether it is gzip shows in its first bytes, and must where its name says so.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let mut file =
-            BufReader::new(File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?);
-        let first = file.fill_buf().with_context(|| format!("{} cannot be read", path.display()))?;
-        let (gzip, empty) = (first.starts_with(&GZIP_MAGIC), first.is_empty());
-        let named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-        if named && !gzip && !empty {
-            bail!("it is not gzip, as its name says");
-        }
-        let input: Box<dyn BufRead + Send> =
-            if gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
-        Ok(Self { input, empty, line: 0, process: None, cut: false, failed: None })
+    pub(crate) fn new(lines: Lines) -> Self {
+        Self { lines, process: None, failed: None }
     }
 
-    /// Whether there is nothing in the file.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.empty
+    /// Opens a file, plain or gzip.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Lines::open(path).map(Self::new)
     }
 
     /// Whether the file ended in the middle of a line, which was left out.
     pub(crate) fn is_cut(&self) -> bool {
-        self.cut
+        self.lines.is_cut()
     }
 
     /// The next batch.
@@ -94,14 +76,17 @@ impl EventsFile {
                 if goes_on {
                     continue;
                 }
-                self.process = Some((line, self.line));
+                self.process = Some((line, self.lines.number()));
                 if batch.is_some() {
                     return Ok(());
                 }
                 continue;
             }
             let Some((process, process_line)) = &self.process else {
-                bail!("line {}: expected a process event before the first event", self.line);
+                bail!(
+                    "line {}: expected a process event before the first event, or a profile",
+                    self.lines.number()
+                );
             };
             let batch_now = batch.get_or_insert_with(|| FileBatch {
                 text: format!("{process}\n").into_bytes(),
@@ -109,7 +94,7 @@ impl EventsFile {
             });
             batch_now.text.extend_from_slice(line.as_bytes());
             batch_now.text.push(b'\n');
-            batch_now.lines.push(self.line);
+            batch_now.lines.push(self.lines.number());
             if batch_now.text.len() >= BATCH_BYTES {
                 return Ok(());
             }
@@ -118,42 +103,12 @@ impl EventsFile {
     }
 
     fn next_line(&mut self) -> Result<Option<String>> {
-        let mut bytes = Vec::new();
-        let limit = MAX_BODY_BYTES as u64;
-        match self.input.by_ref().take(limit).read_until(b'\n', &mut bytes) {
-            Ok(0) => return Ok(None),
-            Ok(_) => {}
-            // A plain file has no such errors.
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                bail!("line {}: its gzip ends before its end: the file is cut off", self.line + 1);
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                bail!("line {}: its gzip is damaged: {error}", self.line + 1);
-            }
-            Err(error) => return Err(error).with_context(|| format!("line {}", self.line + 1)),
-        }
-        self.line += 1;
-        let whole = bytes.last() == Some(&b'\n');
-        if whole {
-            bytes.pop();
-        } else if bytes.len() as u64 >= limit {
-            bail!("line {} is over {} MiB", self.line, limit >> 20);
-        }
-        match String::from_utf8(bytes) {
-            // Before the first process event nothing is left out.
-            Ok(text) if whole || self.process.is_none() || Event::read_stored(&text).is_ok() => {
-                Ok(Some(text))
-            }
-            Ok(_) => {
-                self.cut = true;
-                Ok(None)
-            }
-            Err(_) if !whole && self.process.is_some() => {
-                self.cut = true;
-                Ok(None)
-            }
-            Err(_) => bail!("line {} is not UTF-8", self.line),
-        }
+        // Before the first process event nothing is left out.
+        let last = match self.process {
+            Some(_) => LastLine::LeftOutUnless(|text| Event::read_stored(text).is_ok()),
+            None => LastLine::Kept,
+        };
+        self.lines.next(last)
     }
 }
 

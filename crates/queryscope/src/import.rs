@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use queryscope_collector::{ApiError, Collector, Settings, SystemClock};
-use queryscope_store::Name;
+use queryscope_protocol::QueryId;
+use queryscope_store::{Name, Store};
 
 use crate::cli::ImportArgs;
 use crate::data::{DataFolder, Lock};
 use crate::events_file::EventsFile;
+use crate::lines::Lines;
 use crate::post::{Answer, Poster, Refused};
+use crate::profiles_file::{ProfileBatch, ProfilesFile};
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::store;
@@ -40,35 +43,72 @@ pub(crate) async fn run(args: ImportArgs) -> Result<()> {
 }
 
 async fn import(path: &Path, target: &Target, progress: &mut Progress, total: &mut Answer) -> Result<()> {
-    let mut file = EventsFile::open(path)?;
-    if file.is_empty() {
+    let mut lines = Lines::open(path)?;
+    if lines.is_empty() {
         bail!("it is empty");
     }
-    let mut store = async |text: Vec<u8>| -> Result<()> {
-        let answer = target.store(text).await?;
+    let is_profiles = ProfilesFile::is_begun_by(lines.peek_first()?);
+    let mut stored = |answer: Answer| {
         progress.add(answer.accepted + answer.duplicates);
         total.accepted += answer.accepted;
         total.duplicates += answer.duplicates;
-        Ok(())
     };
-    while let Some(batch) = file.next_batch()? {
-        let Err(error) = store(batch.text.clone()).await else { continue };
-        let Some((at, line)) = refused_line(&error).and_then(|at| Some((at, *batch.lines.get(at)?))) else {
-            return Err(error);
-        };
-        // A batch is refused whole: what comes before the line is a batch of its own.
-        store(batch.before(at).text).await?;
-        bail!("line {line}: {}", reason(&error));
-    }
-    if file.is_cut() {
+    let is_cut = if is_profiles {
+        import_profiles(ProfilesFile::new(lines), target, &mut stored).await?
+    } else {
+        import_events(EventsFile::new(lines), target, &mut stored).await?
+    };
+    if is_cut {
         eprintln!("{}: the last line is cut off and was left out", path.display());
     }
     Ok(())
 }
 
+/// Stores the events of a file; whether its last line was cut off.
+async fn import_events(
+    mut file: EventsFile,
+    target: &Target,
+    stored: &mut impl FnMut(Answer),
+) -> Result<bool> {
+    while let Some(batch) = file.next_batch()? {
+        let error = match target.store(batch.text.clone()).await {
+            Ok(answer) => {
+                stored(answer);
+                continue;
+            }
+            Err(error) => error,
+        };
+        let Some((at, line)) = refused_line(&error).and_then(|at| Some((at, *batch.lines.get(at)?))) else {
+            return Err(error);
+        };
+        // A batch is refused whole: what comes before the line is a batch of its own.
+        stored(target.store(batch.before(at).text).await?);
+        bail!("line {line}: {}", reason(&error));
+    }
+    Ok(file.is_cut())
+}
+
+/// Stores the profiles of a file; whether its last line was cut off.
+async fn import_profiles(
+    mut file: ProfilesFile,
+    target: &Target,
+    stored: &mut impl FnMut(Answer),
+) -> Result<bool> {
+    while let Some(ProfileBatch { query, batch }) = file.next_profile()? {
+        match target.store(batch.text).await {
+            Ok(answer) => stored(answer),
+            Err(error) if refused_line(&error).is_none() => return Err(error),
+            // Its process has sent it as events, which say more than the profile.
+            Err(_) if target.has(query).await? => stored(Answer { accepted: 0, duplicates: 1 }),
+            Err(error) => bail!("line {}: {}", batch.lines[1], reason(&error)),
+        }
+    }
+    Ok(file.is_cut())
+}
+
 /// Where batches go: into the folder, or to the service that has it.
 enum Target {
-    Folder { collector: Collector, project: Name, _lock: Lock },
+    Folder { collector: Collector, store: Arc<dyn Store>, project: Name, _lock: Lock },
     Service { poster: Poster, token: TemporaryToken },
 }
 
@@ -76,11 +116,11 @@ impl Target {
     async fn open(data: &DataFolder, project: Name) -> Result<Self> {
         if let Some(lock) = data.lock()? {
             let opened = store::open(data)?;
-            let clock = Arc::new(SystemClock::new());
+            let (clock, store) = (Arc::new(SystemClock::new()), Arc::clone(&opened.store));
             let collector =
                 Collector::start(opened.store, opened.recordings, clock, opened.commits, Settings::default())
                     .await?;
-            Ok(Self::Folder { collector, project, _lock: lock })
+            Ok(Self::Folder { collector, store, project, _lock: lock })
         } else {
             let token = TemporaryToken::make(data, "import", project).await?;
             Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
@@ -94,6 +134,14 @@ impl Target {
                 Ok(Answer { accepted: stored.accepted, duplicates: stored.duplicates })
             }
             Self::Service { poster, .. } => poster.post_async(batch).await,
+        }
+    }
+
+    /// Whether a query is stored.
+    async fn has(&self, query: QueryId) -> Result<bool> {
+        match self {
+            Self::Folder { store, .. } => Ok(store.query(query).await?.is_some()),
+            Self::Service { poster, .. } => poster.has_query(query).await,
         }
     }
 

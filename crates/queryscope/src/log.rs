@@ -99,7 +99,7 @@ where
         if *event.metadata().level() <= Level::INFO {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
             let place = places.entry(event.metadata().callsite()).or_default();
-            let Some(count) = place.take(&line, Instant::now()) else { return Ok(()) };
+            let Some(count) = place.take(&line, queryscope_store::now()) else { return Ok(()) };
             left_out = count;
         }
         self.time.format_time(&mut writer)?;
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_line_is_written_at_once_then_once_a_minute_with_a_count() {
         let mut place = Place::default();
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         let at = |seconds| begun + Duration::from_secs(seconds);
         assert_eq!(place.take("away", at(0)), Some(0));
         for second in 1..60 {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn lines_that_differ_are_limited_together() {
         let mut place = Place::default();
-        let now = Instant::now();
+        let now = queryscope_store::now();
         let written = (0..1000).filter(|n| place.take(&format!("query {n}"), now).is_some()).count();
         assert_eq!((written, place.written.len()), (LINES_MAX, LINES_MAX), "what is kept of them is bounded");
         assert_eq!(place.take("query 1000", now + QUIET), Some(990));

@@ -7,16 +7,20 @@ mod data;
 mod demo;
 mod events_file;
 mod import;
+mod lines;
 mod log;
 mod migrate;
 mod open_files;
 mod post;
+mod profiles_file;
 mod progress;
+mod read;
 mod serve;
 mod signals;
 mod snippet;
 mod store;
 mod token;
+mod top;
 
 use std::process::ExitCode;
 
@@ -24,6 +28,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
+use crate::read::Question;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -48,6 +53,12 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         None => runtime.block_on(serve::run(cli.serve))?,
         Some(Command::Serve(args)) => runtime.block_on(serve::run(args))?,
+        Some(Command::Top(args)) => runtime.block_on(top::run(args))?,
+        Some(Command::List(args)) => return runtime.block_on(read::run(Question::List(args))),
+        Some(Command::Runs(args)) => return runtime.block_on(read::run(Question::Runs(args))),
+        Some(Command::Show(args)) => return runtime.block_on(read::run(Question::Show(args))),
+        Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
+        Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,

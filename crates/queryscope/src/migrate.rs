@@ -4,6 +4,7 @@
 //! takes what it has not seen. So it can be interrupted and run again, and senders may use the new collectors
 //! meanwhile. What is there already is compared, byte for byte (ADR 12).
 
+mod issues;
 mod resend;
 mod target;
 mod tokens;
@@ -36,6 +37,7 @@ struct Moved {
     queries: u64,
     streams: u64,
     tokens: usize,
+    issues: usize,
     /// Queries that were there already.
     there: u64,
 }
@@ -63,9 +65,10 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<()> {
         return Err(error.context("the move is not complete: run it again to go on"));
     }
     let (events, unsealed) = closed?;
-    let Moved { queries, streams, tokens, there } = moved;
+    let Moved { queries, streams, tokens, issues, there } = moved;
     println!(
-        "{queries} queries, {events} events, {streams} streams, {tokens} tokens moved; {there} queries were there"
+        "{queries} queries, {events} events, {streams} streams, {tokens} tokens, {issues} issues moved; \
+         {there} queries were there"
     );
     if unsealed > 0 {
         println!("{unsealed} recordings are still to be written from the database, by the collectors");
@@ -100,10 +103,11 @@ impl Migration {
     async fn run(&mut self, data: &DataFolder) -> Result<()> {
         self.is_sound().await.with_context(|| data.path().display().to_string())?;
         self.moved.tokens = tokens::migrate(data, &self.source.store, &self.target.store).await?;
+        self.moved.issues = issues::migrate(&*self.source.audit, &*self.target.audit).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;
         loop {
-            let page = self.source.store.query_ids(after, PAGE).await?;
+            let page = self.source.audit.query_ids(after, PAGE).await?;
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             let ids: Vec<QueryId> = page.into_iter().map(|(_, id)| id).collect();
@@ -122,7 +126,7 @@ impl Migration {
     async fn count(&self) -> Result<u64> {
         let (mut count, mut after) = (0, None);
         loop {
-            let page = self.source.store.query_ids(after, COUNTED_AT_ONCE).await?;
+            let page = self.source.audit.query_ids(after, COUNTED_AT_ONCE).await?;
             let Some((last, _)) = page.last() else { return Ok(count) };
             count += page.len() as u64;
             after = Some(*last);
@@ -130,7 +134,7 @@ impl Migration {
     }
 
     async fn is_sound(&self) -> Result<()> {
-        let problems = self.source.store.verify().await?;
+        let problems = self.source.audit.verify().await?;
         if let Some(first) = problems.first() {
             bail!("{} problems, the first: {first}: mend it with queryscope check --repair", problems.len());
         }
@@ -139,14 +143,14 @@ impl Migration {
 
     /// What the database has of queries.
     async fn stored(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>> {
-        Ok(patiently(|| self.target.store.kept(ids)).await?)
+        Ok(patiently(|| self.target.audit.kept(ids)).await?)
     }
 
     /// Moves a query; `there` is what the database has of it.
     async fn query(&mut self, id: QueryId, there: Option<Kept>) -> Result<()> {
         let store = &self.source.store;
         let Some(parts) = store.recording(id).await.context(DAMAGED)? else { return Ok(()) };
-        let account = store.account(id).await.context(DAMAGED)?;
+        let account = self.source.audit.account(id).await.context(DAMAGED)?;
         let given = account.map(|account| account.committed - account.lost);
         let lost = account.map_or(0, |account| account.lost);
         // What has finished gets no more events: as many of it are the same.
@@ -176,7 +180,7 @@ impl Migration {
     async fn streams(&mut self) -> Result<()> {
         let mut after = None;
         loop {
-            let page = self.source.store.streams(after, STREAMS_PAGE).await?;
+            let page = self.source.audit.streams(after, STREAMS_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.stream_id);
             for stream in page {
@@ -209,9 +213,9 @@ impl Migration {
                 })
                 .await?;
         }
-        let losses = self.source.store.losses(stream.stream_id).await?;
+        let losses = self.source.audit.losses(stream.stream_id).await?;
         if !losses.is_empty() {
-            patiently(|| self.target.store.record_losses(losses.clone())).await?;
+            patiently(|| self.target.audit.record_losses(losses.clone())).await?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Posting batches to a service that runs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use queryscope_protocol::QueryId;
 
 /// How long a batch is sent again before giving up: a token that was just made takes a second to work.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
@@ -39,6 +40,7 @@ impl std::error::Error for Refused {}
 #[derive(Debug, Clone)]
 pub(crate) struct Poster {
     agent: ureq::Agent,
+    base: String,
     url: String,
     authorization: String,
 }
@@ -51,8 +53,9 @@ impl Poster {
             .max_redirects(0)
             .build()
             .new_agent();
-        let url = format!("{}/v1/events", url.trim_end_matches('/'));
-        Self { agent, url, authorization: format!("Bearer {token}") }
+        let base = url.trim_end_matches('/').to_owned();
+        let url = format!("{base}/v1/events");
+        Self { agent, base, url, authorization: format!("Bearer {token}") }
     }
 
     /// Sends a plain batch until it is stored. Blocks.
@@ -60,7 +63,7 @@ impl Poster {
     /// # Errors
     /// [`Refused`] when the service will not take it; else when it could not be reached for long.
     pub(crate) fn post(&self, batch: &[u8]) -> Result<Answer> {
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         loop {
             let sent = self.agent.post(&self.url).header("Authorization", &self.authorization).send(batch);
             let problem = match sent {
@@ -99,5 +102,16 @@ impl Poster {
     pub(crate) async fn post_async(&self, batch: Vec<u8>) -> Result<Answer> {
         let poster = self.clone();
         tokio::task::spawn_blocking(move || poster.post(&batch)).await.context("sending was interrupted")?
+    }
+
+    /// Whether the service has a query, asked off the async workers.
+    pub(crate) async fn has_query(&self, query: QueryId) -> Result<bool> {
+        let (agent, url) = (self.agent.clone(), format!("{}/api/queries/{query}", self.base));
+        let asked = move || match agent.get(&url).call()?.status().as_u16() {
+            200 => Ok(true),
+            404 => Ok(false),
+            status => bail!("{url} answered {status}"),
+        };
+        tokio::task::spawn_blocking(asked).await.context("asking was interrupted")?
     }
 }

@@ -28,7 +28,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self { what, total, done: 0, bar, last_line: Instant::now() }
+        Self { what, total, done: 0, bar, last_line: queryscope_store::now() }
     }
 
     /// Counts more that is done.
@@ -36,7 +36,7 @@ impl Progress {
         self.done += done;
         self.bar.inc(done);
         if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_EVERY {
-            self.last_line = Instant::now();
+            self.last_line = queryscope_store::now();
             match self.total {
                 Some(total) => eprintln!("{} of {total} {}", self.done, self.what),
                 None => eprintln!("{} {}", self.done, self.what),

@@ -162,7 +162,13 @@ fn greet(
             } else {
                 println!("             (shown this once, kept in {})", data.token_file().display());
             }
-            println!("\nFollow your Polars queries:\n\n{}", indent(&snippet::polars(url, token)));
+            let executable = std::env::current_exe().ok();
+            let lines =
+                format!("{}\n\n{}", snippet::install(executable.as_deref()), snippet::program(url, token));
+            println!(
+                "\nFollow the queries of a Python program (Polars, DuckDB, DataFusion, Daft):\n\n{}",
+                indent(&lines)
+            );
             let program = std::env::args().next().unwrap_or_else(|| "queryscope".into());
             println!("Or look around first: {program} demo --data {}\n", args.data.data.display());
         }

@@ -1,12 +1,12 @@
 //! Opening what a data folder holds, or a database that collectors share.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use queryscope_collector::CommitMetrics;
 use queryscope_recordings::{Location, Recordings};
-use queryscope_store::Store;
+use queryscope_store::{Store, StoreAudit};
 use queryscope_store_postgres::{OpenError as SharedError, PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 
@@ -19,8 +19,17 @@ const TRY_EVERY: Duration = Duration::from_secs(1);
 /// The store and the recordings of a data folder.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
+    /// The same store, to judge or to move it.
+    pub(crate) audit: Arc<dyn StoreAudit>,
     pub(crate) recordings: Recordings,
     pub(crate) commits: CommitMetrics,
+}
+
+impl Opened {
+    pub(crate) fn of(audit: Arc<dyn StoreAudit>, recordings: Recordings, commits: CommitMetrics) -> Self {
+        let store = Arc::<dyn StoreAudit>::clone(&audit);
+        Self { store, audit, recordings, commits }
+    }
 }
 
 /// Opens a folder, and brings it up to date if an earlier version wrote it.
@@ -56,16 +65,19 @@ fn open_with(data: &DataFolder, mut options: SqliteOptions) -> Result<Opened> {
     options.on_checkpoint = Box::new(move |took| observed.observe_checkpoint(took));
     let store = SqliteStore::open(&data.database(), options).context("the store cannot be opened")?;
     let recordings = recordings(&data.location()?)?;
-    Ok(Opened { store: Arc::new(store), recordings, commits })
+    Ok(Opened::of(Arc::new(store), recordings, commits))
 }
 
 /// Opens a database that collectors share, for a command that asks for no answers over many queries: it must be there.
-pub(crate) async fn open_database(address: &str) -> Result<Arc<dyn Store>> {
+pub(crate) async fn open_database(address: &str) -> Result<Arc<dyn StoreAudit>> {
     open_database_with(address, PostgresOptions { answers: false, ..PostgresOptions::default() }).await
 }
 
 /// The same, with settings.
-pub(crate) async fn open_database_with(address: &str, options: PostgresOptions) -> Result<Arc<dyn Store>> {
+pub(crate) async fn open_database_with(
+    address: &str,
+    options: PostgresOptions,
+) -> Result<Arc<dyn StoreAudit>> {
     let store = PostgresStore::open(address, options).await;
     Ok(Arc::new(store.context("the database cannot be opened")?))
 }
@@ -80,7 +92,7 @@ pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opene
             ..PostgresOptions::default()
         }
     };
-    let begun = Instant::now();
+    let begun = queryscope_store::now();
     let store = loop {
         match PostgresStore::open(address, options()).await {
             Err(error @ SharedError::Database(_)) if begun.elapsed() < DATABASE_WAIT => {
@@ -90,7 +102,7 @@ pub(crate) async fn open_shared(address: &str, place: &Location) -> Result<Opene
             opened => break opened.context("the store cannot be opened")?,
         }
     };
-    Ok(Opened { store: Arc::new(store), recordings: recordings(place)?.shared(), commits })
+    Ok(Opened::of(Arc::new(store), recordings(place)?.shared(), commits))
 }
 
 /// Opens a place of recordings.

@@ -13,7 +13,7 @@ use crate::store;
 pub(crate) async fn run(args: TokenArgs) -> Result<()> {
     match args.command {
         TokenCommand::Add { name, project, data, database } => {
-            let store = match &database.database {
+            let store: Arc<dyn Store> = match &database.database {
                 Some(address) => store::open_database(address).await?,
                 None => store::open_for_tokens(&DataFolder::create(&data.data)?)?,
             };
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: TokenArgs) -> Result<()> {
 
 async fn existing(data: &DataArg, database: &DatabaseArg) -> Result<Arc<dyn Store>> {
     match &database.database {
-        Some(address) => store::open_database(address).await,
+        Some(address) => Ok(store::open_database(address).await?),
         None => store::open_for_tokens(&DataFolder::existing(&data.data)?),
     }
 }
@@ -88,7 +88,7 @@ impl TemporaryToken {
     /// Makes a token of a project; the service takes it within a second.
     pub(crate) async fn make(data: &DataFolder, purpose: &str, project: Name) -> Result<Self> {
         let store = store::open_for_tokens(data)?;
-        let name: Name = format!("{purpose}-{}", uuid::Uuid::now_v7()).parse()?;
+        let name: Name = format!("{purpose}-{}", queryscope_store::random_id()).parse()?;
         let text = add(&store, name.clone(), project).await?;
         Ok(Self { store, name: name.into(), text })
     }

@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{GetOptions, GetResultPayload, ObjectStore};
+use queryscope_store::carry;
 
 use crate::error::RecordingError;
 
@@ -85,11 +86,11 @@ fn read_file(file: File, size: u64) -> BoxStream<'static, Result<Bytes, Recordin
         if left == 0 {
             return Ok(None);
         }
-        let read = tokio::task::spawn_blocking(move || {
+        let read = tokio::task::spawn_blocking(carry(move || {
             let mut piece = Vec::with_capacity(left.min(READ_BYTES) as usize);
             (&file).take(left.min(READ_BYTES)).read_to_end(&mut piece)?;
             Ok::<_, std::io::Error>((file, piece))
-        });
+        }));
         let (file, piece) = read.await.map_err(std::io::Error::from)??;
         if piece.is_empty() {
             return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());

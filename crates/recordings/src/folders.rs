@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use queryscope_store::carry;
+
 use crate::error::RecordingError;
 
 /// Date folders under a root.
@@ -66,7 +68,7 @@ pub(crate) fn make_root(root: &Path) -> io::Result<()> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, RecordingError> {
-    Ok(tokio::task::spawn_blocking(work).await.map_err(io::Error::from)??)
+    Ok(tokio::task::spawn_blocking(carry(work)).await.map_err(io::Error::from)??)
 }
 
 /// Makes the names in a folder durable; Windows has no such call and needs none.

@@ -1,8 +1,8 @@
-//! Recordings: the events of one query as gzip-compressed JSON Lines.
+//! Recordings: the events of one run as gzip-compressed JSON Lines.
 //!
-//! While a query's events are chunks in the store, its recording is put together from them as it is read;
-//! sealing writes the same to a file of its own and gives the store's room back. Chunks are gzip members, so
-//! a recording is, wherever it can be, nothing but its chunks joined end to end. Who downloads one gets it as one
+//! While a run's events are chunks in the store, its recording is put together from them as it is read;
+//! sealing writes the same to a file of its own and deletes the chunks. Chunks are gzip members, so
+//! a recording is, wherever it can be, nothing but its chunks joined end to end. A download is one
 //! member. Recordings lie on any [`object_store::ObjectStore`]: a local folder or a bucket.
 
 mod assemble;

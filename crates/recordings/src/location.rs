@@ -23,7 +23,7 @@ pub enum Location {
     },
 }
 
-/// Who keeps a bucket, and how it is spoken to.
+/// The service that keeps a bucket, and its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cloud {
     /// S3, of Amazon or of whoever speaks it.

@@ -1,4 +1,4 @@
-//! Is a sealed recording that of its query?
+//! Is a sealed recording that of its run?
 //!
 //! A file may have been copied over another, or put back under a wrong name. Its first line has to be the process event
 //! of the query's stream, and its second an event of the query.

@@ -207,7 +207,8 @@ struct Begun {
     rest: Option<Source>,
 }
 
-/// Nothing is left to do where another has sealed a recording or taken it out meanwhile; otherwise says what went wrong.
+/// Nothing is left to do where another has sealed a recording or taken it out meanwhile; otherwise says what went
+/// wrong.
 async fn left_to_others(
     store: &Arc<dyn Store>,
     sealed: &Sealed,

@@ -1,4 +1,4 @@
-//! The events of one query, from wherever they are, as gzip members in order.
+//! The events of one run, from wherever they are, as gzip members in order.
 
 use std::sync::Arc;
 

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 
 use deadpool_postgres::{Client, GenericClient, Transaction};
 use queryscope_columns::RowState;
+use queryscope_issues::Issue;
 use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{Change, ChunkInfo, Query, Status};
-use tokio_postgres::{IsolationLevel, Row};
+use queryscope_store::{Change, ChunkInfo, Query, Status, StoredChange};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::format::{FOUND, Format};
 use crate::names::TermTexts;
-use crate::row::{COLUMNS, STATE_COLUMNS, listed, state, status_of};
+use crate::row::{STATE_COLUMNS, listed_at, state, status_of};
+use crate::snapshot::snapshot;
+use crate::{changes, issues};
 
 const NOW: &str = "SELECT pg_current_snapshot()::text";
 /// What a snapshot did not show. `xid` is the transaction's own, so a commit that was on its way when the snapshot was
@@ -36,6 +39,10 @@ pub(crate) struct Look {
     /// What commits did, in an order in which each query's are as they were made; `None` when there was something
     /// that was not asked for.
     pub(crate) changes: Option<Vec<Change>>,
+    /// Changes of queries that evaluations found, where they were asked for.
+    pub(crate) found: Vec<StoredChange>,
+    /// Issues that made a transition, where they were asked for.
+    pub(crate) issues: Vec<Issue>,
 }
 
 /// The present, from which to look on.
@@ -52,12 +59,7 @@ pub(crate) async fn look(
     since: &str,
     told: bool,
 ) -> Result<Look, DbError> {
-    let transaction = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
+    let transaction = snapshot(client).await?;
     let states = format!(
         "SELECT c.query, {STATE_COLUMNS} FROM (SELECT DISTINCT query FROM change WHERE moved AND {SINCE}) AS c
          LEFT JOIN query AS q ON q.id = c.query"
@@ -65,10 +67,13 @@ pub(crate) async fn look(
     let changes = if told {
         format!(
             "SELECT query, query_id, status, moved, new, chunk, first_seq, last_seq, bytes FROM change
-             WHERE status IS NOT NULL AND {SINCE} ORDER BY id"
+             WHERE (status IS NOT NULL OR NOT moved) AND {SINCE} ORDER BY id"
         )
     } else {
-        format!("SELECT WHERE EXISTS (SELECT FROM change WHERE status IS NOT NULL AND {SINCE})")
+        // What an evaluation found counts as well: who begins to follow meanwhile is not to miss it.
+        format!(
+            "SELECT WHERE EXISTS (SELECT FROM change WHERE (status IS NOT NULL OR NOT moved) AND {SINCE})"
+        )
     };
     let found = transaction.prepare_cached(FOUND).await?;
     let now = transaction.prepare_cached(NOW).await?;
@@ -81,15 +86,21 @@ pub(crate) async fn look(
         async { Ok(transaction.query(&states, &[&since]).await?) },
         async { Ok(transaction.query(&changes, &[&since]).await?) },
     )?;
-    let changes = if told {
-        Some(told_of(&transaction, terms, &changes).await?)
+    let (changes, found, issues) = if told {
+        let is_found = |row: &Row| row.get::<_, Option<i16>>(2).is_none();
+        let (found, changes): (Vec<Row>, Vec<Row>) = changes.into_iter().partition(is_found);
+        let is_issue = |row: &Row| row.get::<_, Option<i64>>(6) == Some(issues::TOLD);
+        let (moved, found): (Vec<Row>, Vec<Row>) = found.into_iter().partition(is_issue);
+        let changes = told_of(&transaction, terms, &changes).await?;
+        let found = found_of(&transaction, terms, &found).await?;
+        (Some(changes), found, issues_of(&transaction, &moved).await?)
     } else {
-        changes.is_empty().then(Vec::new)
+        (changes.is_empty().then(Vec::new), Vec::new(), Vec::new())
     };
     let rows = states.iter().map(moved).collect();
     let snapshot = now.get(0);
     transaction.commit().await?;
-    Ok(Look { snapshot, rows, changes })
+    Ok(Look { snapshot, rows, changes, found, issues })
 }
 
 /// Forgets changes that were committed before a snapshot was taken.
@@ -103,6 +114,26 @@ fn moved(row: &Row) -> RowState {
         None => RowState { row: row.get(0), query: None },
         Some(_) => state(row, 1),
     }
+}
+
+async fn found_of(
+    transaction: &Transaction<'_>,
+    terms: &TermTexts,
+    rows: &[Row],
+) -> Result<Vec<StoredChange>, DbError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let column = |at| rows.iter().filter_map(|row| row.get::<_, Option<i64>>(at)).collect::<Vec<i64>>();
+    changes::beginning(transaction, terms, &column(0), &column(6)).await
+}
+
+async fn issues_of(transaction: &Transaction<'_>, rows: &[Row]) -> Result<Vec<Issue>, DbError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    issues::by_number(transaction, &numbers).await
 }
 
 async fn told_of(
@@ -151,10 +182,7 @@ async fn read_new(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let sql =
-        format!("SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id = ANY($1)");
-    let rows = transaction.query(&transaction.prepare_cached(&sql).await?, &[&ids]).await?;
-    let listed = listed(transaction, terms, &rows).await?;
+    let listed = listed_at(transaction, terms, ids).await?;
     Ok(listed.into_iter().map(|listed| (listed.query.query_id, listed.query)).collect())
 }
 

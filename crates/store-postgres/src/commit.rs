@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadpool_postgres::{Pool, Transaction};
 use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, StreamId};
-use queryscope_store::{Committed, Status, StoreError, StreamBatch, runs_of};
+use queryscope_store::{Committed, Status, StoreError, StreamBatch, TermNumbers, runs_of};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::format::{FOUND, Format};
 use crate::group::{Group, QueryChange, Stored, StoredQuery, StoredStream, group, texts_of};
+use crate::inbox::APPEND;
 use crate::row::{known_of, status_of};
-use crate::terms::{Numbers, TermIds};
+use crate::terms::TermIds;
 
 const NEW_STREAMS: &str = "
     INSERT INTO stream (stream_id, project, process_line)
@@ -45,21 +46,24 @@ const IDS: &str = "
 
 const INSERT_QUERIES: &str = "
     INSERT INTO query (id, query_id, stream, project, service, environment, host, engine, label, fingerprint,
-        status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, events)
+        status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, events, engine_version)
     SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::smallint[], $13::bigint[],
-        $14::float8[], $15::float8[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])";
-/// Whoever writes a query's row takes over what `running` has counted.
+        $14::float8[], $15::float8[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
+        $21::bigint[])";
+/// A statement that writes a query's row takes over what `running` has counted.
 const UPDATE_FACTS: &str = "
     UPDATE query SET label = new.label, fingerprint = new.fingerprint, status = new.status, known = new.known,
         started_unix_ns = coalesce(new.started, query.started_unix_ns), wall_ms = new.wall_ms, cpu_ms = new.cpu_ms,
         result_rows = new.result_rows, failed = new.failed, warnings = new.warnings, rules = new.rules,
+        engine_version = new.engine_version,
         events = query.events + new.events
             + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0)
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::smallint[], $6::bigint[],
-        $7::float8[], $8::float8[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
+        $7::float8[], $8::float8[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+        $14::bigint[])
         AS new (id, label, fingerprint, status, known, started, wall_ms, cpu_ms, result_rows, failed, warnings,
-            rules, events)
+            rules, events, engine_version)
     WHERE query.id = new.id";
 const UPDATE_STATUS: &str = "
     UPDATE query SET status = new.status, events = query.events + new.events
@@ -134,7 +138,7 @@ async fn lock(
     transaction: &Transaction<'_>,
     format: Format,
     batches: &[&StreamBatch],
-    projects: &Numbers,
+    projects: &TermNumbers,
 ) -> Result<Stored, DbError> {
     let mut firsts: BTreeMap<Uuid, &StreamBatch> = BTreeMap::new();
     for batch in batches {
@@ -227,10 +231,16 @@ macro_rules! write_of {
     };
 }
 
+macro_rules! column {
+    ($rows:expr, $row:ident => $value:expr) => {
+        $rows.iter().map(|$row| $value).collect::<Vec<_>>()
+    };
+}
+
 async fn write(
     transaction: &Transaction<'_>,
     group: &Group<'_>,
-    numbers: &Numbers,
+    numbers: &TermNumbers,
     lists: &[Option<String>],
 ) -> Result<(), DbError> {
     let new = group.queries.iter().filter(|change| change.row.is_none()).count() as i64;
@@ -260,7 +270,7 @@ async fn write(
 }
 
 struct Texts<'t> {
-    numbers: &'t Numbers,
+    numbers: &'t TermNumbers,
     lists: &'t [Option<String>],
 }
 
@@ -346,6 +356,13 @@ fn writes<'v>(
     if !group.chunks.is_empty() {
         writes.extend(chunks(group, rows, chunk_ids));
     }
+    if !group.ended.is_empty() {
+        writes.push(write_of!(
+            APPEND,
+            column!(group.ended, ended => rows[ended.0]),
+            column!(group.ended, ended => ended.1.get().cast_signed()),
+        ));
+    }
     if !group.seen_gone.is_empty() {
         let (streams, firsts): (Vec<i64>, Vec<i64>) = group.seen_gone.iter().copied().unzip();
         writes.push(write_of!(SEEN_GONE, streams, firsts));
@@ -381,6 +398,7 @@ struct Inserted<'q> {
     fingerprint: Option<i64>,
     failed: Option<i64>,
     rules: Option<i64>,
+    engine_version: Option<i64>,
 }
 
 impl<'q> Inserted<'q> {
@@ -398,14 +416,9 @@ impl<'q> Inserted<'q> {
             fingerprint: texts.optional(query.fingerprint.as_deref())?,
             failed: texts.optional(query.failed.as_deref())?,
             rules: texts.optional(list)?,
+            engine_version: texts.optional(query.engine_version.as_deref())?,
         })
     }
-}
-
-macro_rules! column {
-    ($rows:expr, $row:ident => $value:expr) => {
-        $rows.iter().map(|$row| $value).collect::<Vec<_>>()
-    };
 }
 
 fn insert<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
@@ -431,6 +444,7 @@ fn insert<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
         column!(rows, row => i64::from(row.change.query.warnings)),
         column!(rows, row => row.rules),
         column!(rows, row => row.change.events),
+        column!(rows, row => row.engine_version),
     )
 }
 
@@ -450,6 +464,7 @@ fn update<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
         column!(rows, row => i64::from(row.change.query.warnings)),
         column!(rows, row => row.rules),
         column!(rows, row => row.change.events),
+        column!(rows, row => row.engine_version),
     )
 }
 

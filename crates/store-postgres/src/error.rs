@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The address is none.
+    /// The address is not a valid PostgreSQL URL.
     #[error("no address of a PostgreSQL database: {0}")]
     Address(String),
     /// The certificates to trust could not be read.

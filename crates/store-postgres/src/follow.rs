@@ -1,15 +1,15 @@
 //! Following the commits of all collectors: the columns and the followers in this one hear of them from here alone.
 //!
-//! Who has committed waits until its commit was looked at, so who has its answer finds its queries in every read,
-//! and whoever follows from then on hears of later commits alone.
+//! A batch is answered after its commit was seen here: its runs are then in every read, and a subscriber that comes
+//! after the answer hears only of later commits.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use deadpool_postgres::{Client, Pool};
-use queryscope_columns::{Columns, Snapshot};
+use queryscope_columns::{Index, Snapshot};
 use queryscope_store::{CommitFeed, Commits, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -53,17 +53,14 @@ struct Shared {
     pool: Pool,
     format: Format,
     terms: Arc<TermTexts>,
-    /// Whether the columns are filled.
-    answers: bool,
     /// How often segments are copied, if they are.
     copy_every: Option<Duration>,
-    columns: RwLock<Columns>,
+    index: Index,
     feed: CommitFeed,
     /// Looks that were asked for.
     asked: AtomicU64,
     wake: Notify,
     looked: watch::Sender<Looked>,
-    loaded: watch::Sender<bool>,
 }
 
 impl Follower {
@@ -78,14 +75,12 @@ impl Follower {
             pool,
             format,
             terms,
-            answers: options.answers,
             copy_every: options.upgrade.then_some(options.copy_every),
-            columns: RwLock::default(),
+            index: Index::new(options.answers),
             feed: CommitFeed::new(),
             asked: AtomicU64::new(0),
             wake: Notify::new(),
             looked: watch::Sender::default(),
-            loaded: watch::Sender::new(false),
         });
         let task = tokio::spawn(run(Arc::clone(&shared), options.poll_every));
         Self { shared, task: Mutex::new(Some(task)) }
@@ -116,23 +111,14 @@ impl Follower {
 
     /// The columns as they are now; waits while they are being filled.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        if !self.shared.answers {
-            return Err(StoreError::unavailable("the store was opened without answers over many queries"));
-        }
         self.catch_up().await?;
-        let mut loaded = self.shared.loaded.subscribe();
-        loop {
-            loaded.wait_for(|loaded| *loaded).await.map_err(|_| closed())?;
-            if let Some(snapshot) = self.shared.snapshot() {
-                return Ok(snapshot);
-            }
-        }
+        self.shared.index.snapshot().await
     }
 
     /// The columns with everything that is committed now; `None` while they are being filled, or cannot follow.
     pub(crate) async fn snapshot_now(&self) -> Option<Snapshot> {
         self.catch_up().await.ok()?;
-        self.shared.snapshot()
+        self.shared.index.snapshot_now()
     }
 
     /// Follows no longer.
@@ -144,21 +130,6 @@ impl Follower {
         }
         let turn = u64::MAX;
         self.shared.looked.send_replace(Looked { turn, failed: Some("the store is closed".into()) });
-    }
-}
-
-impl Shared {
-    /// The columns, unless they are being filled.
-    fn snapshot(&self) -> Option<Snapshot> {
-        // They are emptied under this lock.
-        let columns = self.columns.read().unwrap_or_else(PoisonError::into_inner);
-        self.loaded.borrow().then(|| columns.snapshot())
-    }
-
-    fn empty(&self) {
-        let mut columns = self.columns.write().unwrap_or_else(PoisonError::into_inner);
-        self.loaded.send_replace(false);
-        *columns = Columns::default();
     }
 }
 
@@ -184,10 +155,10 @@ async fn run(shared: Arc<Shared>, look_every: Duration) {
 async fn follow(shared: &Arc<Shared>, look_every: Duration) -> Result<(), DbError> {
     let mut client = shared.pool.get().await?;
     let mut since = change::now(&client).await?;
-    shared.empty();
+    shared.index.empty();
     shared.feed.publish_unnoted();
     let load = || AbortOnDropHandle::new(tokio::spawn(load(Arc::clone(shared))));
-    let _loading = shared.answers.then(load);
+    let _loading = (!shared.index.is_left_out()).then(load);
     let mut past: VecDeque<(Instant, String)> = VecDeque::new();
     let mut seen_at = Instant::now();
     while seen_at.elapsed() < UNSEEN_MAX {
@@ -213,15 +184,17 @@ async fn look(shared: &Shared, client: &mut Client, since: &str) -> Result<Strin
         // Some of it may have been committed after they began to follow.
         look = change::look(client, shared.format, &shared.terms, since, true).await?;
     }
-    if shared.answers && !look.rows.is_empty() {
+    if !look.rows.is_empty() && !shared.index.is_left_out() {
         shared.terms.learn(client, &mut look.rows).await?;
-        // Who is told finds what was done in every read.
-        shared.columns.write().unwrap_or_else(PoisonError::into_inner).apply(look.rows);
+        // Before the changes are published, so that every read of a follower shows them.
+        shared.index.apply(look.rows);
     }
     match look.changes {
         Some(changes) => shared.feed.publish(changes),
         None => shared.feed.publish_unnoted(),
     }
+    shared.feed.publish_found(look.found);
+    shared.feed.publish_issues(look.issues);
     Ok(look.snapshot)
 }
 
@@ -240,17 +213,16 @@ async fn forget(shared: &Shared, past: &mut VecDeque<(Instant, String)>) {
 
 /// Fills the columns; copies them for the next start from then on.
 async fn load(shared: Arc<Shared>) {
-    while let Err(error) = columns::load(&shared.pool, &shared.terms, &shared.columns).await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "the queries could not be loaded");
+    while let Err(error) = columns::load(&shared.pool, &shared.terms, &shared.index).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the runs could not be loaded");
         tokio::time::sleep(FAILURE_PAUSE).await;
     }
-    shared.loaded.send_replace(true);
     let Some(pause) = shared.copy_every else { return };
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(error) = segments::copy_settled(&shared.pool, shared.format, &shared.columns).await {
+        if let Err(error) = segments::copy_settled(&shared.pool, shared.format, &shared.index).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "queries could not be copied for the next start");
+            tracing::warn!(error, "runs could not be copied for the next start");
         }
     }
 }

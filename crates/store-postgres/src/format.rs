@@ -2,7 +2,7 @@
 //!
 //! While collectors are replaced one by one, a later version brings the database up to date under earlier ones. A step
 //! that only adds leaves these what they need; one that takes away says from which format on a program may go on.
-//! Whoever writes reads that first, in the transaction: a step waits for it, or is waited for.
+//! A transaction that writes reads that first: a step waits for it, or is waited for.
 
 use deadpool_postgres::{Client, Transaction};
 use tokio_postgres::Row;
@@ -23,6 +23,8 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0002_status.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0003_segments.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0004_losses.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0005_diagnosis.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0006_issues.sql"), usable_from: 1 },
 ];
 
 /// The database's format, and from which on a program may use it.

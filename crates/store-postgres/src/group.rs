@@ -1,4 +1,4 @@
-//! What a group of batches changes, worked out in memory from what the database holds of their streams and queries.
+//! What a group of batches changes, worked out in memory from what the database holds of their streams and runs.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -85,6 +85,8 @@ pub(crate) struct Group<'b> {
     pub(crate) results: Vec<Result<Committed, StoreError>>,
     pub(crate) queries: Vec<QueryChange>,
     pub(crate) chunks: Vec<NewChunk<'b>>,
+    /// Events that end runs, each with the place of its query among the changed ones.
+    pub(crate) ended: Vec<(usize, Seq)>,
     /// Events that no query keeps, by the stream's row.
     pub(crate) unkept: BTreeMap<i64, i64>,
     /// Seen ranges that go, and that come or grow: the stream's row, the first seq, the last.
@@ -219,6 +221,8 @@ impl<'b> Grouping<'b> {
             let facts = report.finished.as_ref().or(report.started.as_ref());
             change.started_unix_ns = facts.and_then(|facts| facts.started_unix_ns).or(change.started_unix_ns);
         }
+        let ended = change.query.ended_by((!new).then_some(before.1), report);
+        self.group.ended.extend(ended.map(|seq| (place, seq)));
         change.told |= change.query.known != before.1;
         change.moved |= moved;
         change.events += part.events as i64;
@@ -280,6 +284,7 @@ pub(crate) fn texts_of<'a>(queries: &'a [QueryChange], lists: &'a [Option<String
             &query.service,
             &query.environment,
             &query.engine,
+            &query.engine_version,
             &query.label,
             &query.fingerprint,
             &query.failed,

@@ -1,23 +1,24 @@
-//! Queries, where their events are, and how many they were given.
+//! Runs, where their events are, and how many they were given.
 
 use std::collections::HashMap;
 
 use deadpool_postgres::Client;
 use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{Account, ChunkInfo, Kept, RecordingParts};
-use tokio_postgres::{IsolationLevel, Row};
+use queryscope_store::{Account, ChunkInfo, Kept, QUERY_COLUMNS, RecordingParts};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::names::TermTexts;
 use crate::recording::sealed_at;
-use crate::row::{COLUMNS, listed};
+use crate::row::listed;
+use crate::snapshot::snapshot;
 
 const MORE: &str = "s.process_line, q.sealed_day, q.sealed_version, q.events + coalesce(running.events, 0)";
-/// The first of [`MORE`], which follow [`COLUMNS`].
-const PROCESS_LINE: usize = 19;
-const SEALED: usize = 20;
-const COMMITTED: usize = 22;
+/// The first of [`MORE`], which follow [`QUERY_COLUMNS`].
+const PROCESS_LINE: usize = 20;
+const SEALED: usize = 21;
+const COMMITTED: usize = 23;
 
 const CHUNKS: &str = "
     SELECT query, id, first_seq, last_seq, length(gzip)::bigint FROM chunk WHERE query = ANY($1)
@@ -30,14 +31,9 @@ pub(crate) async fn kept(
     ids: &[QueryId],
 ) -> Result<Vec<Option<Kept>>, DbError> {
     // A chunk that is sealed between two reads would be in neither.
-    let client = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
+    let client = snapshot(client).await?;
     let sql = format!(
-        "SELECT {COLUMNS}, {MORE} FROM query AS q JOIN stream AS s ON s.id = q.stream
+        "SELECT {QUERY_COLUMNS}, {MORE} FROM query AS q JOIN stream AS s ON s.id = q.stream
          LEFT JOIN running ON running.query = q.id WHERE q.query_id = ANY($1)"
     );
     let uuids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();

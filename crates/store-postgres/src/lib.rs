@@ -5,27 +5,34 @@
 //! that another could miss. Answers over many queries come from columns in each collector's memory, which follow
 //! the commits of all collectors.
 
+mod audit;
 mod change;
+mod changes;
 mod columns;
 mod commit;
 mod connect;
 mod error;
+mod evaluation;
 mod follow;
 mod format;
 mod group;
 mod hints;
+mod inbox;
+mod issues;
 mod kept;
 mod list;
 mod losses;
 mod migrate;
 mod names;
 mod options;
+mod plans;
 mod recording;
 mod retention;
 mod row;
 mod search;
 mod segments;
 mod silence;
+mod snapshot;
 mod store;
 mod terms;
 mod tls;
@@ -34,5 +41,5 @@ mod verify;
 mod writer;
 
 pub use error::OpenError;
-pub use options::{CommitGroup, PostgresOptions};
+pub use options::PostgresOptions;
 pub use store::PostgresStore;

@@ -13,8 +13,8 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(7766202611210001)";
 const FORMAT_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS queryscope_format (version integer NOT NULL, usable_from integer NOT NULL)";
 const IS_OURS: &str = "SELECT to_regclass('queryscope_format') IS NOT NULL";
-/// Waits for those who write, and has others wait; not for long, since they wait behind this. A step itself may take its
-/// time.
+/// Waits for those who write, and has others wait; not for long, since they wait behind this. A step itself may
+/// take its time.
 const STOP_WRITES: &str = "
     SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = 0;
     LOCK TABLE queryscope_format IN ACCESS EXCLUSIVE MODE";

@@ -31,7 +31,7 @@ impl TermTexts {
     ) -> Result<(), DbError> {
         let lost = self.know(client, rows.iter().flat_map(terms_of).collect()).await?;
         for row in rows.iter_mut().filter(|row| terms_of(row).any(|id| lost.contains(&id))) {
-            tracing::error!(row = row.row, "a query without its texts is left out of answers over many");
+            tracing::error!(row = row.row, "a run without its texts is left out of answers over many");
             row.query = None;
         }
         Ok(())
@@ -57,17 +57,17 @@ impl TermTexts {
         Ok(ids)
     }
 
-    /// The texts of numbers, wherever they are.
+    /// The texts of numbers, wherever they are; 0 is none.
     pub(crate) async fn texts(
         &self,
         client: &impl GenericClient,
         ids: BTreeSet<i64>,
-    ) -> Result<HashMap<i64, Arc<str>>, DbError> {
+    ) -> Result<Named, DbError> {
         let mut texts = HashMap::with_capacity(ids.len());
         let mut unknown = Vec::new();
         {
             let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-            for id in ids {
+            for id in ids.into_iter().filter(|id| *id != 0) {
                 match known.by_id.get(&id) {
                     Some(text) => drop(texts.insert(id, Arc::clone(text))),
                     None => unknown.push(id),
@@ -75,14 +75,38 @@ impl TermTexts {
             }
         }
         texts.extend(terms::texts(client, &unknown).await?);
-        Ok(texts)
+        Ok(Named(texts))
+    }
+}
+
+/// The texts of some numbers.
+#[derive(Debug)]
+pub(crate) struct Named(HashMap<i64, Arc<str>>);
+
+impl Named {
+    /// The text of a number.
+    pub(crate) fn text(&self, id: i64) -> Result<String, DbError> {
+        let text = self.0.get(&id).ok_or(DbError::Damaged("the number of a text that is not there"))?;
+        Ok(text.to_string())
+    }
+
+    /// The text of a number that may be absent, or 0.
+    pub(crate) fn optional(&self, id: impl Into<Option<i64>>) -> Result<Option<String>, DbError> {
+        id.into().filter(|id| *id != 0).map(|id| self.text(id)).transpose()
     }
 }
 
 fn terms_of(row: &RowState) -> impl Iterator<Item = i64> {
     row.query.iter().flat_map(|query| {
         let (origin, plan) = (query.origin, query.plan);
-        let optional = [origin.service, origin.environment, plan.label, plan.fingerprint, plan.rules];
+        let optional = [
+            origin.service,
+            origin.environment,
+            plan.label,
+            plan.fingerprint,
+            plan.rules,
+            plan.engine_version,
+        ];
         [origin.project, origin.host].into_iter().chain(optional.into_iter().flatten())
     })
 }

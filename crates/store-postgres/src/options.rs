@@ -3,14 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// One group commit, as its observer sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct CommitGroup {
-    /// Requests in the group.
-    pub requests: usize,
-    /// From the begin of the transaction until it was durable.
-    pub took: Duration,
-}
+use queryscope_store::CommitGroup;
 
 /// Settings of the shared store.
 pub struct PostgresOptions {
@@ -18,8 +11,8 @@ pub struct PostgresOptions {
     pub readers: usize,
     /// Groups of batches that are committed at the same time, each on a connection of its own.
     pub writers: usize,
-    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries are held in
-    /// memory, 23 bytes each.
+    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries
+    /// are held in memory, 23 bytes each.
     pub answers: bool,
     /// Whether a database without tables or of an earlier version is brought up to date, or refused.
     pub upgrade: bool,
@@ -27,8 +20,8 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// How often to look for commits of other collectors when nobody tells of any.
     pub poll_every: Duration,
-    /// How long queries stay as they are before they are copied for the next start; and how often that is looked at. A store
-    /// that is not brought up to date copies none.
+    /// How long queries stay as they are before they are copied for the next start; and how often that is looked
+    /// at. A store that is not brought up to date copies none.
     pub copy_every: Duration,
     /// Is told of every group commit.
     pub on_commit: Box<dyn Fn(CommitGroup) + Send + Sync>,

@@ -1,4 +1,4 @@
-//! Deleting old queries.
+//! Deleting old runs.
 
 use deadpool_postgres::Client;
 use queryscope_protocol::QueryId;
@@ -10,6 +10,7 @@ use crate::error::DbError;
 use crate::format::Format;
 use crate::list::bound;
 use crate::recording::sealed_at;
+use crate::{changes, evaluation, issues, plans};
 
 /// Streams before queries, as commits lock them; what another collector works on is left for the next time. Streams
 /// and what has been seen of them stay, so that nothing resent is stored again.
@@ -20,7 +21,8 @@ const LOCK: &str = "
     SELECT id FROM query WHERE id = ANY($1) AND stream = ANY($2) AND started_unix_ns < $3 AND status <> 0
     ORDER BY id FOR UPDATE SKIP LOCKED";
 const DELETE: &str =
-    "DELETE FROM query WHERE id = ANY($1) RETURNING id, query_id, stream, events, sealed_day, sealed_version";
+    "DELETE FROM query WHERE id = ANY($1) RETURNING id, query_id, stream, events, sealed_day, sealed_version, project,
+        coalesce(service, 0), label";
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
     UPDATE stream SET unkept = unkept + gone.events FROM (
@@ -29,12 +31,32 @@ const UNKEPT: &str = "
     ) AS gone WHERE stream.id = gone.stream";
 const CHUNKS: &str = "DELETE FROM chunk WHERE query = ANY($1)";
 const SEALING: &str = "DELETE FROM sealing WHERE query = ANY($1)";
+const PENDING: &str = "DELETE FROM pending_run WHERE query = ANY($1)";
 const TELL: &str = "
     INSERT INTO change (query, query_id, moved, new)
     SELECT id, query_id, true, false FROM unnest($1::bigint[], $2::uuid[]) AS gone (id, query_id)";
 
 /// Deletes up to `limit` queries that started before and do not run.
+///
+/// Evaluated runs stay while their query has any run left, since they are bounded; then all that is known of the query
+/// goes. Changes go that were over before, issues that were resolved before, and plans nothing points to.
 pub(crate) async fn delete_before(
+    client: &mut Client,
+    format: Format,
+    started_unix_ns: i64,
+    limit: usize,
+) -> Result<Vec<Deleted>, DbError> {
+    let deleted = delete_queries(client, format, started_unix_ns, limit).await?;
+    // Where a run of before is left, the change that began with it is, too.
+    if deleted.len() < limit {
+        changes::delete_before(client, format, started_unix_ns).await?;
+        issues::delete_before(client, format, started_unix_ns).await?;
+    }
+    plans::delete_unused(client, format).await?;
+    Ok(deleted)
+}
+
+async fn delete_queries(
     client: &mut Client,
     format: Format,
     started_unix_ns: i64,
@@ -52,9 +74,13 @@ pub(crate) async fn delete_before(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    transaction.execute(&transaction.prepare_cached(evaluation::LOCK).await?, &[]).await?;
+    transaction.execute(&transaction.prepare_cached(PENDING).await?, &[&ids]).await?;
     transaction.execute(&transaction.prepare_cached(CHUNKS).await?, &[&ids]).await?;
     transaction.execute(&transaction.prepare_cached(SEALING).await?, &[&ids]).await?;
     let rows = transaction.query(&transaction.prepare_cached(DELETE).await?, &[&ids]).await?;
+    let keys = rows.iter().filter_map(|row| Some((row.get(6), row.get(7), row.get::<_, Option<i64>>(8)?)));
+    evaluation::delete_without_runs(&transaction, &keys.collect()).await?;
     let ids = numbers(&rows, 0);
     let query_ids: Vec<Uuid> = rows.iter().map(|row| row.get(1)).collect();
     let unkept = transaction.prepare_cached(UNKEPT).await?;

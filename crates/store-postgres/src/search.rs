@@ -6,11 +6,10 @@
 
 use deadpool_postgres::GenericClient;
 use queryscope_protocol::QueryId;
-use queryscope_store::ListRequest;
+use queryscope_store::{ListRequest, QUERY_COLUMNS, order_by};
 
 use crate::error::DbError;
-use crate::list::{Conditions, bound, offset, order_by};
-use crate::row::COLUMNS;
+use crate::list::{Conditions, bound, offset};
 
 /// With more terms than this, queries are read in the order of the list until enough match.
 const TERMS_BY_INDEX_MAX: usize = 32;
@@ -48,7 +47,7 @@ pub(crate) async fn sql(
         "WITH place AS (
              SELECT * FROM ({}) AS place {places} LIMIT {limit} OFFSET {skip}
          )
-         SELECT {COLUMNS} FROM place JOIN query AS q ON q.id = place.id JOIN stream AS s ON s.id = q.stream
+         SELECT {QUERY_COLUMNS} FROM place JOIN query AS q ON q.id = place.id JOIN stream AS s ON s.id = q.stream
          {places}",
         first.join(" UNION ")
     )))

@@ -5,18 +5,17 @@
 //! has changed one before, and may not have seen the mark, is waited for; then the rows are read, and what they say is
 //! put where the mark is, if it still is there.
 
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient, Pool};
-use queryscope_columns::{Columns, ROWS, RowState, SegmentCopy};
-use tokio_postgres::IsolationLevel;
+use queryscope_columns::{Index, ROWS, RowState, SegmentCopy, parts};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::columns;
 use crate::error::DbError;
 use crate::format::Format;
+use crate::snapshot::snapshot;
 
 /// Last row of a segment, counted from its first.
 const LAST: i64 = ROWS as i64 - 1;
@@ -24,32 +23,31 @@ const LAST: i64 = ROWS as i64 - 1;
 const LOOKS_MAX: usize = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Of builds with segments of another size, and of those who set a mark and are no more.
+/// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not know
+/// the version of the engine.
 const TIDY: &str = "
-    DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')";
+    DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')
+        OR (origins IS NOT NULL AND engine_versions IS NULL)";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
-/// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is another: of
-/// those that run, some may be beyond.)
+/// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is
+/// another: of those that run, some may be beyond.)
 const NOW: &str = "SELECT pg_current_xact_id()::text";
 const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8";
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
-        wall_ms = $10
+        wall_ms = $10, engine_versions = $11
     WHERE last = $1 AND mark = $2";
 const READ: &str = "
-    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms FROM segment
-    WHERE first = $1 AND last = $2 AND origins IS NOT NULL";
-const MADE: &str = "SELECT first FROM segment WHERE last = first + $1 AND origins IS NOT NULL ORDER BY first";
+    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions FROM segment
+    WHERE first = $1 AND last = $2 AND origins IS NOT NULL AND engine_versions IS NOT NULL";
+const MADE: &str =
+    "SELECT first FROM segment WHERE last = first + $1 AND engine_versions IS NOT NULL ORDER BY first";
 const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
 
 /// Copies segments that have stayed as they are since this was last called, one after the other.
-pub(crate) async fn copy_settled(
-    pool: &Pool,
-    format: Format,
-    columns: &RwLock<Columns>,
-) -> Result<(), DbError> {
-    let due = columns.write().unwrap_or_else(PoisonError::into_inner).uncopied();
+pub(crate) async fn copy_settled(pool: &Pool, format: Format, index: &Index) -> Result<(), DbError> {
+    let due = index.uncopied();
     if due.is_empty() {
         return Ok(());
     }
@@ -57,7 +55,7 @@ pub(crate) async fn copy_settled(
     tidy(&mut client, format).await?;
     for first in due {
         if copy(&mut client, format, first, LOOKS_MAX).await? {
-            columns.write().unwrap_or_else(PoisonError::into_inner).note_copied(first);
+            index.note_copied(first);
         }
     }
     Ok(())
@@ -98,7 +96,7 @@ struct Mark {
 impl Mark {
     /// `None` where there is one, or a copy.
     async fn set(client: &mut Client, format: Format, first: i64) -> Result<Option<Self>, DbError> {
-        let id = Uuid::new_v4();
+        let id = queryscope_store::random_id();
         let transaction = format.begin(client).await?;
         let set = transaction.execute(MARK, &[&first, &(first + LAST), &id]).await?;
         transaction.commit().await?;
@@ -122,7 +120,7 @@ impl Mark {
     /// Puts the copy where the mark is; `false` when a row has changed since that was set.
     async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
         let transaction = format.begin(client).await?;
-        let values: [&(dyn ToSql + Sync); 10] = [
+        let values: [&(dyn ToSql + Sync); 11] = [
             &(self.first + LAST),
             &self.id,
             &copy.origins,
@@ -133,6 +131,7 @@ impl Mark {
             &copy.status,
             &copy.started_unix_ns,
             &copy.wall_ms,
+            &copy.engine_versions,
         ];
         let filled = transaction.execute(FILL, &values).await?;
         transaction.commit().await?;
@@ -142,10 +141,9 @@ impl Mark {
 
 /// What the rows of a segment say.
 async fn rows(client: &impl GenericClient, first: i64) -> Result<Vec<RowState>, DbError> {
-    let end = first + ROWS as i64;
     let mut rows = Vec::with_capacity(ROWS);
-    for (begin, end) in columns::pages(first, end) {
-        rows.extend(columns::page(client, begin, end).await?);
+    for (begin, end) in parts(first) {
+        rows.extend(columns::rows(client, begin, end).await?);
     }
     // A damaged query is in no answer.
     rows.retain(|row| row.query.is_some());
@@ -172,6 +170,7 @@ pub(crate) async fn read(
             status: array(5),
             started_unix_ns: array(6),
             wall_ms: array(7),
+            engine_versions: array(8),
         }
     }))
 }
@@ -181,8 +180,7 @@ pub(crate) async fn wrong(client: &mut Client) -> Result<Vec<i64>, DbError> {
     let made = client.query(MADE, &[&LAST]).await?;
     let mut wrong = Vec::new();
     for first in made.iter().map(|row| row.get(0)) {
-        let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
-        let moment = moment.read_only(true).start().await?;
+        let moment = snapshot(client).await?;
         let copy = read(&moment, first).await?;
         let rows = rows(&moment, first).await?;
         moment.commit().await?;

@@ -1,4 +1,4 @@
-//! Queries of which nothing has been heard.
+//! Runs of which nothing has been heard for too long.
 
 use deadpool_postgres::{Client, GenericClient};
 use uuid::Uuid;

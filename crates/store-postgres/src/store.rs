@@ -1,63 +1,68 @@
 //! [`PostgresStore`]: the interface of a store over the writers, the readers and the follower.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
 use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
-use queryscope_protocol::{QueryId, StreamId};
+use queryscope_history::Version;
+use queryscope_issues::{Issue, Note};
+use queryscope_protocol::QueryId;
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, Foreground, GroupsAnswer, GroupsRequest, Kept, ListRequest,
-    Listed, Loss, OverviewAnswer, OverviewRequest, Position, Query, QueryFilter, RecordingParts, Run, Sealed,
-    Store, StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
+    ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest,
+    HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
+    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position, QUERY_COLUMNS, Query, QueryFilter,
+    QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch,
+    TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use crate::connect::Server;
 use crate::error::{DbError, OpenError};
+use crate::evaluation::Recorded;
 use crate::follow::Follower;
 use crate::format::{Format, STEPS, Step};
 use crate::hints::Hints;
-use crate::list::{self, bound};
+use crate::list;
 use crate::names::{ColumnNames, TermTexts};
 use crate::options::PostgresOptions;
-use crate::row::{COLUMNS, listed};
+use crate::row::listed;
 use crate::terms::TermIds;
-use crate::writer::{Writer, Writing};
-use crate::{kept, losses, migrate, recording, retention, segments, silence, token, verify};
+use crate::writer::{LOOK_WAIT, Writer, Writing};
+use crate::{
+    changes, evaluation, inbox, issues, kept, migrate, recording, retention, segments, silence, token,
+};
 
 /// Connections of the follower: one looks, one loads, one forgets.
 const FOLLOWERS: usize = 3;
 
 const ENGINES: &str = "
     SELECT text FROM term JOIN engine ON engine.term = term.id ORDER BY text";
-const STREAMS: &str = "
-    SELECT s.stream_id, s.project, ARRAY(SELECT first FROM seen WHERE seen.stream = s.id ORDER BY first),
-        ARRAY(SELECT last FROM seen WHERE seen.stream = s.id ORDER BY first), s.process_line
-    FROM stream AS s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT $2";
-const QUERY_IDS: &str = "SELECT id, query_id FROM query WHERE id > $1 ORDER BY id LIMIT $2";
-const UNKEPT: &str = "SELECT unkept FROM stream WHERE stream_id = $1";
 /// What is written goes to files of its own, which grow.
 const PROBE: &str = "
     CREATE TEMPORARY TABLE queryscope_probe ON COMMIT DROP AS
     SELECT repeat(n::text, 1000) FROM generate_series(1000, 1099) AS n";
 const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
-        FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment']) AS name)";
+        FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment',
+            'run_plan', 'pending_run', 'evaluated_query', 'evaluated_run', 'query_change', 'issue', 'issue_transition',
+            'issue_note']) AS name)";
 
 /// A store in a PostgreSQL database that other collectors use, too.
 #[derive(Debug)]
 pub struct PostgresStore {
     /// Tells this store from others on the same database.
     node: Uuid,
-    format: Format,
+    pub(crate) format: Format,
     read: Pool,
     writer: Writer,
-    write: Pool,
+    pub(crate) write: Pool,
     follower: Arc<Follower>,
     follow: Pool,
-    terms: Arc<TermTexts>,
+    pub(crate) terms: Arc<TermTexts>,
+    pub(crate) numbers: Arc<TermIds>,
     /// The commits under way.
     foreground: Arc<Foreground>,
 }
@@ -76,19 +81,6 @@ impl PostgresStore {
     /// The latest format of a database that this version knows.
     #[cfg(feature = "testsuite")]
     pub const FORMAT: i32 = STEPS.len() as i32;
-
-    /// As the version of an earlier format would open it.
-    ///
-    /// # Errors
-    /// Those of [`PostgresStore::open`].
-    #[cfg(feature = "testsuite")]
-    pub async fn open_as_earlier(
-        address: &str,
-        options: PostgresOptions,
-        format: usize,
-    ) -> Result<Self, OpenError> {
-        Self::open_with(address, options, &STEPS[..format]).await
-    }
 
     /// As a later version would open it, whose format has further steps: for each its SQL, and the oldest format whose
     /// programs may use the database afterwards.
@@ -112,22 +104,23 @@ impl PostgresStore {
         let write = server.pool(options.writers.max(1) * 2 + 1, "")?;
         let custom = "SET plan_cache_mode = force_custom_plan";
         let read = server.pool(options.readers, custom)?;
-        // They ask for the newest of the log alone. In a plan for any snapshot, and in one made before there are statistics,
-        // reading all of it looks as cheap: then each look takes as long as the log has grown.
+        // They ask for the newest of the log alone. In a plan for any snapshot, and in one made before there are
+        // statistics, reading all of it looks as cheap: then each look takes as long as the log has grown.
         let follow = server.pool(FOLLOWERS, "SET enable_seqscan = off")?;
         let mut client = write.get().await.map_err(DbError::from)?;
         migrate::migrate(&mut client, steps, options.upgrade).await?;
         drop(client);
-        let (node, format) = (Uuid::new_v4(), Format::of(steps));
+        let (node, format) = (queryscope_store::random_id(), Format::of(steps));
         let terms = Arc::<TermTexts>::default();
         let follower = Arc::new(Follower::start(follow.clone(), format, Arc::clone(&terms), &options));
-        // Who follows the store once it is open misses nothing.
+        // Before the store is open, so that nobody who follows it then misses a commit.
         follower.catch_up().await.map_err(|error| OpenError::Database(error.into()))?;
+        let numbers = Arc::<TermIds>::default();
         let hints = Hints::start(server.clone(), node, &follower);
         let writing = Writing {
             pool: write.clone(),
             format,
-            terms: TermIds::default(),
+            terms: Arc::clone(&numbers),
             follower: Arc::clone(&follower),
             hints,
             timeout: options.statement_timeout,
@@ -135,11 +128,22 @@ impl PostgresStore {
         };
         let writer = Writer::start(options.writers, writing);
         tracing::info!(%server, "connected");
-        Ok(Self { node, format, read, writer, write, follower, follow, terms, foreground: Arc::default() })
+        Ok(Self {
+            node,
+            format,
+            read,
+            writer,
+            write,
+            follower,
+            follow,
+            terms,
+            numbers,
+            foreground: Arc::default(),
+        })
     }
 
-    /// Takes out the copies of queries that do not say what their rows say, while others may use the database; gives back
-    /// how many there were. It is made anew when a collector starts.
+    /// Takes out the copies of queries that do not say what their rows say, while others may use the database;
+    /// gives back how many there were. It is made anew when a collector starts.
     ///
     /// # Errors
     /// When the database fails.
@@ -148,7 +152,7 @@ impl PostgresStore {
         Ok(segments::remove_wrong(&mut client, self.format).await?)
     }
 
-    async fn reader(&self) -> Result<Client, DbError> {
+    pub(crate) async fn reader(&self) -> Result<Client, DbError> {
         Ok(self.read.get().await?)
     }
 
@@ -224,7 +228,7 @@ impl Store for PostgresStore {
     async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {
         let client = self.reader().await?;
         let sql = format!(
-            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = $1"
+            "SELECT {QUERY_COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = $1"
         );
         let rows = rows(&client, &sql, &[&id.uuid()]).await?;
         Ok(listed(&client, &self.terms, &rows).await?.pop().map(|listed| listed.query))
@@ -247,7 +251,7 @@ impl Store for PostgresStore {
             .await
     }
 
-    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError> {
         self.analyse(filter, versions).await
     }
 
@@ -265,7 +269,12 @@ impl Store for PostgresStore {
     }
 
     async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
-        Ok(self.kept(&[id]).await?.pop().flatten().map(|kept| kept.parts))
+        Ok(self.recordings(&[id]).await?.pop().flatten())
+    }
+
+    async fn recordings(&self, ids: &[QueryId]) -> Result<Vec<Option<RecordingParts>>, StoreError> {
+        let kept = kept::kept(&mut self.reader().await?, &self.terms, ids).await?;
+        Ok(kept.into_iter().map(|kept| kept.map(|kept| kept.parts)).collect())
     }
 
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
@@ -286,72 +295,98 @@ impl Store for PostgresStore {
         Ok(retention::delete_before(&mut client, self.format, started_unix_ns, limit).await?)
     }
 
-    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
-        let client = self.reader().await?;
-        let sql = format!(
-            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream
-             WHERE q.id > $1 ORDER BY q.id LIMIT $2"
-        );
-        let rows = rows(&client, &sql, &[&after.unwrap_or(i64::MIN), &bound(limit)]).await?;
-        Ok(listed(&client, &self.terms, &rows).await?)
-    }
-
-    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 2] =
-            [&after.unwrap_or(i64::MIN), &bound(limit)];
-        let rows = rows(&self.reader().await?, QUERY_IDS, &values).await?;
-        Ok(rows.iter().map(|row| (row.get(0), QueryId::new(row.get(1)))).collect())
-    }
-
-    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
-        Ok(self.kept(&[id]).await?.pop().flatten().and_then(|kept| kept.account))
-    }
-
-    async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
-        Ok(kept::kept(&mut self.reader().await?, &self.terms, ids).await?)
-    }
-
-    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
-        let rows = rows(&self.reader().await?, UNKEPT, &[&id.uuid()]).await?;
-        Ok(rows.first().map(|row| row.get::<_, i64>(0).cast_unsigned()))
-    }
-
-    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
-        Ok(losses::of_stream(&self.reader().await?, id).await?)
-    }
-
-    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
-        let mut client = self.write.get().await.map_err(DbError::from)?;
-        Ok(losses::record(&mut client, self.format, &losses).await?)
-    }
-
     async fn probe(&self) -> Result<(), StoreError> {
         let client = self.write.get().await.map_err(DbError::from)?;
         client.batch_execute(PROBE).await.map_err(DbError::from)?;
         Ok(())
     }
 
-    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
-        let client = self.reader().await?;
-        let after = after.map_or(Uuid::nil(), StreamId::uuid);
-        let rows = rows(&client, STREAMS, &[&after, &bound(limit)]).await?;
-        let projects = rows.iter().map(|row| row.get(1)).collect();
-        let projects = self.terms.texts(&client, projects).await?;
-        let seen = |row: &tokio_postgres::Row| {
-            let (first, last): (Vec<i64>, Vec<i64>) = (row.get(2), row.get(3));
-            let run =
-                |(first, last): (i64, i64)| Run { first: first.cast_unsigned(), last: last.cast_unsigned() };
-            let project = projects.get(&row.get(1)).map(ToString::to_string);
-            let process_line = String::from_utf8(row.get(4));
-            Ok(StreamSeen {
-                stream_id: StreamId::new(row.get(0)),
-                project: project.ok_or(DbError::Damaged("the number of a text that is not there"))?,
-                process_line: process_line
-                    .map_err(|_| DbError::Damaged("a process event that is not UTF-8"))?,
-                seen: first.into_iter().zip(last).map(run).collect(),
-            })
-        };
-        rows.iter().map(seen).collect()
+    async fn pending_runs(&self, after: Option<i64>, limit: usize) -> Result<Vec<PendingRun>, StoreError> {
+        Ok(inbox::page(&self.reader().await?, &self.terms, after, limit).await?)
+    }
+
+    async fn evaluation_lease(&self, holder: &str, ttl: Duration) -> Result<bool, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(evaluation::lease(&mut client, self.format, holder, ttl).await?)
+    }
+
+    async fn record_evaluation(&self, evaluation: Evaluation) -> Result<bool, StoreError> {
+        let recorded = evaluation::record(&self.write, self.format, &self.numbers, &evaluation).await?;
+        let Recorded::Done { tells_issues } = recorded else { return Ok(false) };
+        if tells_issues || !evaluation.told.is_empty() {
+            // As with a batch, who follows from now on hears of later ones alone. Others look now and then.
+            let _ = tokio::time::timeout(LOOK_WAIT, self.follower.catch_up()).await;
+        }
+        Ok(true)
+    }
+
+    async fn query_history(&self, key: &QueryKey) -> Result<Option<QueryHistory>, StoreError> {
+        Ok(evaluation::history(&mut self.reader().await?, key).await?)
+    }
+
+    async fn history_revision(&self, key: &QueryKey) -> Result<Option<HistoryRevision>, StoreError> {
+        Ok(evaluation::revision(&self.reader().await?, key).await?)
+    }
+
+    async fn evaluated_queries(
+        &self,
+        after: Option<QueryKey>,
+        limit: usize,
+    ) -> Result<Vec<QueryKey>, StoreError> {
+        Ok(evaluation::queries(&self.reader().await?, &self.terms, after.as_ref(), limit).await?)
+    }
+
+    async fn forget_evaluation(&self, holder: &str, key: &QueryKey) -> Result<bool, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(evaluation::forget(&mut client, self.format, holder, key).await?)
+    }
+
+    async fn is_brought_forward(&self) -> Result<bool, StoreError> {
+        Ok(evaluation::is_brought_forward(&self.reader().await?).await?)
+    }
+
+    async fn mark_brought_forward(&self) -> Result<(), StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(evaluation::mark_brought_forward(&mut client, self.format).await?)
+    }
+
+    async fn changes(&self, request: ChangesRequest) -> Result<Vec<StoredChange>, StoreError> {
+        Ok(changes::page(&self.reader().await?, &self.terms, &request).await?)
+    }
+
+    async fn change(&self, id: &str) -> Result<Option<StoredChange>, StoreError> {
+        Ok(changes::one(&self.reader().await?, &self.terms, id).await?)
+    }
+
+    async fn issues(&self, request: IssuesRequest) -> Result<Vec<Issue>, StoreError> {
+        Ok(issues::page(&self.reader().await?, &request).await?)
+    }
+
+    async fn issue(&self, id: &str) -> Result<Option<IssueRecord>, StoreError> {
+        Ok(issues::record(&mut self.reader().await?, id).await?)
+    }
+
+    async fn move_issue(&self, id: &str, step: IssueStep, unix_ns: i64) -> Result<IssueMoved, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        let moved = issues::step(&mut client, self.format, id, &step, unix_ns).await?;
+        drop(client);
+        if matches!(moved, IssueMoved::Moved(_)) {
+            let _ = tokio::time::timeout(LOOK_WAIT, self.follower.catch_up()).await;
+        }
+        Ok(moved)
+    }
+
+    async fn note_issue(&self, id: &str, note: Note) -> Result<NoteAdded, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(issues::add_note(&mut client, self.format, id, &note).await?)
+    }
+
+    async fn mutes_due(&self, unix_ns: i64, limit: usize) -> Result<Vec<String>, StoreError> {
+        Ok(issues::mutes_due(&self.reader().await?, unix_ns, limit).await?)
+    }
+
+    async fn issue_counts(&self) -> Result<Vec<IssueCount>, StoreError> {
+        Ok(issues::counts(&self.reader().await?).await?)
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
@@ -364,10 +399,6 @@ impl Store for PostgresStore {
 
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         Ok(token::revoke(&self.reader().await?, name).await?)
-    }
-
-    async fn verify(&self) -> Result<Vec<String>, StoreError> {
-        Ok(verify::problems(&mut self.reader().await?).await?)
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
@@ -395,7 +426,7 @@ impl Store for PostgresStore {
     }
 }
 
-async fn rows(
+pub(crate) async fn rows(
     client: &impl GenericClient,
     sql: &str,
     values: &[&(dyn tokio_postgres::types::ToSql + Sync)],

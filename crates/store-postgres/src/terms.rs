@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use deadpool_postgres::GenericClient;
+use queryscope_store::TermNumbers;
 
 use crate::error::DbError;
 
@@ -12,7 +13,9 @@ const CACHED_MAX: usize = 100_000;
 /// Longer texts, as errors may be, are not held.
 const CACHED_BYTES_MAX: usize = 256;
 
-const FIND: &str = "SELECT term.id, term.text FROM unnest($1::bytea[]) AS asked (t) JOIN term ON sha256(term.text) = sha256(asked.t)";
+const FIND: &str = "
+    SELECT term.id, term.text
+    FROM unnest($1::bytea[]) AS asked (t) JOIN term ON sha256(term.text) = sha256(asked.t)";
 const ADD: &str = "
     INSERT INTO term (text, folded) SELECT t, f FROM unnest($1::bytea[], $2::bytea[]) AS new (t, f)
     ON CONFLICT (sha256(text)) DO NOTHING";
@@ -22,9 +25,6 @@ const TEXTS: &str = "SELECT id, text FROM term WHERE id = ANY($1)";
 #[derive(Debug, Default)]
 pub(crate) struct TermIds(RwLock<HashMap<Arc<str>, i64>>);
 
-/// Numbers of texts.
-pub(crate) type Numbers = HashMap<Arc<str>, i64>;
-
 impl TermIds {
     /// The numbers of texts, which are stored when they are new. Not in a transaction: what another collector adds at
     /// the same time must be seen.
@@ -32,8 +32,8 @@ impl TermIds {
         &self,
         client: &impl GenericClient,
         texts: BTreeSet<&str>,
-    ) -> Result<Numbers, DbError> {
-        let mut numbers = Numbers::with_capacity(texts.len());
+    ) -> Result<TermNumbers, DbError> {
+        let mut numbers = TermNumbers::with_capacity(texts.len());
         let mut unknown = Vec::new();
         {
             let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl TermIds {
         Ok(numbers)
     }
 
-    fn keep(&self, numbers: &Numbers) {
+    fn keep(&self, numbers: &TermNumbers) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= CACHED_MAX {
             known.clear();
@@ -74,7 +74,7 @@ impl TermIds {
 }
 
 /// The numbers of those texts that have one.
-pub(crate) async fn find(client: &impl GenericClient, texts: &[&str]) -> Result<Numbers, DbError> {
+pub(crate) async fn find(client: &impl GenericClient, texts: &[&str]) -> Result<TermNumbers, DbError> {
     let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
     let rows = client.query(&client.prepare_cached(FIND).await?, &[&bytes]).await?;
     rows.iter().map(|row| Ok((text_of(row.get(1))?, row.get(0)))).collect()

@@ -17,8 +17,8 @@ use tokio_postgres::config::SslMode;
 
 use crate::error::OpenError;
 
-/// How an address begins. The other form that libpq knows (`host=… sslmode=…`) is refused: its options would not be seen
-/// here.
+/// How an address begins. The other form that libpq knows (`host=… sslmode=…`) is refused: its options would not
+/// be seen here.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// What is asked of the server's certificate.

@@ -5,11 +5,11 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
-use crate::segments;
+use crate::{issues, segments};
 
-/// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id. Each is
-/// asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 10] = [
+/// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
+/// Each is asked in one statement, so that what collectors write meanwhile breaks none.
+const RULES: [(&str, &str); 16] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -61,6 +61,42 @@ const RULES: [(&str, &str); 10] = [
         "SELECT 'query', query_id::text FROM query
          WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
     ),
+    (
+        "a run waits for its evaluation and its query is not there",
+        "SELECT 'row of query', query::text FROM pending_run
+         WHERE NOT EXISTS (SELECT 1 FROM query WHERE query.id = pending_run.query)",
+    ),
+    (
+        "its query or plan is not there",
+        "SELECT 'evaluated run', query_id::text FROM evaluated_run
+         WHERE NOT EXISTS (SELECT 1 FROM evaluated_query WHERE evaluated_query.id = evaluated_run.query)
+            OR NOT EXISTS (SELECT 1 FROM run_plan WHERE run_plan.id = evaluated_run.plan)",
+    ),
+    (
+        "it has another number of evaluated runs",
+        "SELECT 'row of evaluated_query', id::text FROM evaluated_query
+         WHERE runs <> (SELECT count(*) FROM evaluated_run WHERE evaluated_run.query = evaluated_query.id)",
+    ),
+    (
+        "it has another number of evaluated runs",
+        "SELECT 'row of run_plan', run_plan.id::text FROM run_plan
+         LEFT JOIN evaluated_run ON evaluated_run.plan = run_plan.id
+         GROUP BY run_plan.id, run_plan.runs HAVING count(evaluated_run.plan) <> run_plan.runs",
+    ),
+    (
+        "no run of its query was evaluated",
+        "SELECT 'change', id FROM query_change WHERE NOT EXISTS (
+             SELECT 1 FROM evaluated_query AS query
+             WHERE (query.project, query.service, query.label)
+                 = (query_change.project, query_change.service, query_change.label))",
+    ),
+    (
+        "its issue is not there",
+        "SELECT 'row of issue_transition', issue::text FROM issue_transition AS moved
+         WHERE NOT EXISTS (SELECT 1 FROM issue WHERE issue.number = moved.issue)
+         UNION SELECT 'row of issue_note', issue::text FROM issue_note AS note
+         WHERE NOT EXISTS (SELECT 1 FROM issue WHERE issue.number = note.issue)",
+    ),
 ];
 /// Rows of a rule that are named; further ones are counted.
 const NAMED_MAX: usize = 1000;
@@ -91,6 +127,7 @@ pub(crate) async fn problems(client: &mut Client) -> Result<Vec<String>, DbError
             problems.push(format!("{} more: {sentence}", count - rows.len() as i64));
         }
     }
+    problems.extend(issues::problems(client).await?);
     let unbalanced = client.query(UNBALANCED, &[]).await?;
     problems.extend(unbalanced.iter().map(|row| {
         let [seen, given, unkept]: [i64; 3] = [row.get(1), row.get(2), row.get(3)];

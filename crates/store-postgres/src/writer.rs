@@ -1,10 +1,14 @@
 //! Group commit: batches that wait while others are committed are committed together.
+//!
+//! Several writers take groups from one queue. `commit.rs` stores a group in one transaction, under the locks of the
+//! rows of its streams. Once it is durable, the writer waits until the follower has seen the commit, up to a second,
+//! and replies to the senders. ADR 10 has the reasons.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use queryscope_store::{Committed, StoreError, StreamBatch};
+use queryscope_store::{CommitGroup, Committed, StoreError, StreamBatch};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -16,7 +20,6 @@ use crate::error::DbError;
 use crate::follow::Follower;
 use crate::format::Format;
 use crate::hints::Hints;
-use crate::options::CommitGroup;
 use crate::terms::TermIds;
 
 /// Work that may wait for the writers; beyond it new work is refused at once.
@@ -28,7 +31,7 @@ const GROUP_BYTES_MAX: usize = 16 << 20;
 /// How often a group is tried when others were faster.
 const TRIES_MAX: usize = 4;
 /// How long an answer waits for its commit to be looked at here; it is durable.
-const LOOK_WAIT: Duration = Duration::from_secs(1);
+pub(crate) const LOOK_WAIT: Duration = Duration::from_secs(1);
 
 type Waiting = (Box<StreamBatch>, oneshot::Sender<Result<Committed, StoreError>>);
 
@@ -44,7 +47,7 @@ pub(crate) struct Writer {
 pub(crate) struct Writing {
     pub(crate) pool: Pool,
     pub(crate) format: Format,
-    pub(crate) terms: TermIds,
+    pub(crate) terms: Arc<TermIds>,
     pub(crate) follower: Arc<Follower>,
     pub(crate) hints: Hints,
     pub(crate) timeout: Duration,
@@ -106,12 +109,12 @@ async fn run(
         let results = writing.commit(&batches).await;
         if results.iter().any(Result::is_ok) {
             writing.hints.committed();
-            // Who has its answer finds its queries in every read, if the database still answers.
+            // Before the replies, so that a sender finds its runs in every read, if the database still answers.
             let _ = tokio::time::timeout(LOOK_WAIT, writing.follower.catch_up()).await;
             (writing.on_commit)(CommitGroup { requests: replies.len(), took: begun.elapsed() });
         }
         for (reply, result) in replies.into_iter().zip(results) {
-            // Who asked may have gone; the batch is stored all the same.
+            // The sender may have gone; the batch is stored all the same.
             let _ = reply.send(result);
         }
     }

@@ -1,5 +1,5 @@
-//! What a commit that is refused leaves: nothing, whichever of its statements fails, the last one included; or, where its
-//! outcome is not known, what a resend finds.
+//! What a commit that is refused leaves: nothing, whichever of its statements fails, the last one included; or,
+//! where its outcome is not known, what a resend finds.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::{batch, facts};
-use queryscope_store::{Committed, Facts, Store, StoreError, StreamBatch};
+use queryscope_store::{Committed, Facts, Store, StoreAudit, StoreError, StreamBatch};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -106,8 +106,8 @@ async fn stopped(store: &PostgresStore, sql: &Client, obstacle: &Obstacle, numbe
     assert_eq!(committed(store, number).await, (0, 2), "{}", obstacle.put);
 }
 
-/// Sends until it is stored, as senders do: the store may not have noticed yet that a connection is gone. Events that were
-/// accepted, and duplicates.
+/// Sends until it is stored, as senders do: the store may not have noticed yet that a connection is gone. Events
+/// that were accepted, and duplicates.
 async fn committed(store: &PostgresStore, number: u64) -> (u64, u64) {
     for _ in 0..TRIES_MAX {
         if let Ok(Committed { accepted, duplicates }) = store.commit(sent(number)).await {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_store::Store;
+use queryscope_store::StoreAudit;
 use queryscope_store::testsuite::Harness;
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
@@ -21,11 +21,15 @@ impl Default for Schema {
 
 #[async_trait]
 impl Harness for Schema {
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<dyn StoreAudit> {
         // Copies are made and taken out meanwhile, and read where a store is opened again.
         let options = PostgresOptions { copy_every: COPY_EVERY, ..PostgresOptions::default() };
         let store = PostgresStore::open(&self.0, options).await;
         Arc::new(store.expect("opens"))
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     /// Each takes seconds.

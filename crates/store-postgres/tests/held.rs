@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use queryscope_postgres_server::{Server, shared};
 use queryscope_store::testsuite::{batch, facts, stream_id};
-use queryscope_store::{GroupBy, QueryFilter, Run, Store, StreamBatch};
+use queryscope_store::{GroupBy, QueryFilter, Run, Store, StoreAudit, StreamBatch};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_postgres::{AsyncMessage, Client, NoTls};
@@ -227,7 +227,7 @@ async fn a_commit_that_takes_long_is_heard_of_when_others_overtook_it() {
     gate.reached().await;
     let labels = async || -> Vec<String> {
         let groups = other.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
-        groups.into_iter().map(|group| group.key).collect()
+        groups.into_iter().map(|group| group.key.into_owned()).collect()
     };
     for number in 2..5 {
         accepted(Arc::clone(&other), batch(number).finished(number, 3, facts("soon")).build()).await;

@@ -7,7 +7,8 @@ use queryscope_postgres_server::{Server, shared};
 use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
 use queryscope_store::{
-    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Run, Sealed, Status, Store, StoreError,
+    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Run, Sealed, Status, Store, StoreAudit,
+    StoreError,
 };
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
@@ -15,11 +16,11 @@ use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-async fn open(address: &str) -> Arc<dyn Store> {
+async fn open(address: &str) -> Arc<dyn StoreAudit> {
     Arc::new(PostgresStore::open(address, PostgresOptions::default()).await.expect("opens"))
 }
 
-async fn two() -> [Arc<dyn Store>; 2] {
+async fn two() -> [Arc<dyn StoreAudit>; 2] {
     let address = shared();
     [open(&address).await, open(&address).await]
 }
@@ -29,7 +30,7 @@ fn finished(label: &str) -> Facts {
 }
 
 /// The queries of a label and a plan, which are found by columns, the newest first.
-async fn listed(store: &Arc<dyn Store>, label: &str) -> Vec<QueryId> {
+async fn listed(store: &Arc<dyn StoreAudit>, label: &str) -> Vec<QueryId> {
     let filter = QueryFilter {
         label: Some(Is::Value(label.into())),
         fingerprint: Some(Is::Value("p".into())),
@@ -66,8 +67,10 @@ async fn lists_of_several_fields_come_from_the_columns() {
     // Nobody is told of it.
     let sql = connect(&address).await;
     let added = "
-        INSERT INTO query (id, query_id, stream, project, host, label, fingerprint, status, known, started_unix_ns, warnings, events)
-        SELECT nextval('query_id'), gen_random_uuid(), stream, project, host, label, fingerprint, status, known, started_unix_ns, warnings, 0
+        INSERT INTO query (id, query_id, stream, project, host, label, fingerprint, status, known,
+            started_unix_ns, warnings, events)
+        SELECT nextval('query_id'), gen_random_uuid(), stream, project, host, label, fingerprint, status, known,
+            started_unix_ns, warnings, 0
         FROM query";
     assert_eq!(sql.execute(added, &[]).await.expect("written"), 1);
     assert_eq!(listed(&store, "x").await, [query_id(1)]);
@@ -78,7 +81,7 @@ async fn who_has_no_columns_lists_the_same() {
     let address = shared();
     let one = open(&address).await;
     let options = PostgresOptions { answers: false, ..PostgresOptions::default() };
-    let without: Arc<dyn Store> = Arc::new(PostgresStore::open(&address, options).await.expect("opens"));
+    let without: Arc<dyn StoreAudit> = Arc::new(PostgresStore::open(&address, options).await.expect("opens"));
     for query in 1..=20 {
         let label = if query % 3 == 0 { "x" } else { "y" };
         one.commit(batch(1).finished(query, query, finished(label)).build()).await.expect("stored");
@@ -212,7 +215,7 @@ async fn what_a_collector_sealed_it_no_longer_holds() {
 const QUERIES: u64 = 40;
 
 /// A collector that copies soon.
-async fn open_copying(address: &str) -> Arc<dyn Store> {
+async fn open_copying(address: &str) -> Arc<dyn StoreAudit> {
     let options = PostgresOptions { copy_every: LOOK_EVERY, ..PostgresOptions::default() };
     Arc::new(PostgresStore::open(address, options).await.expect("opens"))
 }
@@ -228,9 +231,9 @@ async fn wait_for_first_copy(sql: &tokio_postgres::Client, there: bool) {
 }
 
 /// How many queries of each label there are, at a store.
-async fn labels(store: &Arc<dyn Store>) -> Vec<(String, u64)> {
+async fn labels(store: &Arc<dyn StoreAudit>) -> Vec<(String, u64)> {
     let groups = store.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
-    let mut labels: Vec<_> = groups.into_iter().map(|group| (group.key, group.runs)).collect();
+    let mut labels: Vec<_> = groups.into_iter().map(|group| (group.key.into_owned(), group.runs)).collect();
     labels.sort_unstable();
     labels
 }
@@ -270,9 +273,9 @@ async fn whoever_starts_with_copies_answers_as_who_was_there() {
     }
     // It is the copies that are read.
     wait_for_first_copy(&sql, true).await;
-    sql.batch_execute("UPDATE segment SET status = '', row = '', origin = '', plan = '', started_unix_ns = '', wall_ms = ''")
-        .await
-        .expect("written");
+    let emptied = "UPDATE segment
+                   SET status = '', row = '', origin = '', plan = '', started_unix_ns = '', wall_ms = ''";
+    sql.batch_execute(emptied).await.expect("written");
     assert!(labels(&open(&address).await).await < left);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
-use queryscope_store::{GroupBy, Loss, QueryFilter, Run, Sealed, Store, StoreError};
+use queryscope_store::{GroupBy, Loss, QueryFilter, Run, Sealed, Store, StoreAudit, StoreError};
 use queryscope_store_postgres::{OpenError, PostgresOptions, PostgresStore};
 use tokio_postgres::NoTls;
 
@@ -79,7 +79,11 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     refused(earlier.unsealed(1).await.map(drop));
     refused(earlier.all_groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
 
-    let is_too_new = |error: &OpenError| matches!(error, OpenError::TooNew { found, known: FORMAT } if *found == FORMAT + 2);
+    let found_of = |error: &OpenError| match error {
+        OpenError::TooNew { found, known: FORMAT } => Some(*found),
+        _ => None,
+    };
+    let is_too_new = |error: &OpenError| found_of(error) == Some(FORMAT + 2);
     let error = open(&address).await.expect_err("an earlier version");
     assert!(is_too_new(&error), "{error:?}");
     let looks = PostgresOptions { upgrade: false, ..PostgresOptions::default() };
@@ -102,16 +106,16 @@ async fn a_step_that_fails_leaves_everything_as_it_was() {
     open_as_later(&address, &[ADDS]).await.expect("the first step was not taken either");
 }
 
-/// The first format of all, whose programs know nothing of copies.
-async fn open_as_first(address: &str) -> PostgresStore {
+/// A program that neither makes nor reads copies, as those of the first format.
+async fn open_without_copies(address: &str) -> PostgresStore {
     let options = PostgresOptions { answers: false, ..PostgresOptions::default() };
-    PostgresStore::open_as_earlier(address, options, 1).await.expect("opens")
+    PostgresStore::open(address, options).await.expect("opens")
 }
 
 #[tokio::test]
-async fn what_an_earlier_version_changes_no_start_finds_in_a_copy() {
+async fn what_a_program_without_copies_changes_no_start_finds_in_a_copy() {
     let address = shared();
-    let earlier = open_as_first(&address).await;
+    let earlier = open_without_copies(&address).await;
     // Several segments, which have a handful of rows in a debug build.
     for query in 1..=40 {
         earlier.commit(batch(query).started(query, 2, facts("x")).build()).await.expect("stored");
@@ -120,7 +124,7 @@ async fn what_an_earlier_version_changes_no_start_finds_in_a_copy() {
     let this = PostgresStore::open(&address, copying).await.expect("brings it up to date");
     let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("connects");
     tokio::spawn(connection);
-    let again = open_as_first(&address).await;
+    let again = open_without_copies(&address).await;
     let facets = async |store: &PostgresStore| store.facets(QueryFilter::default()).await.expect("an answer");
     for change in 0..4 {
         let begun = tokio::time::Instant::now();
@@ -141,20 +145,61 @@ async fn what_an_earlier_version_changes_no_start_finds_in_a_copy() {
 }
 
 #[tokio::test]
-async fn losses_are_recorded_beside_a_version_that_knows_nothing_of_them() {
+async fn losses_are_recorded_once_and_outlive_their_queries() {
     let address = shared();
-    let options = || PostgresOptions { answers: false, ..PostgresOptions::default() };
-    let earlier = PostgresStore::open_as_earlier(&address, options(), 3).await.expect("opens");
+    let earlier = open_without_copies(&address).await;
     earlier.commit(batch(1).finished(1, 2, facts("x")).build()).await.expect("stored");
-    let this = open(&address).await.expect("brings it up to date");
+    let this = open(&address).await.expect("opens");
     let stream_id = stream_id(1);
     assert_eq!(this.losses(stream_id).await.expect("read"), []);
     let loss = Loss { stream_id, query_id: Some(query_id(1)), events: 2, found_unix_ms: Some(7) };
     this.record_losses(vec![loss, loss]).await.expect("recorded");
     // It goes on, and what it deletes takes nothing of the record.
     earlier.commit(batch(1).finished(2, 3, facts("x")).build()).await.expect("stored");
-    let again = PostgresStore::open_as_earlier(&address, options(), 3).await.expect("opens");
+    let again = open_without_copies(&address).await;
     assert_eq!(again.delete_before(i64::MAX, 9).await.expect("deleted").len(), 2);
     assert_eq!(this.losses(stream_id).await.expect("read"), [loss]);
     assert_eq!(this.verify().await.expect("judged"), [""; 0]);
+}
+
+/// The formats before the diagnosis.
+const BEFORE: &str = concat!(
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_status.sql"),
+    include_str!("../migrations/0003_segments.sql"),
+    include_str!("../migrations/0004_losses.sql"),
+    "CREATE TABLE queryscope_format (version integer NOT NULL, usable_from integer NOT NULL);
+     INSERT INTO queryscope_format VALUES (1, 1), (2, 1), (3, 1), (4, 1);
+     INSERT INTO term (text, folded) VALUES ('default', 'default'), ('localhost', 'localhost'), ('x', 'x');",
+);
+
+#[tokio::test]
+async fn a_database_of_the_format_before_the_diagnosis_is_brought_up_to_date() {
+    let address = shared();
+    let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    sql.batch_execute(BEFORE).await.expect("made");
+    let sent = batch(1).finished(1, 2, facts("x")).build();
+    let stream = "INSERT INTO stream (stream_id, project, process_line) VALUES ($1, 1, $2)";
+    sql.execute(stream, &[&stream_id(1).uuid(), &sent.process.line.as_bytes()]).await.expect("stored");
+    let query = "INSERT INTO query (id, query_id, stream, project, host, label, status, known, started_unix_ns, wall_ms,
+        warnings, events) VALUES (nextval('query_id'), $1, 1, 1, 2, 3, 1, 2, 1000000000, 5, 0, 1)";
+    sql.execute(query, &[&query_id(1).uuid()]).await.expect("stored");
+    let chunk = "INSERT INTO chunk VALUES (nextval('chunk_id'), 1, 2, 2, $1)";
+    sql.execute(chunk, &[&sent.parts[0].gzip]).await.expect("stored");
+    sql.execute("INSERT INTO seen VALUES (1, 2, 2)", &[]).await.expect("stored");
+
+    for _ in 0..2 {
+        let store = open(&address).await.expect("brings it up to date");
+        let found = store.query(query_id(1)).await.expect("read").expect("there");
+        assert_eq!((found.label.as_deref(), found.engine_version), (Some("x"), None));
+        assert!(!store.is_brought_forward().await.expect("read"), "its run has no features");
+        assert_eq!(store.pending_runs(None, 9).await.expect("read"), []);
+        assert_eq!(store.commit(sent.clone()).await.expect("stored").accepted, 0);
+        assert_eq!(store.verify().await.expect("judged"), [""; 0]);
+        store.close().await.expect("closed");
+    }
+    let store = open(&address).await.expect("opens");
+    store.mark_brought_forward().await.expect("noted");
+    assert!(store.is_brought_forward().await.expect("read"));
 }

@@ -1,6 +1,6 @@
 //! Moving the write-ahead log into the database, at moments of our own choosing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -35,7 +35,7 @@ impl Checkpointer {
             .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
             .query_row([], |row| Ok((row.get(1)?, row.get(2)?)))?;
         if pages - moved >= PAGES {
-            let begun = Instant::now();
+            let begun = queryscope_store::now();
             db.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
             (self.on_checkpoint)(begun.elapsed());
         }

@@ -10,9 +10,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{damaged, store_error};
 use crate::terms::TermIds;
-use crate::{put, seen};
+use crate::{inbox, put, seen};
 
-/// Whoever writes a query's row takes over what `running` has counted.
+/// A statement that writes a query's row takes over what `running` has counted.
 const UPDATE_STATUS: &str = "
     UPDATE query SET status = ?2,
         events = events + ?3 + coalesce((SELECT running.events FROM running WHERE running.query = ?1), 0)
@@ -142,6 +142,7 @@ impl Committer {
         let mut query = Query::first(&batch.project, process, part.query_id, report);
         let new = stored.is_none();
         let mut moved = new;
+        let known_before = stored.as_ref().map(|stored| stored.known);
         let events = part.events;
         let row = match stored {
             None => self.insert_query(db, stream, &query, events)?,
@@ -163,6 +164,9 @@ impl Committer {
                 stored.row
             }
         };
+        if let Some(seq) = query.ended_by(known_before, report) {
+            inbox::append(db, row, seq)?;
+        }
         if query.status == Status::Running {
             db.prepare_cached(HEARD)?.execute(params![row, batch.received_unix_ms, events, moved])?;
         } else {
@@ -200,14 +204,15 @@ impl Committer {
         events: usize,
     ) -> rusqlite::Result<i64> {
         let mut insert = db.prepare_cached(
-            "INSERT INTO query (query_id, project, service, environment, host, engine, label, fingerprint, status, known,
-                 started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, id, stream, events)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+            "INSERT INTO query (query_id, project, service, environment, host, engine, label, fingerprint, status,
+                 known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, engine_version, id,
+                 stream, events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
         )?;
         put::bind(db, &mut self.terms, query, &mut insert)?;
-        insert.raw_bind_parameter(18, self.next_query)?;
-        insert.raw_bind_parameter(19, stream)?;
-        insert.raw_bind_parameter(20, events)?;
+        insert.raw_bind_parameter(19, self.next_query)?;
+        insert.raw_bind_parameter(20, stream)?;
+        insert.raw_bind_parameter(21, events)?;
         insert.raw_execute()?;
         self.next_query += 1;
         Ok(self.next_query - 1)
@@ -227,7 +232,7 @@ impl Committer {
         db.prepare_cached(
             "UPDATE query SET label = ?2, fingerprint = ?3, status = ?4, known = ?5,
                  started_unix_ns = coalesce(?6, started_unix_ns), wall_ms = ?7, cpu_ms = ?8, result_rows = ?9,
-                 failed = ?10, warnings = ?11, rules = ?12,
+                 failed = ?10, warnings = ?11, rules = ?12, engine_version = ?14,
                  events = events + ?13 + coalesce((SELECT running.events FROM running WHERE running.query = ?1), 0)
              WHERE id = ?1",
         )?
@@ -245,6 +250,7 @@ impl Committer {
             query.warnings,
             put::rules_id(db, terms, &query.rules)?,
             events,
+            terms.optional(db, query.engine_version.as_deref())?,
         ])?;
         Ok(())
     }
@@ -297,7 +303,7 @@ mod tests {
         let next = || Committer::new(&db).expect("read").next_query;
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
-        db.execute_batch("INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'')")
+        db.execute_batch("INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'')")
             .expect("a copy");
         assert_eq!(next(), 16);
     }

@@ -5,10 +5,15 @@
 //! of power. Readers have connections of their own and never wait for it.
 
 mod account;
+mod audit;
+mod changes;
 mod checkpoint;
 mod commit;
 mod copy;
 mod error;
+mod evaluation;
+mod inbox;
+mod issues;
 mod list;
 mod load;
 mod losses;
@@ -17,6 +22,7 @@ mod names;
 mod options;
 mod pace;
 mod places;
+mod plans;
 mod put;
 mod readers;
 mod recording;
@@ -36,6 +42,6 @@ mod writer;
 
 pub use copy::copy;
 pub use error::OpenError;
-pub use options::{CommitGroup, SqliteOptions};
+pub use options::SqliteOptions;
 pub use repair::{Repair, StoredChunk, StoredQuery, StoredStream, Unbalanced};
 pub use store::SqliteStore;

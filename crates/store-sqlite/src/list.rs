@@ -1,178 +1,99 @@
-//! Pages of the list of queries.
+//! Pages of the list of runs.
 
-use queryscope_columns::{Selection, Snapshot};
-use queryscope_store::{Is, ListRequest, Listed, Order, Position, QueryFilter, Status};
+use queryscope_columns::still_there;
+use queryscope_store::{
+    Conditions, ListRequest, Listed, Position, QUERY_COLUMNS, QueryFilter, Status, order_by,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use crate::names::DatabaseNames;
-use crate::row::{COLUMNS, listed};
+use crate::row::{listed, listed_at};
 use crate::search;
-use crate::terms::{TermTexts, find};
+use crate::terms::{TermTexts, numbers};
 
-/// Conditions on `query AS q`, the values they take, and the index that serves them best.
+/// From the column whose index most often leaves most rows to the one that leaves least.
+const INDEXED: [&str; 6] = ["project", "environment", "service", "host", "label", "fingerprint"];
+
+/// Queries that meet conditions, and the index that serves these best.
 #[derive(Debug, Clone)]
-pub(crate) struct Conditions {
-    clauses: Vec<String>,
-    values: Vec<Value>,
-    index: &'static str,
+pub(crate) struct Source {
+    conditions: Conditions<Value>,
+    index: String,
 }
 
-impl Conditions {
-    /// What a filter asks, its search left out; `None` when no query can match.
-    pub(crate) fn of(db: &Connection, filter: &QueryFilter) -> rusqlite::Result<Option<Self>> {
-        let mut conditions = Self { clauses: Vec::new(), values: Vec::new(), index: "query_by_start" };
-        let host = filter.host.clone().map(Is::Value);
-        let project = filter.project.clone().map(Is::Value);
-        // From the index that most often leaves most rows to the one that leaves least. Of what lacks a value there may
-        // be most.
-        let columns = [
-            (&project, "q.project", "query_by_project"),
-            (&filter.environment, "q.environment", "query_by_environment"),
-            (&filter.service, "q.service", "query_by_service"),
-            (&host, "q.host", "query_by_host"),
-            (&filter.label, "q.label", "query_by_label"),
-            (&filter.fingerprint, "q.fingerprint", "query_by_fingerprint"),
-        ];
-        let absent = |(is, ..): &(&Option<Is>, &str, &str)| matches!(is, Some(Is::Absent));
-        let (absent, given): (Vec<_>, Vec<_>) = columns.into_iter().partition(absent);
-        for (is, column, index) in absent.into_iter().chain(given) {
-            match is {
-                None => continue,
-                Some(Is::Absent) => conditions.clauses.push(format!("{column} IS NULL")),
-                Some(Is::Value(text)) => match find(db, text)? {
-                    Some(term) => conditions.compare(&format!("{column} ="), term),
-                    None => return Ok(None),
-                },
-            }
-            conditions.index = index;
-        }
-        if let Some(status) = filter.status {
-            conditions.compare("q.status =", i64::from(status.number()));
-            if status != Status::Finished {
-                // In these words the partial index offers itself, which holds all of these columns.
-                conditions.clauses.push("q.status <> 1".into());
-                conditions.index = "query_by_status";
-            }
-        }
-        if let Some(since) = filter.since_unix_ns {
-            conditions.compare("q.started_unix_ns >=", since);
-        }
-        if let Some(until) = filter.until_unix_ns {
-            conditions.compare("q.started_unix_ns <=", until);
-        }
-        Ok(Some(conditions))
+impl Source {
+    /// What a page asks, its search left out; `None` when no query can match.
+    fn of(db: &Connection, request: &ListRequest) -> rusqlite::Result<Option<Self>> {
+        let numbers = numbers(db, request.filter.names().filter_map(|(_, text)| text))?;
+        let conditions = Conditions::of_list('?', request, &numbers);
+        Ok(conditions.map(|conditions| Self { conditions, index: index_of(&request.filter) }))
     }
 
-    fn compare(&mut self, left: &str, value: impl Into<Value>) {
-        self.values.push(value.into());
-        self.clauses.push(format!("{left} ?{}", self.values.len()));
-    }
-
-    /// These and one more, on a value that stands where its text says `{}`.
+    /// These and one more condition, on a value that stands where its text says `{}`.
     pub(crate) fn with(&self, clause: &str, value: impl Into<Value>) -> Self {
         let mut more = self.clone();
-        more.values.push(value.into());
-        more.clauses.push(clause.replace("{}", &format!("?{}", more.values.len())));
+        more.conditions.add(clause, value);
         more
     }
 
-    /// As [`Conditions::with`], where the one more is served by an index.
-    pub(crate) fn with_index(&self, index: &'static str, clause: &str, value: impl Into<Value>) -> Self {
-        Self { index, ..self.with(clause, value) }
-    }
-
-    /// Goes on after a place in an order.
-    pub(crate) fn page(&mut self, request: &ListRequest) {
-        if let Some(after) = request.after {
-            let beyond = match request.order {
-                Order::Newest => "<",
-                Order::Oldest => ">",
-            };
-            self.values.extend([after.started_unix_ns.into(), after.tie.into()]);
-            let last = self.values.len();
-            self.clauses.push(format!("(q.started_unix_ns, q.id) {beyond} (?{}, ?{last})", last - 1));
-        }
+    /// As [`Source::with`], where the one more is served by an index.
+    pub(crate) fn with_index(&self, index: &str, clause: &str, value: impl Into<Value>) -> Self {
+        Self { index: index.into(), ..self.with(clause, value) }
     }
 
     /// `query AS q` by the index, with the conditions.
-    pub(crate) fn source(&self, joins: &str) -> String {
-        format!("FROM query AS q INDEXED BY {} {joins} WHERE {}", self.index, self.wheres())
-    }
-
-    fn wheres(&self) -> String {
-        if self.clauses.is_empty() { "TRUE".into() } else { self.clauses.join(" AND ") }
+    pub(crate) fn from(&self, joins: &str) -> String {
+        let wheres = self.conditions.clause();
+        format!("FROM query AS q INDEXED BY {} {joins} WHERE {wheres}", self.index)
     }
 
     /// The values, in their order.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
-        self.values.iter()
+    pub(crate) fn values(&self) -> &[Value] {
+        self.conditions.values()
     }
 }
 
-/// The order of a list.
-pub(crate) const fn order_by(order: Order) -> &'static str {
-    match order {
-        Order::Newest => "ORDER BY q.started_unix_ns DESC, q.id DESC",
-        Order::Oldest => "ORDER BY q.started_unix_ns, q.id",
+fn index_of(filter: &QueryFilter) -> String {
+    if filter.status.is_some_and(|status| status != Status::Finished) {
+        // It holds all of these columns.
+        return "query_by_status".into();
     }
+    // Of what lacks a name there may be most; a version of the engine has no index.
+    let given = |of: &str| filter.names().any(|(column, text)| column == of && text.is_some());
+    let absent = |of: &str| !given("engine_version") && filter.names().any(|(column, _)| column == of);
+    let rarest = INDEXED.into_iter().rfind(|column| given(column));
+    let rarest = rarest.or_else(|| INDEXED.into_iter().rfind(|column| absent(column)));
+    format!("query_by_{}", rarest.unwrap_or("start"))
 }
 
-/// Reads one page. Where the columns are given they say which queries it holds: by an index, those that meet the other
-/// conditions may be few of many, and lie far behind.
+/// Reads one page. Where its places are given, as the columns have them, the queries there are read: by an index, those
+/// that meet the other conditions may be few of many, and lie far behind.
 pub(crate) fn page(
     db: &Connection,
     terms: &TermTexts,
     request: &ListRequest,
-    columns: Option<&Snapshot>,
+    places: Option<&[Position]>,
 ) -> rusqlite::Result<Vec<Listed>> {
-    let Some(mut conditions) = Conditions::of(db, &request.filter)? else { return Ok(Vec::new()) };
-    conditions.page(request);
-    if let Some(text) = &request.filter.search {
-        return search::page(db, terms, request, &conditions, text);
+    if let Some(places) = places {
+        let found = listed_at(db, terms, places.iter().map(|place| place.tie))?;
+        if let Some(listed) = still_there(request, places, found) {
+            return Ok(listed);
+        }
     }
-    if let Some(columns) = columns
-        && let Some(listed) = page_by_columns(db, terms, request, &conditions, columns)?
-    {
-        return Ok(listed);
+    let Some(source) = Source::of(db, request)? else { return Ok(Vec::new()) };
+    if let Some(text) = &request.filter.search {
+        return search::page(db, terms, request, &source, text);
     }
     let sql = format!(
-        "SELECT {COLUMNS} {} {} LIMIT {} OFFSET {}",
-        conditions.source("JOIN stream AS s ON s.id = q.stream"),
-        order_by(request.order),
+        "SELECT {QUERY_COLUMNS} {} {} LIMIT {} OFFSET {}",
+        source.from("JOIN stream AS s ON s.id = q.stream"),
+        order_by("q", request.order),
         request.limit,
         request.offset
     );
     db.prepare_cached(&sql)?
-        .query_map(params_from_iter(conditions.values()), |row| listed(db, terms, row))?
+        .query_map(params_from_iter(source.values()), |row| listed(db, terms, row))?
         .collect()
-}
-
-/// The page as the columns have it; `None` where a query of it is no longer what they say.
-fn page_by_columns(
-    db: &Connection,
-    terms: &TermTexts,
-    request: &ListRequest,
-    conditions: &Conditions,
-    columns: &Snapshot,
-) -> rusqlite::Result<Option<Vec<Listed>>> {
-    let selection = Selection::of(&DatabaseNames { db, terms }, &request.filter)?;
-    let places = queryscope_columns::page(columns, &selection, request);
-    let conditions = conditions.with("q.id = {}", Value::Null);
-    let sql = format!(
-        "SELECT {COLUMNS} FROM query AS q NOT INDEXED JOIN stream AS s ON s.id = q.stream WHERE {}",
-        conditions.wheres()
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    for (number, value) in (1..).zip(conditions.values()) {
-        statement.raw_bind_parameter(number, value)?;
-    }
-    let mut read = |place: &Position| {
-        statement.raw_bind_parameter(conditions.values.len(), place.tie)?;
-        let there = statement.raw_query().next()?.map(|row| listed(db, terms, row)).transpose()?;
-        Ok(there.filter(|there| there.position == *place))
-    };
-    places.iter().map(&mut read).collect()
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Reading rows for the columns.
+//! Filling the columns from the table.
 
+use std::future::{Future, ready};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use queryscope_columns::{Columns, Origin, Plan, QueryState, ROWS, RowState, Snapshot};
-use queryscope_store::{Status, StoreError};
+use futures_util::FutureExt;
+use queryscope_columns::{Index, Origin, Plan, QueryState, RowState, SegmentCopy, Segments, Source};
+use queryscope_store::Status;
 use rusqlite::{Connection, OptionalExtension, Row};
-use tokio::sync::watch;
 
 use crate::error::{OpenError, damaged};
 use crate::migrate::open_reader;
@@ -16,97 +16,44 @@ use crate::segments;
 
 /// Connections that read: the rows of ten millions are to be there within seconds of a start.
 const LOADERS: usize = 2;
-/// Rows read in one transaction, those of one segment: between two the log can be moved.
-const PAGE: i64 = ROWS as i64;
 
-/// Rows taken over at once: commits wait for these.
-const ROWS_AT_ONCE: usize = 4_096;
-
-const FIRST_ROW: &str = "SELECT coalesce(min(id), 0) FROM query";
-const LAST_ROW: &str = "SELECT coalesce(max(id), 0) FROM query";
-pub(crate) const PAGE_OF_ROWS: &str =
-    "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status
+const BOUNDS: &str = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM query";
+const ROWS: &str =
+    "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status,
+         engine_version
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
-const ONE_ROW: &str =
-    "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status
-     FROM query WHERE id = ?1";
 
-/// Columns that are being filled, or are.
+/// Fills the columns on threads of its own, while commits go on.
 #[derive(Debug)]
-pub(crate) struct LoadedColumns {
-    columns: Arc<RwLock<Columns>>,
-    state: watch::Receiver<State>,
-    stopped: Arc<AtomicBool>,
+pub(crate) struct Loader {
+    segments: Arc<Segments>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    LeftOut,
-    Loading,
-    Loaded,
-    Failed,
-}
-
-impl LoadedColumns {
-    /// Begins to fill the columns from the table, on threads of their own, while commits go on.
-    pub(crate) fn load(path: &Path, columns: Arc<RwLock<Columns>>) -> Result<Self, OpenError> {
+impl Loader {
+    /// Begins to fill.
+    pub(crate) fn start(path: &Path, index: Arc<Index>) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
         let connections: Vec<Connection> =
             (0..LOADERS).map(|_| open_reader(path)).collect::<rusqlite::Result<_>>().map_err(failed)?;
-        let (said, state) = watch::channel(State::Loading);
-        let stopped = Arc::new(AtomicBool::new(false));
-        let (filled, stop) = (Arc::clone(&columns), Arc::clone(&stopped));
+        let segments = Arc::new(left(&connections[0]).map_err(failed)?);
+        let filled = Arc::clone(&segments);
         let run = move || {
-            let end = match load(connections, &filled, &stop) {
-                Ok(()) => State::Loaded,
-                Err(error) => {
-                    tracing::error!(
-                        error = &error as &dyn std::error::Error,
-                        "the queries could not be loaded"
-                    );
-                    State::Failed
-                }
-            };
-            said.send_replace(end);
+            if let Err(error) = load(connections, &index, &filled) {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "the runs could not be loaded");
+                index.fail();
+            }
         };
         let loader = std::thread::Builder::new().name("store-loader".into());
         let thread = Mutex::new(Some(loader.spawn(run).map_err(OpenError::Thread)?));
-        Ok(Self { columns, state, stopped, thread })
-    }
-
-    /// Columns that stay empty, of a store that is asked nothing they are needed for.
-    pub(crate) fn none(columns: Arc<RwLock<Columns>>) -> Self {
-        let (_, state) = watch::channel(State::LeftOut);
-        Self { columns, state, stopped: Arc::default(), thread: Mutex::default() }
-    }
-
-    /// The columns as they are now; waits while they are being filled.
-    pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        let mut state = self.state.clone();
-        let end = state.wait_for(|state| *state != State::Loading).await.map(|state| *state);
-        match end {
-            Ok(State::Loaded) => Ok(self.now()),
-            Ok(State::LeftOut) => {
-                Err(StoreError::unavailable("the store was opened without answers over many queries"))
-            }
-            _ => Err(StoreError::unavailable("the queries could not be loaded")),
-        }
-    }
-
-    /// The columns as they are now, unless they are being filled.
-    pub(crate) fn snapshot_now(&self) -> Option<Snapshot> {
-        (*self.state.borrow() == State::Loaded).then(|| self.now())
-    }
-
-    fn now(&self) -> Snapshot {
-        self.columns.read().unwrap_or_else(PoisonError::into_inner).snapshot()
+        Ok(Self { segments, thread })
     }
 
     /// Ends filling; the connections it reads with are closed afterwards. Takes as long as reading some thousand
     /// rows.
     pub(crate) async fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.segments.stop();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // It says itself when it failed.
@@ -115,51 +62,16 @@ impl LoadedColumns {
     }
 }
 
-pub(crate) fn load(
-    connections: Vec<Connection>,
-    columns: &RwLock<Columns>,
-    stopped: &AtomicBool,
-) -> rusqlite::Result<()> {
-    // What is stored from now on is taken over from its commit.
-    let row = |sql| connections[0].query_row(sql, [], |row| row.get::<_, i64>(0));
-    let (first, last) = (row(FIRST_ROW)?, row(LAST_ROW)?);
-    let page = AtomicI64::new(first / PAGE);
-    let load = |db: Connection| -> rusqlite::Result<()> {
-        let mut statement = db.prepare(PAGE_OF_ROWS)?;
-        let mut ready = Vec::with_capacity(ROWS_AT_ONCE);
-        while !stopped.load(Ordering::Relaxed) {
-            let begin = page.fetch_add(1, Ordering::Relaxed) * PAGE;
-            if begin > last {
-                break;
-            }
-            match segments::read(&db, begin) {
-                Ok(None) => {}
-                Ok(Some(copy))
-                    if columns.write().unwrap_or_else(PoisonError::into_inner).load_copy(&copy) =>
-                {
-                    continue;
-                }
-                _ => tracing::error!(row = begin, "a copy of queries is damaged: their rows are read"),
-            }
-            let mut rows = statement.query_map((begin, begin + PAGE), state)?;
-            loop {
-                for row in rows.by_ref().take(ROWS_AT_ONCE) {
-                    match row {
-                        Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
-                            let error = &error as &dyn std::error::Error;
-                            tracing::error!(error, "a damaged query is left out of answers over many");
-                        }
-                        row => ready.push(row?),
-                    }
-                }
-                if ready.is_empty() || stopped.load(Ordering::Relaxed) {
-                    break;
-                }
-                columns.write().unwrap_or_else(PoisonError::into_inner).load(ready.drain(..));
-            }
-            columns.write().unwrap_or_else(PoisonError::into_inner).finish_segment(begin);
-        }
-        Ok(())
+/// The segments of the rows there are.
+pub(crate) fn left(db: &Connection) -> rusqlite::Result<Segments> {
+    db.query_row(BOUNDS, [], |row| Ok(Segments::of(row.get(0)?, row.get(1)?)))
+}
+
+/// Fills the columns, each connection on a thread of its own.
+pub(crate) fn load(connections: Vec<Connection>, index: &Index, segments: &Segments) -> rusqlite::Result<()> {
+    let load = |db: Connection| {
+        let filled = index.fill(&Rows(&db), segments).now_or_never();
+        filled.unwrap_or_else(|| unreachable!("what is read from it is there at once"))
     };
     std::thread::scope(|scope| {
         let load = &load;
@@ -168,17 +80,54 @@ pub(crate) fn load(
             .into_iter()
             .try_for_each(|loader| loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    columns.write().unwrap_or_else(PoisonError::into_inner).finish_loading();
+    if segments.is_stopped() {
+        index.fail();
+    } else {
+        index.finish();
+    }
     Ok(())
+}
+
+/// A table of queries, and the copies beside it.
+struct Rows<'d>(&'d Connection);
+
+impl Source for Rows<'_> {
+    type Error = rusqlite::Error;
+
+    fn copy(&self, first_row: i64) -> impl Future<Output = rusqlite::Result<Option<SegmentCopy>>> + Send {
+        ready(Ok(segments::read(self.0, first_row).unwrap_or_else(|error| {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(row = first_row, error, "a copy of runs is damaged: their rows are read");
+            None
+        })))
+    }
+
+    fn rows(&self, begin: i64, end: i64) -> impl Future<Output = rusqlite::Result<Vec<RowState>>> + Send {
+        ready(rows(self.0, begin, end))
+    }
+}
+
+/// What the rows from one to before another say. A query that is damaged is left out.
+pub(crate) fn rows(db: &Connection, begin: i64, end: i64) -> rusqlite::Result<Vec<RowState>> {
+    let mut statement = db.prepare_cached(ROWS)?;
+    let rows = statement.query_map((begin, end), state)?.filter_map(|row| match row {
+        Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(error, "a damaged run is left out of answers over many");
+            None
+        }
+        row => Some(row),
+    });
+    rows.collect()
 }
 
 /// Reads a row as it is now.
 pub(crate) fn read(db: &Connection, row: i64) -> rusqlite::Result<RowState> {
-    let found = db.prepare_cached(ONE_ROW)?.query_row([row], state).optional()?;
+    let found = db.prepare_cached(ROWS)?.query_row((row, row + 1), state).optional()?;
     Ok(found.unwrap_or(RowState { row, query: None }))
 }
 
-pub(crate) fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
+fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
     let query = QueryState {
         started_unix_ns: row.get(1)?,
         wall_ms: row.get(2)?,
@@ -188,7 +137,12 @@ pub(crate) fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
             environment: row.get(5)?,
             host: row.get(6)?,
         },
-        plan: Plan { label: row.get(7)?, fingerprint: row.get(8)?, rules: row.get(9)? },
+        plan: Plan {
+            label: row.get(7)?,
+            fingerprint: row.get(8)?,
+            rules: row.get(9)?,
+            engine_version: row.get(11)?,
+        },
         status: Status::of_number(row.get(10)?).ok_or_else(|| damaged(10, "unknown status"))?.number(),
     };
     Ok(RowState { row: row.get(0)?, query: Some(query) })
@@ -205,10 +159,10 @@ mod tests {
         let path = folder.path().join("a.db");
         drop(open_writer(&path, true).expect("a new database"));
         for _ in 0..100 {
-            let columns = Arc::default();
-            let loaded = LoadedColumns::load(&path, Arc::clone(&columns)).expect("begun");
-            loaded.stop().await;
-            assert_eq!(Arc::strong_count(&columns), 2, "the thread has ended");
+            let index = Arc::new(Index::new(true));
+            let loader = Loader::start(&path, Arc::clone(&index)).expect("begun");
+            loader.stop().await;
+            assert_eq!(Arc::strong_count(&index), 1, "the thread has ended");
         }
     }
 }

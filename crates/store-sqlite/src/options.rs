@@ -3,23 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use queryscope_store::FileIdentity;
-
-/// One group commit, as its observer sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct CommitGroup {
-    /// Requests in the group.
-    pub requests: usize,
-    /// From the begin of the transaction until it was durable.
-    pub took: Duration,
-}
+use queryscope_store::{CommitGroup, FileIdentity};
 
 /// Settings of the embedded store.
 pub struct SqliteOptions {
     /// Connections for readers.
     pub readers: usize,
-    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries are held in
-    /// memory, 23 bytes each. A store that is written to gives them.
+    /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries
+    /// are held in memory, 23 bytes each. A store that is written to gives them.
     pub answers: bool,
     /// Whether a database of an earlier version is brought up to date, or refused. A store that may not do that is one
     /// that is looked at: it is not prepared for the next start either.

@@ -16,7 +16,7 @@ pub(crate) struct Pace {
 impl Pace {
     /// How long a group is to wait for company, of whose batches the first is of this stream.
     ///
-    /// Who sent all of the last group and sends again has waited for that answer, and is likely to be the only one:
+    /// A sender of all of the last group that sends again has waited for that answer, and is likely the only one:
     /// it waits for nobody.
     pub(crate) fn wait(&self, stream: StreamId, now: Instant) -> Duration {
         match self.last {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn groups_of_several_streams_begin_a_millisecond_apart() {
-        let (mut pace, begun) = (Pace::default(), Instant::now());
+        let (mut pace, begun) = (Pace::default(), queryscope_store::now());
         let after = |micros| begun + Duration::from_micros(micros);
         assert_eq!(pace.wait(stream(1), begun), Duration::ZERO);
 
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_sends_alone_waits_for_nobody() {
-        let (mut pace, begun) = (Pace::default(), Instant::now());
+        let (mut pace, begun) = (Pace::default(), queryscope_store::now());
         for group in [vec![stream(1)], vec![stream(1), stream(1)]] {
             pace.begin(begun, group.into_iter());
             assert_eq!(pace.wait(stream(1), begun), Duration::ZERO);

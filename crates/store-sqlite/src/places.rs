@@ -66,7 +66,7 @@ mod tests {
         }
         let held_file = FileIdentity::of(&held).expect("there");
         let mut places = Places::of(&database, vec![held_file]);
-        let mut now = Instant::now();
+        let mut now = queryscope_store::now();
         for path in [&database, &log, &held] {
             assert_eq!(places.displaced(now), None);
             fs::rename(path, &away).expect("renamed");

@@ -1,4 +1,4 @@
-//! What a row of the table `query` takes from the query it stands for.
+//! What a row of the table `query` takes from the run it stands for.
 
 use queryscope_store::Query;
 use rusqlite::types::Value;
@@ -6,8 +6,8 @@ use rusqlite::{Connection, Statement};
 
 use crate::terms::TermIds;
 
-/// Binds the first 17 parameters of a statement: the id, project, service, environment, host, engine, label,
-/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings and rules.
+/// Binds the first 18 parameters of a statement: the id, project, service, environment, host, engine, label,
+/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules and version of the engine.
 pub(crate) fn bind(
     db: &Connection,
     terms: &mut TermIds,
@@ -18,7 +18,7 @@ pub(crate) fn bind(
     if let Some(engine) = engine {
         db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
     }
-    let values: [Value; 16] = [
+    let values: [Value; 17] = [
         terms.id(db, &query.project)?.into(),
         terms.optional(db, query.service.as_deref())?.into(),
         terms.optional(db, query.environment.as_deref())?.into(),
@@ -35,6 +35,7 @@ pub(crate) fn bind(
         terms.optional(db, query.failed.as_deref())?.into(),
         query.warnings.into(),
         rules_id(db, terms, &query.rules)?.into(),
+        terms.optional(db, query.engine_version.as_deref())?.into(),
     ];
     statement.raw_bind_parameter(1, query.query_id.uuid().as_bytes())?;
     for (index, value) in (2..).zip(values) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use queryscope_store::StoreError;
+use queryscope_store::{StoreError, carry};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -36,8 +36,8 @@ impl Readers {
         Ok(Self { inner: Arc::new(inner), permits: Semaphore::new(count) })
     }
 
-    /// Reads on a connection, outside the async workers, in one transaction: what it reads is of one moment. The log can
-    /// not be written from its beginning meanwhile, so this is not for work that takes long.
+    /// Reads on a connection, outside the async workers, in one transaction: what it reads is of one moment. The
+    /// log cannot be written from its beginning meanwhile, so this is not for work that takes long.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &TermTexts) -> rusqlite::Result<T> + Send + 'static,
@@ -51,7 +51,8 @@ impl Readers {
         .await
     }
 
-    /// Works with a connection, outside the async workers, however long: what each statement reads is of its own moment.
+    /// Works with a connection, outside the async workers, however long: what each statement reads is of its own
+    /// moment.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection, &TermTexts) -> rusqlite::Result<T> + Send + 'static,
@@ -59,7 +60,7 @@ impl Readers {
         let _permit =
             self.permits.acquire().await.map_err(|_| StoreError::unavailable("the store is closed"))?;
         let inner = Arc::clone(&self.inner);
-        let done = tokio::task::spawn_blocking(move || {
+        let done = tokio::task::spawn_blocking(carry(move || {
             let idle = inner.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut connection = match idle {
                 Some(connection) => connection,
@@ -68,7 +69,7 @@ impl Readers {
             let result = work(&mut connection, &inner.terms);
             inner.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             result
-        });
+        }));
         done.await.map_err(StoreError::unavailable)?.map_err(store_error)
     }
 

@@ -1,12 +1,14 @@
 //! Chunks, and what seals them.
 
 use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{ChunkInfo, RecordingParts, Sealed, day_of_path, named_by, sealed_path};
+use queryscope_store::{
+    ChunkInfo, QUERY_COLUMNS, RecordingParts, Sealed, day_of_path, named_by, sealed_path,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::error::damaged;
-use crate::row::{COLUMNS, listed};
+use crate::row::listed;
 use crate::terms::TermTexts;
 
 /// Queries with chunks, one step of the index a query, in the order they were first stored.
@@ -27,13 +29,14 @@ pub(crate) fn parts(
     id: QueryId,
 ) -> rusqlite::Result<Option<RecordingParts>> {
     let sql = format!(
-        "SELECT {COLUMNS}, s.process_line, q.sealed_day, q.sealed_version FROM query AS q JOIN stream AS s ON s.id = q.stream
+        "SELECT {QUERY_COLUMNS}, s.process_line, q.sealed_day, q.sealed_version
+         FROM query AS q JOIN stream AS s ON s.id = q.stream
          WHERE q.query_id = ?1"
     );
     let found = db
         .prepare_cached(&sql)?
         .query_row([id.uuid().as_bytes()], |row| {
-            Ok((listed(db, terms, row)?, row.get(19)?, sealed_at(row, 20, id)?))
+            Ok((listed(db, terms, row)?, row.get(20)?, sealed_at(row, 21, id)?))
         })
         .optional()?;
     let Some((listed, process_line, sealed_path)) = found else { return Ok(None) };

@@ -14,10 +14,10 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::migrate::open_writer;
 use crate::terms::TermIds;
-use crate::{losses, put, seen, segments};
+use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 6] = [
+const TOLD_BY_OTHERS: [(&str, &str); 14] = [
     (
         "streams had a project without a name",
         "UPDATE stream SET project = (SELECT project FROM query WHERE query.stream = stream.id)
@@ -29,12 +29,54 @@ const TOLD_BY_OTHERS: [(&str, &str); 6] = [
         "UPDATE query SET project = (SELECT project FROM stream WHERE stream.id = query.stream)
          WHERE project <> (SELECT project FROM stream WHERE stream.id = query.stream)",
     ),
-    ("queries were marked as running that are not there", "DELETE FROM running WHERE query NOT IN (SELECT id FROM query)"),
+    (
+        "queries were marked as running that are not there",
+        "DELETE FROM running WHERE query NOT IN (SELECT id FROM query)",
+    ),
     ("losses were noted of queries that are not there", "DELETE FROM loss WHERE query NOT IN (SELECT id FROM query)"),
-    ("seen ranges were of no stream", "DELETE FROM seen WHERE stream NOT IN (SELECT id FROM stream UNION SELECT stream FROM query)"),
+    (
+        "runs waited for their evaluation that are not there",
+        "DELETE FROM pending_run WHERE query NOT IN (SELECT id FROM query)",
+    ),
+    (
+        "evaluated runs were of a query or plan that is not there",
+        "DELETE FROM evaluated_run
+         WHERE query NOT IN (SELECT id FROM evaluated_query) OR plan NOT IN (SELECT id FROM run_plan)",
+    ),
+    (
+        "queries had another number of evaluated runs",
+        "UPDATE evaluated_query SET runs = (SELECT count(*) FROM evaluated_run WHERE query = evaluated_query.id)
+         WHERE runs <> (SELECT count(*) FROM evaluated_run WHERE query = evaluated_query.id)",
+    ),
+    (
+        "plans had another number of evaluated runs",
+        "UPDATE run_plan SET runs = counted.runs FROM (
+             SELECT run_plan.id, count(evaluated_run.plan) AS runs FROM run_plan
+             LEFT JOIN evaluated_run ON evaluated_run.plan = run_plan.id GROUP BY run_plan.id
+         ) AS counted WHERE counted.id = run_plan.id AND counted.runs <> run_plan.runs",
+    ),
+    (
+        "changes were of queries of which no run was evaluated",
+        "DELETE FROM query_change WHERE (project, service, label) NOT IN (
+             SELECT project, service, label FROM evaluated_query)",
+    ),
+    (
+        "transitions were of no issue",
+        "DELETE FROM issue_transition WHERE issue NOT IN (SELECT number FROM issue)",
+    ),
+    ("notes were of no issue", "DELETE FROM issue_note WHERE issue NOT IN (SELECT number FROM issue)"),
+    (
+        "it was not noted whether all queries were brought forward",
+        "INSERT INTO evaluation SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM evaluation)",
+    ),
+    (
+        "seen ranges were of no stream",
+        "DELETE FROM seen WHERE stream NOT IN (SELECT id FROM stream UNION SELECT stream FROM query)",
+    ),
     ("seen ranges were of no events", "DELETE FROM seen WHERE last < first OR first < 1"),
 ];
-/// Queries that run and are not followed are as after a restart.
+/// Runs that run and are not in `running` are as after a restart. `status <> 1` lets SQLite use the partial index
+/// `query_by_status`.
 const FOLLOW: &str = "
     INSERT INTO running (query, heard_unix_ms) SELECT id, 0 FROM query
     WHERE status = 0 AND status <> 1 AND id NOT IN (SELECT query FROM running)";
@@ -140,8 +182,14 @@ impl Repair {
     }
 
     /// Mends what is told by other rows: a sentence for each thing that was mended.
-    pub fn mend_structure(&self) -> Done<Vec<String>> {
+    pub fn mend_structure(&mut self) -> Done<Vec<String>> {
         let mut mended = Vec::new();
+        let (written, deleted) = issues::mend(&self.db, &mut self.terms)?;
+        mended.extend(counted(written, "issues were found by lists as others than they are"));
+        mended.extend(counted(
+            deleted,
+            "issues were damaged; they are deleted, and open anew where their change lasts",
+        ));
         for (what, sql) in TOLD_BY_OTHERS {
             mended.extend(counted(self.db.execute(sql, [])?, what));
         }
@@ -159,7 +207,7 @@ impl Repair {
         for first_row in &wrong {
             segments::remove(&self.db, *first_row)?;
         }
-        mended.extend(counted(wrong.len(), "copies of queries did not say what their rows say"));
+        mended.extend(counted(wrong.len(), "copies of runs differed from their rows"));
         Ok(mended)
     }
 
@@ -207,7 +255,8 @@ impl Repair {
         let found = self
             .db
             .query_row(
-                "SELECT query.id, stream, project, sealed_day, sealed_version, events + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0)
+                "SELECT query.id, stream, project, sealed_day, sealed_version,
+                     events + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0)
                  FROM query WHERE query_id = ?1",
                 [id.uuid().as_bytes()],
                 |row| {
@@ -240,7 +289,9 @@ impl Repair {
 
     /// Chunks of no query.
     pub fn orphans(&self) -> Done<Vec<StoredChunk>> {
-        self.chunks("SELECT id, first_seq, last_seq, gzip FROM chunk WHERE query NOT IN (SELECT id FROM query) AND ?1 = 0", 0)
+        let orphans = "SELECT id, first_seq, last_seq, gzip FROM chunk
+                       WHERE query NOT IN (SELECT id FROM query) AND ?1 = 0";
+        self.chunks(orphans, 0)
     }
 
     fn chunks(&self, sql: &str, parameter: i64) -> Done<Vec<StoredChunk>> {
@@ -275,9 +326,9 @@ impl Repair {
     pub fn put_query(&mut self, query: &Query) -> Done<()> {
         let (db, terms) = (&self.db, &mut self.terms);
         let mut update = db.prepare_cached(
-            "UPDATE query SET project = ?2, service = ?3, environment = ?4, host = ?5, engine = ?6, label = ?7, fingerprint = ?8,
-                 status = ?9, known = ?10, started_unix_ns = ?11, wall_ms = ?12, cpu_ms = ?13, result_rows = ?14, failed = ?15,
-                 warnings = ?16, rules = ?17
+            "UPDATE query SET project = ?2, service = ?3, environment = ?4, host = ?5, engine = ?6, label = ?7,
+                 fingerprint = ?8, status = ?9, known = ?10, started_unix_ns = ?11, wall_ms = ?12, cpu_ms = ?13,
+                 result_rows = ?14, failed = ?15, warnings = ?16, rules = ?17, engine_version = ?18
              WHERE query_id = ?1",
         )?;
         put::bind(db, terms, query, &mut update)?;
@@ -364,6 +415,7 @@ impl Repair {
         for sql in [
             "DELETE FROM running WHERE query = ?1",
             "DELETE FROM loss WHERE query = ?1",
+            "DELETE FROM pending_run WHERE query = ?1",
             "DELETE FROM query WHERE id = ?1",
         ] {
             self.db.execute(sql, [query.row])?;
@@ -383,7 +435,8 @@ impl Repair {
                     let value: Value = row.get(at)?;
                     let text = match (&*name, &value) {
                         (
-                            "label" | "failed" | "service" | "environment" | "host" | "fingerprint" | "rules",
+                            "project" | "service" | "environment" | "host" | "engine" | "engine_version"
+                            | "label" | "fingerprint" | "failed" | "rules",
                             Value::Integer(term),
                         ) => self.text(*term)?.unwrap_or_default(),
                         (_, Value::Blob(bytes)) => {

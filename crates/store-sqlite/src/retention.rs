@@ -1,4 +1,6 @@
-//! Deleting old queries.
+//! Deleting old runs.
+
+use std::collections::BTreeSet;
 
 use queryscope_protocol::QueryId;
 use queryscope_store::Deleted;
@@ -6,6 +8,7 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::recording::sealed_at;
+use crate::{changes, evaluation, issues, plans};
 
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
@@ -13,19 +16,26 @@ const UNKEPT: &str = "
 
 /// Deletes up to `limit` queries that started before and do not run.
 ///
-/// Streams and what has been seen of them stay, so that nothing resent is stored again.
+/// Streams and what has been seen of them stay, so that nothing resent is stored again. Evaluated runs stay while their
+/// query has any run left, since they are bounded; then all that is known of the query goes. Changes go that were over
+/// before, issues that were resolved before, and plans nothing points to.
 pub(crate) fn delete_before(
     db: &Connection,
     started_unix_ns: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Deleted>> {
+    let mut keys = BTreeSet::new();
     let old: Vec<(i64, QueryId, Option<String>)> = db
         .prepare_cached(
-            "SELECT id, query_id, sealed_day, sealed_version FROM query INDEXED BY query_by_start
+            "SELECT id, query_id, sealed_day, sealed_version, project, coalesce(service, 0), label
+             FROM query INDEXED BY query_by_start
              WHERE started_unix_ns < ?1 AND status <> 0 ORDER BY started_unix_ns LIMIT ?2",
         )?
         .query_map((started_unix_ns, limit), |row| {
             let query_id = QueryId::new(Uuid::from_bytes(row.get(1)?));
+            if let Some(label) = row.get(6)? {
+                keys.insert((row.get(4)?, row.get(5)?, label));
+            }
             Ok((row.get(0)?, query_id, sealed_at(row, 2, query_id)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
@@ -33,9 +43,17 @@ pub(crate) fn delete_before(
     for (row, query_id, sealed_path) in old {
         db.prepare_cached("DELETE FROM chunk WHERE query = ?1")?.execute([row])?;
         db.prepare_cached("DELETE FROM loss WHERE query = ?1")?.execute([row])?;
+        db.prepare_cached("DELETE FROM pending_run WHERE query = ?1")?.execute([row])?;
         db.prepare_cached(UNKEPT)?.execute([row])?;
         db.prepare_cached("DELETE FROM query WHERE id = ?1")?.execute([row])?;
         deleted.push(Deleted { query_id, sealed_path });
     }
+    evaluation::delete_without_runs(db, &keys)?;
+    // Where a run of before is left, the change that began with it is, too.
+    if deleted.len() < limit {
+        changes::delete_before(db, started_unix_ns)?;
+        issues::delete_before(db, started_unix_ns)?;
+    }
+    plans::delete_unused(db)?;
     Ok(deleted)
 }

@@ -1,19 +1,27 @@
-//! A row of the table `query`, and the query it stands for.
+//! A row of the table `query`, and the run it stands for.
 
 use queryscope_protocol::{QueryId, StreamId};
-use queryscope_store::{Known, Listed, Position, Query, Status};
-use rusqlite::{Connection, Row};
+use queryscope_store::{Known, Listed, Position, QUERY_COLUMNS, Query, Status};
+use rusqlite::{Connection, OptionalExtension, Row};
 use uuid::Uuid;
 
 use crate::error::damaged;
 use crate::terms::TermTexts;
 
-/// The columns [`listed`] reads, of `query AS q` joined with `stream AS s`.
-pub(crate) const COLUMNS: &str = "
-    q.id, q.query_id, s.stream_id, q.project, q.service, q.environment, q.host, q.engine, q.label, q.fingerprint,
-    q.status, q.known, q.started_unix_ns, q.wall_ms, q.cpu_ms, q.result_rows, q.failed, q.warnings, q.rules";
+/// Reads the queries of rows, in their order; one that is gone is left out.
+pub(crate) fn listed_at(
+    db: &Connection,
+    terms: &TermTexts,
+    rows: impl Iterator<Item = i64>,
+) -> rusqlite::Result<Vec<Listed>> {
+    let sql =
+        format!("SELECT {QUERY_COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id = ?1");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut read = |row| statement.query_row([row], |row| listed(db, terms, row)).optional();
+    rows.filter_map(|row| read(row).transpose()).collect()
+}
 
-/// Reads the columns [`COLUMNS`].
+/// Reads the columns [`QUERY_COLUMNS`].
 pub(crate) fn listed(db: &Connection, terms: &TermTexts, row: &Row<'_>) -> rusqlite::Result<Listed> {
     let started_unix_ns = row.get(12)?;
     let query = Query {
@@ -24,6 +32,7 @@ pub(crate) fn listed(db: &Connection, terms: &TermTexts, row: &Row<'_>) -> rusql
         environment: terms.optional(db, row.get(5)?)?,
         host: terms.text(db, row.get(6)?)?.to_string(),
         engine: terms.optional(db, row.get(7)?)?,
+        engine_version: terms.optional(db, row.get(19)?)?,
         label: terms.optional(db, row.get(8)?)?,
         fingerprint: terms.optional(db, row.get(9)?)?,
         status: Status::of_number(row.get(10)?).ok_or_else(|| damaged(10, "unknown status"))?,

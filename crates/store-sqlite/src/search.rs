@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 use queryscope_protocol::QueryId;
-use queryscope_store::{ListRequest, Listed, Order, Position};
+use queryscope_store::{ListRequest, Listed, Order, Position, order_by};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 
-use crate::list::{Conditions, order_by};
-use crate::row::{COLUMNS, listed};
+use crate::list::Source;
+use crate::row::listed_at;
 use crate::terms::TermTexts;
 
 /// With more terms than this, queries are read in the order of the list until enough match.
@@ -43,34 +43,27 @@ pub(crate) fn page(
     db: &Connection,
     terms: &TermTexts,
     request: &ListRequest,
-    conditions: &Conditions,
+    asked: &Source,
     text: &str,
 ) -> rusqlite::Result<Vec<Listed>> {
     let needle = text.to_lowercase();
     let skip = usize::try_from(request.offset).unwrap_or(usize::MAX);
     let end = skip.saturating_add(request.limit).min(LIMIT_MAX);
     let mut found = BTreeSet::new();
-    for source in sources(db, conditions, &needle)? {
+    for source in sources(db, asked, &needle)? {
         found.extend(first(db, &source, request.order, end)?);
     }
     let places: Vec<Position> = match request.order {
         Order::Oldest => found.into_iter().skip(skip).take(request.limit).collect(),
         Order::Newest => found.into_iter().rev().skip(skip).take(request.limit).collect(),
     };
-    let sql = format!("SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id = ?1");
-    let mut statement = db.prepare_cached(&sql)?;
-    places.iter().map(|place| statement.query_row([place.tie], |row| listed(db, terms, row))).collect()
+    listed_at(db, terms, places.iter().map(|place| place.tie))
 }
 
 /// The first places of a source in the order of the list.
-fn first(
-    db: &Connection,
-    source: &Conditions,
-    order: Order,
-    limit: usize,
-) -> rusqlite::Result<Vec<Position>> {
+fn first(db: &Connection, source: &Source, order: Order, limit: usize) -> rusqlite::Result<Vec<Position>> {
     let sql =
-        format!("SELECT q.started_unix_ns, q.id {} {} LIMIT {limit}", source.source(""), order_by(order));
+        format!("SELECT q.started_unix_ns, q.id {} {} LIMIT {limit}", source.from(""), order_by("q", order));
     db.prepare_cached(&sql)?
         .query_map(params_from_iter(source.values()), |row| {
             Ok(Position { started_unix_ns: row.get(0)?, tie: row.get(1)? })
@@ -78,8 +71,8 @@ fn first(
         .collect()
 }
 
-/// Conditions that together are met by every query that holds the text.
-fn sources(db: &Connection, conditions: &Conditions, needle: &str) -> rusqlite::Result<Vec<Conditions>> {
+/// Sources of which every query that holds the text is in one.
+fn sources(db: &Connection, asked: &Source, needle: &str) -> rusqlite::Result<Vec<Source>> {
     let terms: Vec<i64> = db
         .prepare_cached("SELECT id FROM term WHERE holds(text, ?1)")?
         .query_map([needle], |row| row.get(0))?
@@ -87,29 +80,29 @@ fn sources(db: &Connection, conditions: &Conditions, needle: &str) -> rusqlite::
     let mut sources = Vec::new();
     if terms.len() <= TERMS_BY_INDEX_MAX {
         for term in terms {
-            sources.push(conditions.with_index("query_by_label", "q.label = {}", term));
-            sources.push(conditions.with_index("query_by_error", "q.failed = {}", term));
+            sources.push(asked.with_index("query_by_label", "q.label = {}", term));
+            sources.push(asked.with_index("query_by_error", "q.failed = {}", term));
         }
     } else {
         let list: Vec<String> = terms.iter().map(i64::to_string).collect();
         let list = format!("[{}]", list.join(","));
-        sources.push(conditions.with("q.label IN (SELECT value FROM json_each({}))", list.clone()));
+        sources.push(asked.with("q.label IN (SELECT value FROM json_each({}))", list.clone()));
         let failed = "q.failed IN (SELECT value FROM json_each({}))";
-        sources.push(conditions.with_index("query_by_error", failed, list));
+        sources.push(asked.with_index("query_by_error", failed, list));
     }
     if needle.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
-        sources.push(by_id(conditions, needle));
+        sources.push(by_id(asked, needle));
     }
     Ok(sources)
 }
 
-fn by_id(conditions: &Conditions, needle: &str) -> Conditions {
+fn by_id(asked: &Source, needle: &str) -> Source {
     if let Ok(id) = needle.parse::<QueryId>() {
-        conditions.with_index("query_by_id", "q.query_id = {}", id.uuid().as_bytes().to_vec())
+        asked.with_index("query_by_id", "q.query_id = {}", id.uuid().as_bytes().to_vec())
     } else if needle.len() < RARE_ID_PART_CHARS {
-        conditions.with("id_holds(q.query_id, {})", needle.to_owned())
+        asked.with("id_holds(q.query_id, {})", needle.to_owned())
     } else {
         let ids = "q.id IN (SELECT id FROM query INDEXED BY query_by_id WHERE id_holds(query_id, {}))";
-        conditions.with(ids, needle.to_owned())
+        asked.with(ids, needle.to_owned())
     }
 }

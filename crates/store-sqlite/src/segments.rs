@@ -1,9 +1,8 @@
 //! Copies of the columns' segments, kept beside the rows so that a start need not read these.
 
-use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use queryscope_columns::{Columns, ROWS, RowState, SegmentCopy};
+use queryscope_columns::{Index, ROWS, SegmentCopy};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::load;
@@ -31,22 +30,13 @@ impl Copier {
     }
 
     /// Copies a segment if one is due, for which commits wait some milliseconds; whether it did.
-    pub(crate) fn run(
-        &mut self,
-        db: &mut Connection,
-        columns: &RwLock<Columns>,
-        now: Instant,
-    ) -> rusqlite::Result<bool> {
+    pub(crate) fn run(&mut self, db: &mut Connection, index: &Index, now: Instant) -> rusqlite::Result<bool> {
         if self.due.is_empty() && now.duration_since(self.looked) >= LOOK_EVERY {
             self.looked = now;
-            self.due = columns.write().unwrap_or_else(PoisonError::into_inner).uncopied();
+            self.due = index.uncopied();
         }
         let Some(row) = self.due.pop() else { return Ok(false) };
-        let copy = {
-            let mut columns = columns.write().unwrap_or_else(PoisonError::into_inner);
-            columns.note_copied(row).then(|| columns.snapshot())
-        };
-        let Some(copy) = copy.and_then(|snapshot| snapshot.copy(row)) else { return Ok(true) };
+        let Some(copy) = index.copy(row) else { return Ok(true) };
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // What another process has written is not in the columns.
         if commits_of_others(&transaction)? == self.others {
@@ -65,8 +55,8 @@ fn commits_of_others(db: &Connection) -> rusqlite::Result<i64> {
 fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
-             (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?
     .execute(params![
         copy.first_row,
@@ -79,6 +69,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         copy.status,
         copy.started_unix_ns,
         copy.wall_ms,
+        (!copy.engine_versions.is_empty()).then_some(&copy.engine_versions),
     ])?;
     Ok(())
 }
@@ -86,7 +77,8 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 /// The copy of the segment that begins with a row, if there is one.
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
-        "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms FROM segment
+        "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions
+         FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
     .query_row([first_row, first_row + LAST], |row| {
@@ -104,6 +96,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             status: array(6)?,
             started_unix_ns: array(7)?,
             wall_ms: array(8)?,
+            engine_versions: array(9)?,
         })
     })
     .optional()
@@ -115,13 +108,11 @@ pub(crate) fn wrong(db: &Connection) -> rusqlite::Result<Vec<i64>> {
         .prepare("SELECT first FROM segment WHERE last = first + ?1")?
         .query_map([LAST], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let mut rows = db.prepare(load::PAGE_OF_ROWS)?;
     let mut wrong = Vec::new();
     for first in copies {
         let copied = read(db, first).ok().flatten();
         // A row that cannot be read is in no answer, and found elsewhere.
-        let says = rows.query_map([first, first + ROWS as i64], load::state)?;
-        let says: Vec<RowState> = says.filter_map(Result::ok).collect();
+        let says = load::rows(db, first, first + ROWS as i64).unwrap_or_default();
         if !copied.is_some_and(|copy| copy.says(&says)) {
             wrong.push(first);
         }

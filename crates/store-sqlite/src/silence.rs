@@ -1,11 +1,12 @@
-//! Queries of which nothing has been heard.
+//! Runs of which nothing has been heard for too long.
 
 use queryscope_protocol::QueryId;
 use queryscope_store::{Change, Status};
 use rusqlite::{Connection, OptionalExtension};
 use uuid::Uuid;
 
-/// So many are ended in one transaction: commits wait for it, and after an outage of the senders there may be thousands.
+/// So many are ended in one transaction: commits wait for it, and after an outage of the senders there may be
+/// thousands.
 const ROUND: usize = 64;
 
 /// Some queries that were ended.

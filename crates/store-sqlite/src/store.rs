@@ -3,37 +3,42 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, versions};
-use queryscope_protocol::{QueryId, StreamId};
+use queryscope_columns::{Index, Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
+use queryscope_history::Version;
+use queryscope_issues::{Issue, Note};
+use queryscope_protocol::QueryId;
 use queryscope_store::{
-    Account, Commits, Committed, Deleted, Facets, Foreground, GroupsAnswer, GroupsRequest, ListRequest,
-    Listed, Loss, OverviewAnswer, OverviewRequest, Query, QueryFilter, RecordingParts, Sealed, Store,
-    StoreError, StoreStats, StreamBatch, StreamSeen, TokenRecord, VersionEntry,
+    ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest,
+    HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
+    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS, Query, QueryFilter, QueryHistory,
+    QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
-use uuid::Uuid;
 
-use crate::account;
 use crate::error::OpenError;
-use crate::load::LoadedColumns;
+use crate::load::Loader;
 use crate::names::DatabaseNames;
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
-use crate::row::{COLUMNS, listed};
+use crate::row::listed;
 use crate::silence::{self, Ended};
+use crate::terms::TermTexts;
 use crate::writer::Writer;
-use crate::{list, losses, recording, retention, seen, token, verify};
+use crate::{changes, evaluation, inbox, issues, list, recording, retention, token};
 
 /// A store in one SQLite database.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    writer: Writer,
+    pub(crate) writer: Writer,
     thread: Mutex<Option<JoinHandle<()>>>,
-    readers: Readers,
-    columns: LoadedColumns,
+    pub(crate) readers: Readers,
+    index: Arc<Index>,
+    /// None where the columns stay empty.
+    loader: Option<Loader>,
     /// The commits under way.
     foreground: Arc<Foreground>,
 }
@@ -45,17 +50,18 @@ impl SqliteStore {
     /// When SQLite is too old, the database is of a later version (or, unless it may be brought up to date, of an
     /// earlier one), or cannot be opened.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
-        let columns = Arc::default();
         let (readers, answers) = (options.readers, options.answers);
-        let (writer, thread) = Writer::start(path, options, Arc::clone(&columns))?;
+        let index = Arc::new(Index::new(answers));
+        let (writer, thread) = Writer::start(path, options, Arc::clone(&index))?;
         let readers = Readers::open(path, readers)?;
-        let loaded = if answers { LoadedColumns::load(path, columns)? } else { LoadedColumns::none(columns) };
+        let loader = answers.then(|| Loader::start(path, Arc::clone(&index))).transpose()?;
         Ok(Self {
             path: path.to_owned(),
             writer,
             thread: Mutex::new(Some(thread)),
             readers,
-            columns: loaded,
+            index,
+            loader,
             foreground: Arc::default(),
         })
     }
@@ -66,7 +72,7 @@ impl SqliteStore {
         filter: QueryFilter,
         answer: impl FnOnce(&DatabaseNames<'_>, &Snapshot, &Selection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let snapshot = self.columns.snapshot().await?.yielding_to(self.foreground());
+        let snapshot = self.index.snapshot().await?.yielding_to(self.foreground());
         self.readers
             .work(move |db, terms| {
                 let names = DatabaseNames { db, terms };
@@ -122,7 +128,7 @@ impl Store for SqliteStore {
 
     async fn query(&self, id: QueryId) -> Result<Option<Query>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = ?1"
+            "SELECT {QUERY_COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.query_id = ?1"
         );
         self.readers
             .read(move |db, terms| {
@@ -137,8 +143,16 @@ impl Store for SqliteStore {
 
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError> {
         // The database is read afterwards, and says what has changed since.
-        let columns = if finds_page(&request) { self.columns.snapshot_now() } else { None };
-        self.readers.read(move |db, terms| list::page(db, terms, &request, columns.as_ref())).await
+        let columns = if finds_page(&request) { self.index.snapshot_now() } else { None };
+        self.readers
+            .read(move |db, terms| {
+                let selection = |_: &Snapshot| Selection::of(&DatabaseNames { db, terms }, &request.filter);
+                let selection = columns.as_ref().map(selection).transpose()?;
+                let places =
+                    columns.zip(selection).map(|(columns, selection)| page(&columns, &selection, &request));
+                list::page(db, terms, &request, places.as_deref())
+            })
+            .await
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
@@ -151,7 +165,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError> {
         self.analyse(filter, |names, snapshot, selection| versions(names, snapshot, selection)).await
     }
 
@@ -177,6 +191,14 @@ impl Store for SqliteStore {
         self.readers.read(move |db, terms| recording::parts(db, terms, id)).await
     }
 
+    async fn recordings(&self, ids: &[QueryId]) -> Result<Vec<Option<RecordingParts>>, StoreError> {
+        let ids = ids.to_vec();
+        let all = move |db: &Connection, terms: &TermTexts| {
+            ids.iter().map(|id| recording::parts(db, terms, *id)).collect()
+        };
+        self.readers.read(all).await
+    }
+
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.readers.read(move |db, _| recording::chunks(db, &ids)).await
     }
@@ -193,39 +215,6 @@ impl Store for SqliteStore {
         self.writer.write(move |db| retention::delete_before(db, started_unix_ns, limit)).await
     }
 
-    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream WHERE q.id > ?1 ORDER BY q.id LIMIT ?2"
-        );
-        self.readers
-            .read(move |db, terms| {
-                db.prepare_cached(&sql)?
-                    .query_map((after.unwrap_or(i64::MIN), limit), |row| listed(db, terms, row))?
-                    .collect()
-            })
-            .await
-    }
-
-    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
-        self.readers.read(move |db, _| account::query_ids(db, after, limit)).await
-    }
-
-    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
-        self.readers.read(move |db, _| account::of_query(db, id)).await
-    }
-
-    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
-        self.readers.read(move |db, _| account::unkept(db, id)).await
-    }
-
-    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
-        self.readers.read(move |db, _| losses::of_stream(db, id)).await
-    }
-
-    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
-        self.writer.write(move |db| losses.iter().try_for_each(|loss| losses::record(db, loss))).await
-    }
-
     async fn probe(&self) -> Result<(), StoreError> {
         // The first page is written to the log, whether it changes or not.
         let same = |db: &Connection| {
@@ -235,25 +224,91 @@ impl Store for SqliteStore {
         self.writer.write(same).await
     }
 
-    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
-        self.readers
-            .read(move |db, terms| {
-                let after = after.map_or(Vec::new(), |id| id.uuid().as_bytes().to_vec());
-                let mut statement = db.prepare_cached(
-                    "SELECT id, stream_id, project, process_line FROM stream WHERE stream_id > ?1
-                     ORDER BY stream_id LIMIT ?2",
-                )?;
-                let streams = statement.query_map((after, limit), |row| {
-                    Ok(StreamSeen {
-                        stream_id: StreamId::new(Uuid::from_bytes(row.get(1)?)),
-                        project: terms.text(db, row.get(2)?)?.to_string(),
-                        process_line: row.get(3)?,
-                        seen: seen::all(db, row.get(0)?)?,
-                    })
-                })?;
-                streams.collect()
-            })
-            .await
+    async fn pending_runs(&self, after: Option<i64>, limit: usize) -> Result<Vec<PendingRun>, StoreError> {
+        self.readers.read(move |db, terms| inbox::page(db, terms, after, limit)).await
+    }
+
+    async fn evaluation_lease(&self, _holder: &str, _ttl: Duration) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
+    async fn record_evaluation(&self, evaluation: Evaluation) -> Result<bool, StoreError> {
+        let told = evaluation.told_changes().cloned().collect();
+        let moved = self.writer.write(move |db| evaluation::record(db, &evaluation)).await?;
+        self.writer.tell_found(told);
+        self.writer.tell_issues(moved);
+        Ok(true)
+    }
+
+    async fn query_history(&self, key: &QueryKey) -> Result<Option<QueryHistory>, StoreError> {
+        let key = key.clone();
+        self.readers.read(move |db, _| evaluation::history(db, &key)).await
+    }
+
+    async fn history_revision(&self, key: &QueryKey) -> Result<Option<HistoryRevision>, StoreError> {
+        let key = key.clone();
+        self.readers.read(move |db, _| evaluation::revision(db, &key)).await
+    }
+
+    async fn evaluated_queries(
+        &self,
+        after: Option<QueryKey>,
+        limit: usize,
+    ) -> Result<Vec<QueryKey>, StoreError> {
+        self.readers.read(move |db, terms| evaluation::queries(db, terms, after.as_ref(), limit)).await
+    }
+
+    async fn forget_evaluation(&self, _: &str, key: &QueryKey) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.writer.write(move |db| evaluation::forget(db, &key)).await.map(|()| true)
+    }
+
+    async fn is_brought_forward(&self) -> Result<bool, StoreError> {
+        self.readers.read(|db, _| evaluation::is_brought_forward(db)).await
+    }
+
+    async fn mark_brought_forward(&self) -> Result<(), StoreError> {
+        self.writer.write(|db| db.execute("UPDATE evaluation SET brought_forward = 1", []).map(drop)).await
+    }
+
+    async fn changes(&self, request: ChangesRequest) -> Result<Vec<StoredChange>, StoreError> {
+        self.readers.read(move |db, terms| changes::page(db, terms, &request)).await
+    }
+
+    async fn change(&self, id: &str) -> Result<Option<StoredChange>, StoreError> {
+        let id = id.to_owned();
+        self.readers.read(move |db, terms| changes::one(db, terms, &id)).await
+    }
+
+    async fn issues(&self, request: IssuesRequest) -> Result<Vec<Issue>, StoreError> {
+        self.readers.read(move |db, _| issues::page(db, &request)).await
+    }
+
+    async fn issue(&self, id: &str) -> Result<Option<IssueRecord>, StoreError> {
+        let id = id.to_owned();
+        self.readers.read(move |db, _| issues::record(db, &id)).await
+    }
+
+    async fn move_issue(&self, id: &str, step: IssueStep, unix_ns: i64) -> Result<IssueMoved, StoreError> {
+        let id = id.to_owned();
+        let moved = self.writer.write(move |db| issues::step(db, &id, &step, unix_ns)).await?;
+        if let IssueMoved::Moved(issue) = &moved {
+            self.writer.tell_issues(vec![Issue::clone(issue)]);
+        }
+        Ok(moved)
+    }
+
+    async fn note_issue(&self, id: &str, note: Note) -> Result<NoteAdded, StoreError> {
+        let id = id.to_owned();
+        self.writer.write(move |db| issues::add_note(db, &id, &note)).await
+    }
+
+    async fn mutes_due(&self, unix_ns: i64, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.readers.read(move |db, _| issues::mutes_due(db, unix_ns, limit)).await
+    }
+
+    async fn issue_counts(&self) -> Result<Vec<IssueCount>, StoreError> {
+        self.readers.read(|db, _| issues::counts(db)).await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
@@ -267,10 +322,6 @@ impl Store for SqliteStore {
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         self.writer.write(move |db| token::revoke(db, &name)).await
-    }
-
-    async fn verify(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.read(|db, _| Ok(verify::problems(db))).await
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
@@ -288,7 +339,9 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        self.columns.stop().await;
+        if let Some(loader) = &self.loader {
+            loader.stop().await;
+        }
         self.readers.close();
         self.writer.close().await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use queryscope_store::TermNumbers;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::damaged;
@@ -51,6 +52,14 @@ impl TermIds {
 /// The number of a text, if it has one.
 pub(crate) fn find(db: &Connection, text: &str) -> rusqlite::Result<Option<i64>> {
     db.prepare_cached("SELECT id FROM term WHERE text = ?1")?.query_row([text], |row| row.get(0)).optional()
+}
+
+/// The numbers of those texts that have one.
+pub(crate) fn numbers<'t>(
+    db: &Connection,
+    texts: impl Iterator<Item = &'t str>,
+) -> rusqlite::Result<TermNumbers> {
+    texts.filter_map(|text| Some(find(db, text).transpose()?.map(|number| (text.into(), number)))).collect()
 }
 
 /// The readers' side: the text of every number. Numbers are never used again, so it is never stale.

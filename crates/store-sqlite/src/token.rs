@@ -20,7 +20,8 @@ pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<TokenRecord>> {
 /// Adds a token unless its name is taken.
 pub(crate) fn add(db: &Connection, token: &TokenRecord) -> rusqlite::Result<bool> {
     db.prepare_cached(
-        "INSERT INTO token (name, project, hash, created_unix_ms) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING",
+        "INSERT INTO token (name, project, hash, created_unix_ms) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (name) DO NOTHING",
     )?
     .execute(params![token.name, token.project, token.hash, token.created_unix_ms])
     .map(|added| added == 1)

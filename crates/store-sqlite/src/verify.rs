@@ -4,10 +4,10 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
-use crate::segments;
+use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 12] = [
+const RULES: [(&str, &str); 19] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -57,6 +57,40 @@ const RULES: [(&str, &str); 12] = [
         "events are lost of it and it is not there",
         "SELECT 'row of query', query FROM loss WHERE query NOT IN (SELECT id FROM query)",
     ),
+    (
+        "a run of it waits for its evaluation and it is not there",
+        "SELECT 'row of query', query FROM pending_run WHERE query NOT IN (SELECT id FROM query)",
+    ),
+    (
+        "its query or plan is not there",
+        "SELECT 'evaluated run', query_id FROM evaluated_run
+         WHERE query NOT IN (SELECT id FROM evaluated_query) OR plan NOT IN (SELECT id FROM run_plan)",
+    ),
+    (
+        "it has another number of evaluated runs",
+        "SELECT 'row of evaluated_query', id FROM evaluated_query
+         WHERE runs <> (SELECT count(*) FROM evaluated_run WHERE query = evaluated_query.id)",
+    ),
+    (
+        "it has another number of evaluated runs",
+        "SELECT 'row of run_plan', run_plan.id FROM run_plan
+         LEFT JOIN evaluated_run ON evaluated_run.plan = run_plan.id
+         GROUP BY run_plan.id HAVING count(evaluated_run.plan) <> run_plan.runs",
+    ),
+    (
+        "no run of its query was evaluated",
+        "SELECT 'change', id FROM query_change WHERE (project, service, label) NOT IN (
+             SELECT project, service, label FROM evaluated_query)",
+    ),
+    (
+        "its issue is not there",
+        "SELECT 'row of issue_transition', issue FROM issue_transition WHERE issue NOT IN (SELECT number FROM issue)
+         UNION SELECT 'row of issue_note', issue FROM issue_note WHERE issue NOT IN (SELECT number FROM issue)",
+    ),
+    (
+        "it does not say whether all queries were brought forward",
+        "SELECT 'table evaluation', 'of one row' WHERE (SELECT count(*) FROM evaluation) <> 1",
+    ),
 ];
 /// Rows of a rule that are named; further ones are counted.
 const NAMED_MAX: usize = 1000;
@@ -66,7 +100,8 @@ const NAMED_MAX: usize = 1000;
 pub(crate) const UNBALANCED: &str = "
     WITH counted AS (SELECT stream, sum(last - first + 1) AS events FROM seen GROUP BY stream),
          given AS (
-             SELECT stream, sum(query.events + coalesce(running.events, 0)) AS events, count(*) - count(query.events) AS uncounted
+             SELECT stream, sum(query.events + coalesce(running.events, 0)) AS events,
+                 count(*) - count(query.events) AS uncounted
              FROM query LEFT JOIN running ON running.query = query.id GROUP BY stream
          )
     SELECT stream_id, coalesce(counted.events, 0) AS seen, coalesce(given.events, 0) AS given, unkept FROM stream
@@ -96,6 +131,10 @@ pub(crate) fn problems(db: &Connection) -> Vec<String> {
             }))
         }
         Err(error) => problems.push(failed("what is copied of queries", &error)),
+    }
+    match issues::problems(db) {
+        Ok(found) => problems.extend(found),
+        Err(error) => problems.push(failed("what happened to issues", &error)),
     }
     match unbalanced(db) {
         Ok(found) => problems.extend(found),
@@ -146,6 +185,7 @@ fn id_of(value: ValueRef<'_>) -> String {
         ValueRef::Blob(bytes) => {
             Uuid::from_slice(bytes).map_or_else(|_| "of no UUID".into(), |id| id.to_string())
         }
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
         _ => "of no id".into(),
     }
 }

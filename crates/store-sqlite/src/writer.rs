@@ -1,12 +1,24 @@
 //! The writer's thread: group commit, and all other work that writes.
+//!
+//! Problem: a durable commit costs a sync, and SQLite takes one writer at a time. A commit for each batch would bound
+//! ingest by the syncs of the disk.
+//!
+//! Mechanism: one thread owns the writing connection and takes work from a bounded queue. `commit_group` commits the
+//! batches that wait in one transaction, brings the columns up to date, publishes the changes, and replies to the
+//! senders, in this order: a sender that has its reply finds the batch in every read. If the transaction fails, each
+//! batch is committed alone. After a failed sync nothing is written any more.
+//!
+//! Prior art: group commit of PostgreSQL (`commit_delay`) and of InnoDB. ADR 1 has the reasons.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Instant;
 
-use queryscope_columns::Columns;
-use queryscope_store::{Change, CommitFeed, Commits, Committed, StoreError, StreamBatch};
+use queryscope_columns::Index;
+use queryscope_issues::Issue;
+use queryscope_store::{
+    Carrier, Change, CommitFeed, CommitGroup, Commits, Committed, StoreError, StoredChange, StreamBatch,
+};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,7 +27,7 @@ use crate::commit::Committer;
 use crate::error::{OpenError, store_error};
 use crate::load;
 use crate::migrate::open_writer;
-use crate::options::{CommitGroup, SqliteOptions};
+use crate::options::SqliteOptions;
 use crate::pace::Pace;
 use crate::places::Places;
 use crate::segments::Copier;
@@ -59,7 +71,7 @@ impl Writer {
     pub(crate) fn start(
         path: &Path,
         options: SqliteOptions,
-        columns: Arc<RwLock<Columns>>,
+        index: Arc<Index>,
     ) -> Result<(Self, JoinHandle<()>), OpenError> {
         let mut db = open_writer(path, options.upgrade)?;
         let failed = |source| OpenError::Database { path: path.to_owned(), source };
@@ -68,7 +80,7 @@ impl Writer {
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
         let feed = CommitFeed::new();
         let copies = options.upgrade && options.answers;
-        let copier = copies.then(|| Copier::new(&db, Instant::now())).transpose().map_err(failed)?;
+        let copier = copies.then(|| Copier::new(&db, queryscope_store::now())).transpose().map_err(failed)?;
         let worker = Worker {
             places: Places::of(path, options.held),
             db,
@@ -77,7 +89,7 @@ impl Writer {
             copier,
             feed: feed.clone(),
             touched,
-            columns,
+            index,
             on_commit: options.on_commit,
             failed: false,
         };
@@ -100,6 +112,16 @@ impl Writer {
         self.feed.follow()
     }
 
+    /// Tells followers of changes of queries that are committed.
+    pub(crate) fn tell_found(&self, found: Vec<StoredChange>) {
+        self.feed.publish_found(found);
+    }
+
+    /// Tells followers of issues whose transitions are committed.
+    pub(crate) fn tell_issues(&self, issues: Vec<Issue>) {
+        self.feed.publish_issues(issues);
+    }
+
     /// Runs work in a transaction of its own.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
@@ -113,15 +135,17 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<(T, Vec<Change>)> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let feed = self.feed.clone();
+        let (feed, carrier) = (self.feed.clone(), Carrier::current());
         let (reply, answer) = oneshot::channel();
         self.send(Job::Write(Box::new(move |db| {
             let result = db.and_then(|db| {
-                let transaction =
-                    db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
-                let done = work(&transaction).map_err(store_error)?;
-                transaction.commit().map_err(store_error)?;
-                Ok(done)
+                carrier.run(|| {
+                    let transaction =
+                        db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+                    let done = work(&transaction).map_err(store_error)?;
+                    transaction.commit().map_err(store_error)?;
+                    Ok(done)
+                })
             });
             let failed = matches!(result, Err(StoreError::Fatal(_)));
             let tell = Box::new(move || {
@@ -129,7 +153,7 @@ impl Writer {
                     feed.publish(changes);
                     done
                 });
-                // Who asked may have gone; the work is done all the same.
+                // The caller may have gone; the work is done all the same.
                 let _ = reply.send(result);
             });
             WorkEnd { failed, tell }
@@ -171,7 +195,7 @@ struct Worker {
     copier: Option<Copier>,
     feed: CommitFeed,
     touched: Touched,
-    columns: Arc<RwLock<Columns>>,
+    index: Arc<Index>,
     on_commit: Box<dyn Fn(CommitGroup) + Send>,
     /// Set by the first fatal error: from then on everything is refused.
     failed: bool,
@@ -184,10 +208,10 @@ impl Worker {
         while let Some(job) = next.take() {
             match job {
                 Job::Commit(batch, reply) => {
-                    std::thread::sleep(pace.wait(batch.process.id, Instant::now()));
+                    std::thread::sleep(pace.wait(batch.process.id, queryscope_store::now()));
                     group.push((batch, reply));
                     next = fill(&mut group, &mut jobs);
-                    pace.begin(Instant::now(), group.iter().map(|(batch, _)| batch.process.id));
+                    pace.begin(queryscope_store::now(), group.iter().map(|(batch, _)| batch.process.id));
                     self.commit_group(&mut group);
                 }
                 Job::Write(work) => self.write(work),
@@ -218,7 +242,7 @@ impl Worker {
     /// Closes the database. The last connection to do so moves what is left of the log, and deletes the log by its
     /// name: where another database has taken the place, that would be the other's.
     fn close(mut self) {
-        if self.places.displaced_now(Instant::now()).is_some() {
+        if self.places.displaced_now(queryscope_store::now()).is_some() {
             std::mem::forget(self.db);
         }
     }
@@ -228,14 +252,14 @@ impl Worker {
         if self.failed {
             return Err(spent());
         }
-        self.places.displaced(Instant::now()).map_or(Ok(()), |path| Err(StoreError::Displaced(path)))
+        self.places.displaced(queryscope_store::now()).map_or(Ok(()), |path| Err(StoreError::Displaced(path)))
     }
 
     fn write(&mut self, work: Work) {
         let may = self.may_write();
         let end = work(may.map(|()| &mut self.db));
         self.failed |= end.failed;
-        // Who is told finds what was done in every read.
+        // Before the followers and the caller hear of it, so that every read of theirs shows it.
         self.move_columns();
         (end.tell)();
     }
@@ -245,17 +269,16 @@ impl Worker {
         let touched = self.touched.take();
         let rows: rusqlite::Result<Vec<_>> = touched.iter().map(|row| load::read(&self.db, *row)).collect();
         match rows {
-            Ok(rows) if rows.is_empty() => {}
-            Ok(rows) => self.columns.write().unwrap_or_else(PoisonError::into_inner).apply(rows),
+            Ok(rows) => self.index.apply(rows),
             Err(error) => {
                 self.touched.note(touched);
-                tracing::error!(error = &error as &dyn std::error::Error, "answers over many queries lag");
+                tracing::error!(error = &error as &dyn std::error::Error, "answers over many runs lag");
             }
         }
     }
 
     fn commit_group(&mut self, group: &mut Vec<(Box<StreamBatch>, Reply<Committed>)>) {
-        let begun = Instant::now();
+        let begun = queryscope_store::now();
         let mut results = self.try_commit(group);
         if results.is_err() && !self.failed && group.len() > 1 {
             // One batch must not cost the others their answer.
@@ -264,9 +287,9 @@ impl Worker {
             }
             return;
         }
-        // Who has its answer finds its queries in every read.
+        // Before the replies, so that a sender that has its reply finds its runs in every read.
         self.move_columns();
-        // Who follows from its answer on hears of later commits alone.
+        // Before the replies, so that a sender that begins to follow after its reply hears only of later commits.
         if results.is_ok() {
             match self.committer.take_changes() {
                 Some(changes) => self.feed.publish(changes),
@@ -279,7 +302,7 @@ impl Worker {
                 Ok(results) => std::mem::replace(&mut results[at], Err(spent())),
                 Err(error) => Err(Self::explain(error)),
             };
-            // Who asked may have gone; the batch is stored all the same.
+            // The sender may have gone; the batch is stored all the same.
             let _ = reply.send(result);
         }
         if results.is_ok() {
@@ -321,12 +344,14 @@ impl Worker {
         // Columns that lag would be copied as they were.
         let may = !self.failed && self.touched.is_empty();
         let Some(copier) = self.copier.as_mut().filter(|_| may) else { return false };
-        copier.run(&mut self.db, &self.columns, Instant::now()).map_err(store_error).unwrap_or_else(|error| {
-            let cause = &error as &dyn std::error::Error;
-            tracing::warn!(error = cause, "queries could not be copied for the next start");
-            self.failed = matches!(error, StoreError::Fatal(_));
-            false
-        })
+        copier.run(&mut self.db, &self.index, queryscope_store::now()).map_err(store_error).unwrap_or_else(
+            |error| {
+                let cause = &error as &dyn std::error::Error;
+                tracing::warn!(error = cause, "runs could not be copied for the next start");
+                self.failed = matches!(error, StoreError::Fatal(_));
+                false
+            },
+        )
     }
 
     fn checkpoint(&mut self) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use queryscope_store::Store;
+use queryscope_store::StoreAudit;
 use queryscope_store::testsuite::Harness;
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 
@@ -18,7 +18,7 @@ impl Default for Folder {
 
 #[async_trait]
 impl Harness for Folder {
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<dyn StoreAudit> {
         let path = self.0.path().join("store.db");
         Arc::new(SqliteStore::open(&path, SqliteOptions::default()).expect("opens"))
     }

@@ -1,18 +1,19 @@
 //! Databases of every format there was are opened, read and brought up to date.
 //!
-//! `testdata/format-N` is a data folder that the version with format N left: queries of every state, sealed and in
-//! chunks, with a late event, of two engines and projects; events of no query; one that retention took out; a token.
+//! Each folder of `testdata` is a data folder that the version with that format left: queries of every state, sealed
+//! and in chunks, with a late event, of two engines and projects; events of no query; one that retention took out; a
+//! token.
 
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::Snapshot;
-use queryscope_store::{Account, Loss, Store, StoreError};
+use queryscope_store::{Account, Loss, Store, StoreAudit, StoreError};
 use queryscope_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// The format this version writes.
-const FORMAT: usize = 6;
+const FORMAT: usize = 8;
 
 /// A copy of a database in the tree.
 fn database(format: usize, folder: &Path) -> PathBuf {

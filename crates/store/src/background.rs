@@ -5,9 +5,9 @@
 //! help: any other program of the machine then starves the answers.
 //!
 //! Mechanism: the store counts the commits that are under way ([`Foreground`]). Background work runs at normal
-//! priority and passes a [`YieldPoint`] between chunks of its work. While a commit is under way, it sleeps there as
-//! long as it has worked: it gets half of its time at least, and a commit waits for half a millisecond at most.
-//! While nothing is committed it does not sleep.
+//! priority and passes a [`YieldPoint`] between chunks of its work. While a commit is under way, it sleeps there
+//! three times as long as it has worked: it gets a quarter of its time at least, and a commit waits for half a
+//! millisecond at most. While nothing is committed it does not sleep.
 //!
 //! Prior art: cooperative background work in RocksDB (`RateLimiter`) and the yield points of ScyllaDB's Seastar,
 //! whose shares are likewise the service's own and not the kernel's.
@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 const CHUNK: Duration = Duration::from_micros(500);
 /// How long a pause is for each stretch of work while commits are under way. The one knob: at 1 background work
 /// gets half of the time of its threads beside ingest, at 3 a quarter.
-const PAUSE_PER_WORK: u32 = 1;
+const PAUSE_PER_WORK: u32 = 3;
 /// A pause is no longer than this, even where the thread was kept from its core meanwhile.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
+const PAUSE_MAX: Duration = Duration::from_millis(4);
 /// Of short work so much is done between two looks at the clock.
 const ELEMENTS: usize = 16;
 
@@ -70,7 +70,7 @@ pub struct YieldPoint<'f> {
 impl<'f> YieldPoint<'f> {
     /// Of a thread that begins to work now.
     pub fn new(foreground: &'f Foreground) -> Self {
-        Self { foreground, since: Cell::new(Instant::now()) }
+        Self { foreground, since: Cell::new(crate::now()) }
     }
 
     /// Pauses if this thread has worked for a while and a commit is under way. Work calls this every few
@@ -84,7 +84,7 @@ impl<'f> YieldPoint<'f> {
         if !pause.is_zero() {
             sleep(pause);
         }
-        self.since.set(Instant::now());
+        self.since.set(crate::now());
     }
 
     /// Has the work on the elements of an iterator [`pass`](Self::pass), where each takes about a microsecond.
@@ -104,15 +104,15 @@ mod tests {
 
     /// Works for a while; how long the yield point after it took.
     fn pass_after_work(point: &YieldPoint<'_>) -> Duration {
-        let begun = Instant::now();
+        let begun = crate::now();
         while begun.elapsed() < CHUNK * 2 {}
-        let passing = Instant::now();
+        let passing = crate::now();
         point.pass();
         passing.elapsed()
     }
 
     #[test]
-    fn work_pauses_as_long_as_it_took_while_a_commit_is_under_way() {
+    fn work_pauses_by_the_time_it_took_while_a_commit_is_under_way() {
         let foreground = Arc::new(Foreground::default());
         let point = YieldPoint::new(&foreground);
         assert_eq!(foreground.pause_after(CHUNK), Duration::ZERO);
@@ -132,7 +132,7 @@ mod tests {
         let _commit = foreground.enter();
         assert!((0..20).any(|_| {
             let point = YieldPoint::new(&foreground);
-            let passing = Instant::now();
+            let passing = crate::now();
             point.pass();
             passing.elapsed() < CHUNK
         }));

@@ -78,6 +78,8 @@ impl Report {
 pub struct Facts {
     /// Number of the event the profile came in.
     pub seq: Seq,
+    /// Version of the engine, as [`Naming`] has it.
+    pub engine_version: Option<String>,
     /// Name the program gave the query, as [`Naming`] has it.
     pub label: Option<String>,
     /// Hash of the plan, as [`Naming`] has it.
@@ -118,6 +120,7 @@ impl Facts {
         rules.truncate(Self::RULES_MAX);
         Self {
             seq,
+            engine_version: naming.name(profile.engine_version.as_deref()),
             label: naming.name(profile.label.as_deref()),
             fingerprint: naming.name(profile.fingerprint.as_deref()),
             started_unix_ns: profile.started_unix_ns,
@@ -132,7 +135,8 @@ impl Facts {
 }
 
 impl StreamProcess {
-    /// The process as its stream's first batch had it, by the line that is stored of it: what a process is does not change.
+    /// The process as its stream's first batch had it, by the line that is stored of it: what a process is does
+    /// not change.
     pub fn as_first_sent(&self, stored_line: &str) -> Cow<'_, Self> {
         let changed = (stored_line != self.line).then(|| Self::read(stored_line)).flatten();
         changed.map_or(Cow::Borrowed(self), Cow::Owned)
@@ -175,6 +179,7 @@ mod tests {
     fn only_fresh_events_have_a_say() {
         let facts = |seq| Facts {
             seq: Seq::new(seq).expect("a seq"),
+            engine_version: None,
             label: None,
             fingerprint: None,
             started_unix_ns: None,

@@ -1,4 +1,4 @@
-//! Chunks: the events of one query in one batch, packed as one gzip member.
+//! Chunks: the events of one run in one batch, packed as one gzip member.
 //!
 //! Gzip members can be joined end to end (RFC 1952, section 2.2), so the chunks of a query become its
 //! recording without being packed again.

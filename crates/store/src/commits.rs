@@ -1,10 +1,15 @@
-//! What a store has committed, for those who follow it.
+//! The change feed: what a store has committed, in order, for its followers.
+//!
+//! A follower has a bounded queue. One that falls behind, or begins while a commit is made, is told that it lost some
+//! ([`Heard::Lost`]) and reads the store again. The store never waits for a follower.
 
 use std::sync::Arc;
 
+use queryscope_issues::Issue;
 use queryscope_protocol::QueryId;
 use tokio::sync::broadcast;
 
+use crate::diagnosis::StoredChange;
 use crate::query::{Query, Status};
 use crate::recording::ChunkInfo;
 
@@ -31,6 +36,10 @@ pub struct Change {
 pub enum Heard {
     /// The changes of one commit, in their order.
     Changes(Arc<[Change]>),
+    /// Changes of queries that an evaluation found, on whichever collector.
+    Found(Arc<[StoredChange]>),
+    /// Issues that made a transition, as they are now, on whichever collector.
+    Issues(Arc<[Issue]>),
     /// Commits were lost, because the follower was too far behind or began to follow while one was made: what
     /// they did must be read from the store.
     Lost,
@@ -85,6 +94,20 @@ impl CommitFeed {
         if !changes.is_empty() {
             // The last follower may have gone meanwhile.
             let _ = self.0.send(Heard::Changes(changes.into()));
+        }
+    }
+
+    /// Tells of changes of queries that are durable.
+    pub fn publish_found(&self, found: Vec<StoredChange>) {
+        if !found.is_empty() {
+            let _ = self.0.send(Heard::Found(found.into()));
+        }
+    }
+
+    /// Tells of issues whose transitions are durable.
+    pub fn publish_issues(&self, issues: Vec<Issue>) {
+        if !issues.is_empty() {
+            let _ = self.0.send(Heard::Issues(issues.into()));
         }
     }
 

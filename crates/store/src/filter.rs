@@ -1,6 +1,8 @@
-//! What a reader asks of the list of queries.
+//! What a reader asks of the list of runs.
 
-use crate::query::Status;
+use serde::Deserialize;
+
+use crate::query::{Query, Status};
 
 /// A value a query must have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,6 +22,8 @@ pub struct QueryFilter {
     pub label: Option<Is>,
     /// With this plan fingerprint.
     pub fingerprint: Option<Is>,
+    /// Of this version of the engine.
+    pub engine_version: Option<Is>,
     /// From processes with this service.
     pub service: Option<Is>,
     /// From processes with this environment.
@@ -39,15 +43,47 @@ pub struct QueryFilter {
 impl QueryFilter {
     /// Of how many fields it asks for a value, times and search left out.
     pub fn values(&self) -> usize {
-        let Self { project, label, fingerprint, service, environment, host, status, .. } = self;
-        let names = [label, fingerprint, service, environment].map(Option::is_some);
+        let Self { project, label, fingerprint, engine_version, service, environment, host, status, .. } =
+            self;
+        let names = [label, fingerprint, engine_version, service, environment].map(Option::is_some);
         let others = [project.is_some(), host.is_some(), status.is_some()];
         names.into_iter().chain(others).filter(|asks| *asks).count()
     }
+
+    /// Whether a query is one of those.
+    pub fn keeps(&self, query: &Query) -> bool {
+        let is = |wanted: &Option<Is>, found: &Option<String>| match wanted {
+            None => true,
+            Some(Is::Value(value)) => found.as_ref() == Some(value),
+            Some(Is::Absent) => found.is_none(),
+        };
+        self.project.as_ref().is_none_or(|project| *project == query.project)
+            && is(&self.label, &query.label)
+            && is(&self.fingerprint, &query.fingerprint)
+            && is(&self.engine_version, &query.engine_version)
+            && is(&self.service, &query.service)
+            && is(&self.environment, &query.environment)
+            && self.host.as_ref().is_none_or(|host| *host == query.host)
+            && self.status.is_none_or(|status| status == query.status)
+            && self.since_unix_ns.is_none_or(|since| query.started_unix_ns >= since)
+            && self.until_unix_ns.is_none_or(|until| query.started_unix_ns <= until)
+            && self.search.as_ref().is_none_or(|text| holds(query, text))
+    }
 }
 
-/// Order of a list by start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+fn holds(query: &Query, text: &str) -> bool {
+    let in_any_case = |found: &Option<String>| {
+        found.as_ref().is_some_and(|found| found.to_lowercase().contains(&text.to_lowercase()))
+    };
+    in_any_case(&query.label)
+        || in_any_case(&query.failed)
+        || query.query_id.to_string().contains(&text.to_lowercase())
+}
+
+/// Order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Order {
     /// The newest first.
     #[default]

@@ -1,8 +1,9 @@
-//! What a store keeps of a query, for whoever judges or moves it.
+//! What a store keeps of a run or a stream, for the commands that judge or move it.
 
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::recording::RecordingParts;
+use crate::seen::Run;
 
 /// A query, where its events are, and how many there must be.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,4 +34,17 @@ pub struct Loss {
     pub events: u64,
     /// When the repair found them, in Unix milliseconds; `None` when a version found them that did not note it.
     pub found_unix_ms: Option<i64>,
+}
+
+/// What has been seen of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamSeen {
+    /// The stream.
+    pub stream_id: StreamId,
+    /// The project it belongs to.
+    pub project: String,
+    /// Its process event as it was first sent, without its line feed.
+    pub process_line: String,
+    /// Its seqs, ascending, disjoint.
+    pub seen: Vec<Run>,
 }

@@ -1,21 +1,28 @@
 //! What queryscope asks of a store.
 //!
 //! A store keeps, of everything senders post: the events as gzip chunks until they become a recording, one
-//! row a query, and which events of each stream it has seen. [`Store`] is its interface; the feature
-//! `testsuite` holds the tests every implementation passes. The rules all stores share (how a query's state
+//! row a query, and which events of each stream it has seen. [`Store`] is its interface, [`StoreAudit`] that of who
+//! judges or moves it; the feature `testsuite` holds the tests every implementation passes. The rules all stores
+//! share (how a query's state
 //! follows from its events, how seen events are told from new ones, how chunks are packed) are pure
 //! functions here.
 
 mod analysis;
+mod audit;
 mod background;
 mod batch;
 mod chunk;
 mod commits;
+mod conditions;
+mod cpu;
+mod diagnosis;
 mod error;
 mod filter;
 mod fresh;
 mod identity;
+mod issues;
 mod kept;
+mod machine;
 mod name;
 mod packed;
 mod path;
@@ -29,25 +36,35 @@ mod token;
 mod token_name;
 
 pub use analysis::{
-    FacetValue, Facets, GroupBy, GroupEntry, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer,
-    OverviewEntry, OverviewOrder, OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit,
-    OverviewTotals, VersionEntry, rank,
+    FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,
+    OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, rank,
 };
+pub use audit::StoreAudit;
 pub use background::{Commit, Foreground, YieldPoint};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
+pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, order_by};
+pub use cpu::{Carrier, CpuMeter, carry, thread_time};
+pub use diagnosis::{
+    ChangePlace, ChangesRequest, EvaluatedRun, Evaluation, HistoryRevision, PendingRun, PlanFingerprint,
+    QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoredChange,
+};
 pub use error::StoreError;
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
-pub use kept::{Account, Kept, Loss};
+pub use issues::{
+    IssueCount, IssueMoved, IssuePlace, IssueRecord, IssueStep, IssuesRequest, NoteAdded, ObservedQuery,
+};
+pub use kept::{Account, Kept, Loss, StreamSeen};
+pub use machine::{now, random_id};
 pub use name::{NAME_CHARS, Naming, short_name};
-pub use packed::{Entry, Packed, pack};
+pub use packed::{Packed, pack};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
 pub use seen::{Run, SeenChange, runs_of};
-pub use store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+pub use store::{CommitGroup, Committed, Deleted, Listed, Store, StoreStats};
 pub use token::{TokenHash, TokenRecord};
 pub use token_name::{Name, NoName};

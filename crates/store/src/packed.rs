@@ -15,17 +15,8 @@ use serde::de::DeserializeOwned;
 /// Bytes of the length of a text at most.
 const LENGTH_BYTES_MAX: usize = 10;
 
-/// An entry that is packed without its name, which is looked up later than the rest is computed.
-pub trait Entry: Serialize + DeserializeOwned {
-    /// The label, or what else the entry goes by.
-    fn name(&self) -> &str;
-    /// The entry with this name.
-    #[must_use]
-    fn named(self, name: String) -> Self;
-}
-
-/// An entry packed without its name.
-pub fn pack(entry: &impl Entry) -> Box<[u8]> {
+/// An entry packed while its name, its first field, is empty: that is looked up later than the rest is computed.
+pub fn pack(entry: &impl Serialize) -> Box<[u8]> {
     // Memory is the only thing this can run out of.
     postcard::to_stdvec(entry).unwrap_or_default().into()
 }
@@ -44,7 +35,7 @@ impl<T> Default for Packed<T> {
     }
 }
 
-impl<T: Entry> Packed<T> {
+impl<T: Serialize + DeserializeOwned> Packed<T> {
     /// Joins entries that [`pack`] packed and their names. The memory grows by a quarter at a time, so that little
     /// of it is reserved in vain, and each entry is freed as it is taken over.
     pub fn join(entries: impl IntoIterator<Item = (Arc<str>, Box<[u8]>)>) -> Self {
@@ -61,10 +52,14 @@ impl<T: Entry> Packed<T> {
         if missing > 0 {
             self.bytes.reserve_exact(missing.max(self.bytes.len() / 4));
         }
-        // The length of a text comes before it, as postcard has it.
-        self.bytes = postcard::to_extend(name, std::mem::take(&mut self.bytes)).unwrap_or_default();
-        self.bytes.extend_from_slice(packed);
+        // The name takes the place of the empty one, which is a byte: its length.
+        self.add(name);
+        self.bytes.extend_from_slice(packed.get(1..).unwrap_or_default());
         self.entries += 1;
+    }
+
+    fn add(&mut self, value: &(impl Serialize + ?Sized)) {
+        self.bytes = postcard::to_extend(value, std::mem::take(&mut self.bytes)).unwrap_or_default();
     }
 
     fn spare(&self) -> usize {
@@ -89,9 +84,8 @@ impl<T: Entry> Packed<T> {
     /// Unpacks the entry at an offset, and the offset of the next one; `None` at the end.
     pub fn read(&self, offset: usize) -> Option<(T, usize)> {
         let bytes = self.bytes.get(offset..).filter(|bytes| !bytes.is_empty())?;
-        let (name, bytes) = postcard::take_from_bytes::<String>(bytes).ok()?;
         let (entry, rest) = postcard::take_from_bytes::<T>(bytes).ok()?;
-        Some((entry.named(name), self.bytes.len() - rest.len()))
+        Some((entry, self.bytes.len() - rest.len()))
     }
 
     /// All entries, one after the other.
@@ -105,92 +99,31 @@ impl<T: Entry> Packed<T> {
     }
 }
 
-impl<T: Entry> FromIterator<T> for Packed<T> {
+impl<T: Serialize + DeserializeOwned> FromIterator<T> for Packed<T> {
     fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Self {
         let mut packed = Self::default();
         for entry in entries {
-            packed.push(entry.name(), &pack(&entry));
+            packed.add(&entry);
+            packed.entries += 1;
         }
         packed
     }
 }
 
-/// Medians of slices, of which most are unknown.
-pub(crate) mod bins {
-    use queryscope_history::Median;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(bins: &[Median], to: S) -> Result<S::Ok, S::Error> {
-        let known = bins.iter().zip(0_u32..).filter_map(|(bin, at)| Some((at, bin.get()?)));
-        (bins.len() as u32, known.collect::<Vec<_>>()).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Median>, D::Error> {
-        let (count, known) = <(u32, Vec<(u32, f64)>)>::deserialize(from)?;
-        let mut bins = vec![Median::default(); count as usize];
-        for (at, median) in known {
-            if let Some(bin) = bins.get_mut(at as usize) {
-                *bin = Some(median).into();
-            }
-        }
-        Ok(bins)
-    }
-}
-
-/// Days, of which most are empty.
-pub(crate) mod days {
-    use queryscope_history::Day;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(days: &[Day], to: S) -> Result<S::Ok, S::Error> {
-        let known = days.iter().zip(0_u32..).filter(|(day, _)| day.runs > 0);
-        let known = known.map(|(day, at)| (at, day.runs, day.failed, day.median_wall_ms.get()));
-        (days.len() as u32, known.collect::<Vec<_>>()).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Day>, D::Error> {
-        let (count, known) = <(u32, Vec<(u32, u32, u32, Option<f64>)>)>::deserialize(from)?;
-        let mut days = vec![Day::default(); count as usize];
-        for (at, runs, failed, median) in known {
-            if let Some(day) = days.get_mut(at as usize) {
-                *day = Day { runs, failed, median_wall_ms: median.into() };
-            }
-        }
-        Ok(days)
-    }
-}
-
-/// Verdicts, as whether it is `slower`.
-pub(crate) mod verdict {
-    use queryscope_history::Verdict;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-    pub(crate) fn serialize<S: Serializer>(verdict: &Option<Verdict>, to: S) -> Result<S::Ok, S::Error> {
-        verdict.map(|verdict| verdict == Verdict::Slower).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Verdict>, D::Error> {
-        let is_slower = Option::<bool>::deserialize(from)?;
-        Ok(is_slower.map(|is_slower| if is_slower { Verdict::Slower } else { Verdict::Faster }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use queryscope_history::{Day, Median, Verdict};
+    use queryscope_history::{Day, LabelOverview, Median, Verdict};
 
     use super::*;
-    use crate::analysis::OverviewEntry;
 
-    fn entry(label: &str, runs: u32) -> OverviewEntry {
+    fn entry(label: &'static str, runs: u32) -> LabelOverview<'static> {
         let mut bins = vec![Median::default(); 360];
         let mut days = vec![Day::default(); 91];
         for at in 0..runs as usize {
             bins[at * 7] = Some(at as f64 + 0.25).into();
             days[at * 2] = Day { runs: 1, failed: u32::from(at == 1), median_wall_ms: Some(9.5).into() };
         }
-        OverviewEntry {
+        LabelOverview {
             label: label.into(),
             service: (runs > 1).then(|| "etl".into()),
             services: 1,
@@ -211,21 +144,26 @@ mod tests {
             plan_changed_unix_ns: Some(-7),
             bins,
             days,
+            change: None,
         }
     }
 
     #[test]
     fn entries_come_back_as_they_were() {
         let entries = [entry("a", 0), entry("b", 5), entry("", 1)];
-        let packed: Packed<OverviewEntry> = entries.iter().cloned().collect();
+        let packed: Packed<LabelOverview<'static>> = entries.iter().cloned().collect();
         assert_eq!((packed.len(), packed.is_empty()), (3, false));
         assert_eq!(packed.iter().collect::<Vec<_>>(), entries);
-        assert!(Packed::<OverviewEntry>::default().read(0).is_none());
+        let unnamed = entries.iter().map(|named| LabelOverview { label: "".into(), ..named.clone() });
+        let joined =
+            entries.iter().zip(unnamed).map(|(named, entry)| (named.label.as_ref().into(), pack(&entry)));
+        assert_eq!(Packed::<LabelOverview<'static>>::join(joined).bytes(), packed.bytes());
+        assert!(Packed::<LabelOverview<'static>>::default().read(0).is_none());
     }
 
     #[test]
     fn an_entry_of_few_runs_is_small() {
-        let packed: Packed<OverviewEntry> = [entry("orders/daily", 3)].into_iter().collect();
+        let packed: Packed<LabelOverview<'static>> = [entry("orders/daily", 3)].into_iter().collect();
         assert!(packed.bytes().len() < 160, "{}", packed.bytes().len());
     }
 }

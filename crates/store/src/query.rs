@@ -1,15 +1,21 @@
-//! A query's row, and how it follows from the query's events.
+//! The row of one run, and how it follows from the events of the run.
+//!
+//! The wire format calls a run a query, and so do the types here: one [`Query`] is one run. [`Query::first`] makes a
+//! row, [`Query::hear`] moves it on. Every store calls them, so all stores agree on the state of a run.
 
 use std::fmt;
 use std::str::FromStr;
 
-use queryscope_protocol::{QueryId, StreamId};
+use queryscope_protocol::{QueryId, Seq, StreamId};
+use serde::{Deserialize, Serialize};
 
 use crate::batch::{Facts, Report, StreamProcess};
 use crate::path::recording_path;
 
-/// State of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// State of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Status {
     /// It has been heard of and has not ended.
     Running,
@@ -65,7 +71,7 @@ impl FromStr for Status {
     }
 }
 
-/// Where the best knowledge of a query comes from.
+/// Where the best knowledge of a run comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
     /// No profile yet: only samples or events of unknown types.
@@ -92,7 +98,7 @@ impl Known {
     }
 }
 
-/// One query as a store keeps it.
+/// One run as a store keeps it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The query.
@@ -109,6 +115,8 @@ pub struct Query {
     pub host: String,
     /// The engine; `None` for the neutral format.
     pub engine: Option<String>,
+    /// Version of the engine; also `None` where a version stored the query that did not keep it.
+    pub engine_version: Option<String>,
     /// Name the program gave the query.
     pub label: Option<String>,
     /// Hash of the plan.
@@ -144,6 +152,7 @@ impl Query {
             environment: process.environment.clone(),
             host: process.host.clone(),
             engine: report.engine.clone(),
+            engine_version: None,
             label: None,
             fingerprint: None,
             status: Status::Running,
@@ -185,12 +194,20 @@ impl Query {
     }
 
     fn take(&mut self, facts: &Facts) {
+        self.engine_version.clone_from(&facts.engine_version);
         self.label.clone_from(&facts.label);
         self.fingerprint.clone_from(&facts.fingerprint);
         self.started_unix_ns = facts.started_unix_ns.unwrap_or(self.started_unix_ns);
         self.failed.clone_from(&facts.failed);
         self.warnings = facts.warnings;
         self.rules.clone_from(&facts.rules);
+    }
+
+    /// The event that ended it, where new events of the query just did: its run is to be evaluated, if the query has a
+    /// label. `before` is what was known of it before these events; `None` when it is new.
+    pub fn ended_by(&self, before: Option<Known>, report: &Report) -> Option<Seq> {
+        let ends = self.known == Known::Finished && before != Some(Known::Finished) && self.label.is_some();
+        report.finished.as_ref().filter(|_| ends).map(|facts| facts.seq)
     }
 
     /// Path of the query's recording, relative to the recordings' root; `None` while it runs.
@@ -201,8 +218,6 @@ impl Query {
 
 #[cfg(test)]
 mod tests {
-    use queryscope_protocol::Seq;
-
     use super::*;
 
     const ID: &str = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
@@ -210,6 +225,7 @@ mod tests {
     fn facts(seq: u64, label: &str, failed: Option<&str>) -> Facts {
         Facts {
             seq: Seq::new(seq).expect("a seq"),
+            engine_version: None,
             label: Some(label.into()),
             fingerprint: None,
             started_unix_ns: Some(1_000),

@@ -1,4 +1,4 @@
-//! The stored events of one query.
+//! The stored events of one run.
 
 use queryscope_protocol::{QueryId, Seq};
 

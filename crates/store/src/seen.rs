@@ -109,7 +109,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_say_what_a_set_says(batches in prop::collection::vec(prop::collection::btree_set(1_u64..60, 1..12), 1..30)) {
+        fn ranges_say_what_a_set_says(
+            batches in prop::collection::vec(prop::collection::btree_set(1_u64..60, 1..12), 1..30)
+        ) {
             let mut ranges = Ranges::default();
             let mut model = BTreeSet::new();
             for batch in batches {

@@ -1,24 +1,27 @@
-//! The interface of a store.
+//! The interface of a store: commits of batches, rows of runs, the change feed, and answers over many runs.
+//!
+//! The wire format calls a run a query, and so do most names here. Every store passes the suite in `testsuite.rs`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_history::Window;
-use queryscope_protocol::{QueryId, StreamId};
+use queryscope_history::{Group, LabelOverview, Version, Window};
+use queryscope_issues::{Issue, Note};
+use queryscope_protocol::QueryId;
 
-use crate::analysis::{
-    Facets, GroupBy, GroupEntry, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewEntry, OverviewRequest,
-    VersionEntry,
-};
+use crate::analysis::{Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
 use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
+use crate::diagnosis::{
+    ChangesRequest, Evaluation, HistoryRevision, PendingRun, QueryHistory, QueryKey, StoredChange,
+};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
-use crate::kept::{Account, Kept, Loss};
+use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
-use crate::seen::Run;
 use crate::token::TokenRecord;
 
 /// What became of a batch.
@@ -28,6 +31,15 @@ pub struct Committed {
     pub accepted: u64,
     /// Events that had been stored before.
     pub duplicates: u64,
+}
+
+/// One group commit, as its observer sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitGroup {
+    /// Requests in the group.
+    pub requests: usize,
+    /// From the begin of the transaction until it was durable.
+    pub took: Duration,
 }
 
 /// A query and its place in the list.
@@ -46,19 +58,6 @@ pub struct Deleted {
     pub query_id: QueryId,
     /// Its sealed recording, to be deleted.
     pub sealed_path: Option<String>,
-}
-
-/// What has been seen of a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamSeen {
-    /// The stream.
-    pub stream_id: StreamId,
-    /// The project it belongs to.
-    pub project: String,
-    /// Its process event as it was first sent, without its line feed.
-    pub process_line: String,
-    /// Its seqs, ascending, disjoint.
-    pub seen: Vec<Run>,
 }
 
 /// Figures of a store for its operator.
@@ -126,19 +125,19 @@ pub trait Store: Send + Sync + 'static {
     /// How many of the queries a filter keeps (its search left out) each value of a field has.
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError>;
 
-    /// The queries a filter keeps (its search left out) by label or plan, in the order of [`GroupPlace`](crate::GroupPlace).
-    /// Queries without one belong to no group.
+    /// The queries a filter keeps (its search left out) by label or plan, in the order of
+    /// [`GroupPlace`](crate::GroupPlace). Queries without one belong to no group.
     async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError>;
 
     /// All groups, unpacked.
-    async fn all_groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<GroupEntry>, StoreError> {
+    async fn all_groups(&self, filter: QueryFilter, by: GroupBy) -> Result<Vec<Group<'static>>, StoreError> {
         let request = GroupsRequest { filter, by, after: None, limit: None };
         Ok(self.groups(request).await?.entries.iter().collect())
     }
 
     /// The plans that queries of a label finished with at least once, among those a filter keeps (its search
     /// left out), the one that ran last first.
-    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError>;
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError>;
 
     /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
     /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).
@@ -149,7 +148,7 @@ pub trait Store: Send + Sync + 'static {
         &self,
         filter: QueryFilter,
         window: Window,
-    ) -> Result<Vec<OverviewEntry>, StoreError> {
+    ) -> Result<Vec<LabelOverview<'static>>, StoreError> {
         let answer = self.overview(OverviewRequest::whole(filter, window)).await?;
         Ok(answer.entries.iter().collect())
     }
@@ -159,6 +158,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Where the events of a query are; `None` when there is no such query.
     async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError>;
+
+    /// Where the events of queries are, in the order asked; `None` for one that is not there.
+    ///
+    /// # Errors
+    /// For all of them when one cannot be read.
+    async fn recordings(&self, ids: &[QueryId]) -> Result<Vec<Option<RecordingParts>>, StoreError>;
 
     /// Reads chunks by id, in that order; `None` for one that has been sealed or deleted meanwhile.
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
@@ -180,58 +185,71 @@ pub trait Store: Send + Sync + 'static {
     /// stays.
     async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError>;
 
-    /// Up to `limit` queries in the order they were first stored, after the place of the last one (`tie` of
-    /// its position).
-    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError>;
-
-    /// As [`Store::scan`], places and ids alone: also of queries of which nothing else can be read.
-    async fn query_ids(&self, after: Option<i64>, limit: usize) -> Result<Vec<(i64, QueryId)>, StoreError> {
-        let listed = self.scan(after, limit).await?;
-        Ok(listed.iter().map(|listed| (listed.position.tie, listed.query.query_id)).collect())
-    }
-
-    /// What a query was given: without it, nobody could tell that an event is missing. Of each stream, as many
-    /// events have been seen as its queries were given and no query keeps ([`Store::unkept`]).
-    ///
-    /// `None` when there is no such query, or a version stored it that did not count.
-    async fn account(&self, _id: QueryId) -> Result<Option<Account>, StoreError> {
-        Ok(None)
-    }
-
-    /// Queries as they are kept, in the order asked; `None` for one that is not there. Of one that is written to
-    /// meanwhile the account may be older than the rest.
-    ///
-    /// # Errors
-    /// For all of them when one cannot be read.
-    async fn kept(&self, ids: &[QueryId]) -> Result<Vec<Option<Kept>>, StoreError> {
-        let mut all = Vec::with_capacity(ids.len());
-        for id in ids {
-            let account = self.account(*id).await?;
-            let parts = self.recording(*id).await?;
-            all.push(parts.map(|parts| Kept { parts, account }));
-        }
-        Ok(all)
-    }
-
-    /// How many of the events seen of a stream no query keeps: they were of none, or of one that was deleted.
-    ///
-    /// `None` when there is no such stream, or a version began it that did not count.
-    async fn unkept(&self, _id: StreamId) -> Result<Option<u64>, StoreError> {
-        Ok(None)
-    }
-
-    /// What repairs found to be lost of a stream, in the order it was found. It outlives the queries: of those that
-    /// are gone, the events are among what no query keeps ([`Store::unkept`]).
-    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError>;
-
-    /// Takes over losses that were recorded elsewhere; those that are there already change nothing.
-    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError>;
-
     /// Writes what changes nothing: whether the store can be written to again after it was full.
     async fn probe(&self) -> Result<(), StoreError>;
 
-    /// Up to `limit` streams after the last one, in an order of the store's own.
-    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError>;
+    /// Up to `limit` runs that wait for their evaluation, in the order of their places, after a place.
+    async fn pending_runs(&self, after: Option<i64>, limit: usize) -> Result<Vec<PendingRun>, StoreError>;
+
+    /// Takes or renews the lease on evaluations for `ttl` from now: `false` when another holder has it. A store that
+    /// one process has for itself always gives it.
+    async fn evaluation_lease(&self, holder: &str, ttl: Duration) -> Result<bool, StoreError>;
+
+    /// Stores what evaluations found, moves issues by what they saw, and takes the runs they consumed out of the
+    /// inbox, whole or not at all; nothing, and `false`, when the holder does not have the lease. Followers of commits
+    /// are told of changes that are to be told ([`Heard::Found`](crate::Heard::Found)), and of issues that made a
+    /// transition ([`Heard::Issues`](crate::Heard::Issues)); where they are behind, they are not.
+    async fn record_evaluation(&self, evaluation: Evaluation) -> Result<bool, StoreError>;
+
+    /// What is known of the runs of a query; `None` when none was evaluated.
+    async fn query_history(&self, key: &QueryKey) -> Result<Option<QueryHistory>, StoreError>;
+
+    /// The revision of what is known of the runs of a query; `None` when none was evaluated.
+    async fn history_revision(&self, key: &QueryKey) -> Result<Option<HistoryRevision>, StoreError> {
+        Ok(self.query_history(key).await?.map(|history| history.revision()))
+    }
+
+    /// Up to `limit` queries of which runs were evaluated, after one, in an order of the store's own.
+    async fn evaluated_queries(
+        &self,
+        after: Option<QueryKey>,
+        limit: usize,
+    ) -> Result<Vec<QueryKey>, StoreError>;
+
+    /// Deletes what evaluations found of a query: its runs are evaluated anew, as those of a format without features
+    /// are. `false`, and nothing is done, without the lease.
+    async fn forget_evaluation(&self, holder: &str, key: &QueryKey) -> Result<bool, StoreError>;
+
+    /// Whether all queries were brought forward from a format without features: those of a new store are.
+    async fn is_brought_forward(&self) -> Result<bool, StoreError>;
+
+    /// Notes that all queries were brought forward.
+    async fn mark_brought_forward(&self) -> Result<(), StoreError>;
+
+    /// One page of the changes, in the order of [`ChangePlace`](crate::ChangePlace).
+    async fn changes(&self, request: ChangesRequest) -> Result<Vec<StoredChange>, StoreError>;
+
+    /// One change.
+    async fn change(&self, id: &str) -> Result<Option<StoredChange>, StoreError>;
+
+    /// One page of the issues, in the order of [`IssuePlace`](crate::IssuePlace).
+    async fn issues(&self, request: IssuesRequest) -> Result<Vec<Issue>, StoreError>;
+
+    /// One issue, with its transitions and notes.
+    async fn issue(&self, id: &str) -> Result<Option<IssueRecord>, StoreError>;
+
+    /// Moves an issue as it is in the store at that moment, and adds the transition, in one transaction. Followers of
+    /// commits are told ([`Heard::Issues`](crate::Heard::Issues)).
+    async fn move_issue(&self, id: &str, step: IssueStep, unix_ns: i64) -> Result<IssueMoved, StoreError>;
+
+    /// Adds a note to an issue.
+    async fn note_issue(&self, id: &str, note: Note) -> Result<NoteAdded, StoreError>;
+
+    /// Ids of up to `limit` muted issues whose time is over at `unix_ns`.
+    async fn mutes_due(&self, unix_ns: i64, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// How many issues there are of each kind and state; those of which there are none may be left out.
+    async fn issue_counts(&self) -> Result<Vec<IssueCount>, StoreError>;
 
     /// All tokens, by name.
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
@@ -241,9 +259,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// Takes a token out; `false` when there is none of that name.
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError>;
-
-    /// Judges the store's own structure: a sentence for each thing that is not as it should be.
-    async fn verify(&self) -> Result<Vec<String>, StoreError>;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

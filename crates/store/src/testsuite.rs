@@ -8,7 +8,7 @@
 //!
 //! #[async_trait]
 //! impl Harness for OnDisk {
-//!     async fn open(&self) -> Arc<dyn Store> { … }
+//!     async fn open(&self) -> Arc<dyn StoreAudit> { … }
 //! }
 //!
 //! queryscope_store::conformance_tests!(OnDisk);
@@ -17,13 +17,16 @@
 mod accounts;
 mod analysis;
 mod batch;
+mod changes;
 mod commits;
 mod counts;
+mod evaluation;
 mod facets;
 mod fields;
 mod front;
 mod groups;
 mod history;
+mod issues;
 mod list;
 mod memory;
 mod overview;
@@ -46,7 +49,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::store::Store;
+use crate::audit::StoreAudit;
 
 pub use batch::{BatchBuilder, batch, facts, line, query_id, seq, seqs, stream_id};
 pub use front::Front;
@@ -61,7 +64,12 @@ pub trait Harness: Send + Sync {
     ///
     /// # Panics
     /// When it cannot be opened.
-    async fn open(&self) -> Arc<dyn Store>;
+    async fn open(&self) -> Arc<dyn StoreAudit>;
+
+    /// Whether other processes may open the store at the same time.
+    fn is_shared(&self) -> bool {
+        false
+    }
 
     /// Random worlds a property is tried in, unless `PROPTEST_CASES` says otherwise.
     fn worlds(&self) -> u32 {
@@ -207,6 +215,7 @@ suite! { $
     }
     commits {
         each_commit_is_told_once_it_can_be_read
+        changes_of_queries_are_told_where_they_are_to_be
         only_what_is_new_is_told
         every_move_of_a_state_is_told
         refusals_tell_nothing
@@ -233,6 +242,7 @@ suite! { $
         two_filters_leave_their_own_field_open
         values_of_the_label_and_time_stay_listed
         no_value_is_a_value
+        versions_of_the_engine_are_counted_under_the_others
         a_search_is_left_out_of_facets
     }
     groups {
@@ -262,6 +272,40 @@ suite! { $
         overviews_are_of_what_the_filters_keep
         earlier_runs_are_of_what_the_filters_keep
         what_was_deleted_has_no_part
+    }
+    evaluation {
+        a_run_that_ends_waits_once
+        only_ended_runs_of_a_query_wait
+        a_refused_batch_leaves_nothing_to_evaluate
+        runs_wait_in_the_order_they_were_first_reported
+        the_runs_that_were_consumed_wait_no_longer
+        runs_of_many_at_once_wait_once_each
+        an_evaluation_is_stored_whole
+        the_last_runs_are_kept
+        evaluated_queries_are_listed_each_once
+        one_holder_evaluates_at_a_time
+        what_is_known_of_a_query_goes_with_its_last_run
+        what_is_known_of_a_query_can_be_forgotten
+        a_new_store_has_nothing_to_bring_forward
+    }
+    changes {
+        the_one_that_costs_the_most_comes_first
+        each_filter_of_changes
+        a_change_is_replaced_by_its_id
+        changes_that_are_long_over_are_deleted
+    }
+    issues {
+        an_evaluation_moves_issues_with_what_it_saw
+        people_move_issues
+        the_most_at_stake_comes_first
+        each_filter_of_issues
+        mutes_whose_time_is_over
+        notes_are_kept_in_their_order
+        moves_are_told
+        moves_at_once_lose_nothing
+        issues_go_with_the_last_run_of_their_query
+        issues_that_were_resolved_long_ago_go
+        issues_are_taken_over_once
     }
     questions {
         any_question_of_any_history

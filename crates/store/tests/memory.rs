@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use queryscope_store::Store;
+use queryscope_store::StoreAudit;
 use queryscope_store::testsuite::{Harness, MemoryStore};
 
 #[derive(Default)]
@@ -11,8 +11,12 @@ struct InMemory(MemoryStore);
 
 #[async_trait]
 impl Harness for InMemory {
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<dyn StoreAudit> {
         Arc::new(self.0.reopen())
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 }
 

@@ -52,6 +52,12 @@ impl Client {
         }
         Answer::of(request.send(batch)?)
     }
+
+    /// Asks a path for something, with a body of JSON.
+    pub fn ask(&self, path: &str, body: &Value) -> Result<Answer, ureq::Error> {
+        let request = self.agent.post(format!("{}{path}", self.url));
+        Answer::of(request.header("Content-Type", "application/json").send(body.to_string())?)
+    }
 }
 
 impl Client {

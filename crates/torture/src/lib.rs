@@ -1,7 +1,9 @@
 //! Everything that can happen to a service, and senders that remember what it told them.
 //!
 //! The senders ([`Traffic`]) keep what was acknowledged; `queryscope check` judges the data folder against it after
-//! each kill, loss of power, full disk or failing call. docs/reliability.md says what is covered and how.
+//! each kill, loss of power, full disk or failing call. docs/internals/reliability.md says what is covered and how.
+
+#![expect(clippy::disallowed_methods, reason = "it waits for real processes")]
 
 mod binary;
 mod cli;

@@ -1,4 +1,4 @@
-//! `queryscope-torture`: see `--help` and docs/reliability.md.
+//! `queryscope-torture`: see `--help` and docs/internals/reliability.md.
 
 fn main() -> std::process::ExitCode {
     queryscope_torture::main()

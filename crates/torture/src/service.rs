@@ -13,7 +13,8 @@ use crate::binary::Binary;
 use crate::http::{Answer, Client};
 use crate::traffic::Address;
 
-/// Who is not ready by then hangs. What is promised of a start is judged where it is measured, in row `crash`.
+/// A service that is not ready by then hangs. What is promised of a start is judged where it is measured, in row
+/// `crash`.
 const READY_WITHIN: Duration = Duration::from_mins(1);
 /// A start that is traced has longer.
 const READY_WITHIN_TRACED: Duration = Duration::from_mins(2);

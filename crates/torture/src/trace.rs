@@ -182,7 +182,11 @@ mod tests {
 
     #[test]
     fn a_call_in_two_parts_ends_where_its_second_part_is() {
-        let trace = "1 1.5 fdatasync(3<\\x2f\\x61> <unfinished ...>\n2 1.6 rename(\"\\x62\", \"\\x63\") = 0\n1 1.7 <... fdatasync resumed>) = 0\n2 1.8 fsync(5</b> <unfinished ...>\n2 1.9 +++ killed by SIGKILL +++\n";
+        let trace = "1 1.5 fdatasync(3<\\x2f\\x61> <unfinished ...>\n\
+            2 1.6 rename(\"\\x62\", \"\\x63\") = 0\n\
+            1 1.7 <... fdatasync resumed>) = 0\n\
+            2 1.8 fsync(5</b> <unfinished ...>\n\
+            2 1.9 +++ killed by SIGKILL +++\n";
         let calls = calls(trace).expect("a trace");
         let order: Vec<_> =
             calls.iter().map(|call| (call.name.as_str(), call.begun, call.ended, call.result)).collect();

@@ -10,9 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::offer::{Lanes, Offered, Senders};
-use super::{MEMORY_MAX_MB, Plan};
+use super::{MEMORY_MAX_MB, Options};
 use crate::bare::Bare;
-use crate::body::{PoolPlan, Ready, pool};
+use crate::body::{PoolOptions, Ready, pool};
 use crate::clock;
 use crate::cores::Cores;
 use crate::process::{cpu_seconds, memory_peak_mb};
@@ -35,21 +35,22 @@ struct Run {
     service_cpu_s: f64,
 }
 
-/// Looks for the full rate of W3 with as many connections as W3 has, then offers three times that: first by senders that
-/// go on whatever they are told, then by such as the specification has. The full rate is looked for again at the end, and
-/// the mean of both counts: what a machine does may differ by a third between two halves of a minute.
+/// Looks for the full rate of W3 with as many connections as W3 has, then offers three times that: first by
+/// senders that go on whatever they are told, then by such as the specification has. The full rate is looked for
+/// again at the end, and the mean of both counts: what a machine does may differ by a third between two halves of
+/// a minute.
 ///
 /// # Errors
 /// When a service does not start, or answers anything but 202 and 503.
-pub(super) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
+pub(super) fn run(shapes: &Shapes, options: &Options) -> Result<Vec<Row>> {
     let cores = Cores::divided()?;
-    let server = cores.as_service(|| Server::start(&plan.binary, &plan.folder, plan.seed))?;
+    let server = cores.as_service(|| Server::start(&options.binary, &options.folder, options.seed))?;
     let bare = cores.as_service(|| Bare::start(0))?;
     let ready = |lanes: usize, requests: f64, seed: u64| {
         let per_lane = (requests / lanes as f64).ceil() as usize;
         let now_unix_ns = clock::unix_ns();
-        let plan = PoolPlan { workload: Workload::W3, lanes, per_lane, seed, now_unix_ns };
-        pool(shapes, from_ref(&server.target), plan)
+        let options = PoolOptions { workload: Workload::W3, lanes, per_lane, seed, now_unix_ns };
+        pool(shapes, from_ref(&server.target), options)
     };
     let against = |(address, pid), pool: &[Ready], every, duration, senders| {
         let lanes = Lanes::open(address, pool.len())?;
@@ -61,9 +62,9 @@ pub(super) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
     };
     let (service, floor) = ((server.target.address, server.pid()), (bare.target.address, bare.pid()));
 
-    let full = FULL.min(plan.duration);
+    let full = FULL.min(options.duration);
     let unpaced = |rate: f64, seed| {
-        ready(Workload::W3.connections(), rate * full.as_secs_f64(), plan.seed.wrapping_add(seed))
+        ready(Workload::W3.connections(), rate * full.as_secs_f64(), options.seed.wrapping_add(seed))
     };
     let pool = unpaced(Workload::W3.pool_rate(), 0)?;
     let before = against(service, &pool, Duration::ZERO, full, Senders::Impatient)?;
@@ -72,13 +73,13 @@ pub(super) fn run(shapes: &Shapes, plan: &Plan) -> Result<Vec<Row>> {
 
     let rate = before.good_per_s() * TIMES;
     let every = Duration::from_secs_f64(CONNECTIONS as f64 / rate);
-    let requests = rate * plan.duration.as_secs_f64();
-    let pool = ready(CONNECTIONS, requests, plan.seed.wrapping_add(1))?;
-    let mut over = against(service, &pool, every, plan.duration, Senders::Impatient)?;
-    let floor_over = against(floor, &pool, every, plan.duration, Senders::Impatient)?;
+    let requests = rate * options.duration.as_secs_f64();
+    let pool = ready(CONNECTIONS, requests, options.seed.wrapping_add(1))?;
+    let mut over = against(service, &pool, every, options.duration, Senders::Impatient)?;
+    let floor_over = against(floor, &pool, every, options.duration, Senders::Impatient)?;
     drop(pool);
-    let pool = ready(CONNECTIONS, requests, plan.seed.wrapping_add(2))?;
-    let mut patient = against(service, &pool, every, plan.duration, Senders::Patient)?;
+    let pool = ready(CONNECTIONS, requests, options.seed.wrapping_add(2))?;
+    let mut patient = against(service, &pool, every, options.duration, Senders::Patient)?;
     drop(pool);
     let pool = unpaced(rate, 3)?;
     let after = against(service, &pool, Duration::ZERO, full, Senders::Impatient)?;

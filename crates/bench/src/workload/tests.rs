@@ -45,7 +45,7 @@ fn read(body: &Body) -> Read {
 }
 
 fn bodies(workload: Workload, lane: u64, count: usize) -> Vec<Body> {
-    let shapes = Shapes::of(captures::of_repository()).expect("all shapes");
+    let shapes = Shapes::from_captures(captures::of_repository()).expect("all shapes");
     shapes.bodies(workload, lane, 5, NOW_UNIX_NS).take(count).collect()
 }
 

@@ -133,7 +133,7 @@ impl Followed {
         let core = Core::start(Arc::new(settings(Memory::default())), host, false).expect("threads");
         let outbox = Arc::new(Outbox::new(1 << 20));
         let registry = Arc::new(Registry::new(followed_max));
-        let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
+        let stream = Stream { id: StreamId::new(uuid::Uuid::nil()), pid: 1, forked: false };
         let opened = BatchWriter::new(None, &process(&core.settings, &stream, &*core.host)).expect("neutral");
         let problems = Arc::new(Problems::default());
         let outboxes = [(Redaction::none(), Arc::clone(&outbox))];

@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::rotating::{Pieces, Rotating, Settings};
 use crate::exporter::{Answer, Batch, Delivery, Exporter, StartError, Stream};
 
@@ -45,7 +42,7 @@ struct ProfilesDelivery {
 impl Delivery for ProfilesDelivery {
     fn deliver(&mut self, batch: &Batch<'_>, _deadline: Option<Instant>) -> Answer {
         let mut lines = Vec::new();
-        for profile in batch.events.iter().filter_map(|event| finished_profile(event)) {
+        for profile in batch.finished_profiles() {
             lines.extend_from_slice(profile.as_bytes());
             lines.push(b'\n');
         }
@@ -60,17 +57,4 @@ impl Delivery for ProfilesDelivery {
             },
         }
     }
-}
-
-/// The profile of a `query.finished` event, as it stands in its line.
-fn finished_profile(line: &[u8]) -> Option<&str> {
-    #[derive(Deserialize)]
-    struct Finished<'a> {
-        r#type: &'a str,
-        #[serde(borrow)]
-        profile: Option<&'a RawValue>,
-    }
-
-    let event: Finished<'_> = serde_json::from_slice(line).ok()?;
-    event.profile.filter(|_| event.r#type == "query.finished").map(RawValue::get)
 }

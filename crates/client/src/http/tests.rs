@@ -73,7 +73,7 @@ impl Sender {
         let wait = self.lane.due(now).expect("something waits").saturating_duration_since(now);
         self.host.advance(wait);
         let in_time = self.in_time.pop_front().unwrap_or(true);
-        self.lane.deliver(&self.host, (!in_time).then(|| Instant::now() + HANG_TIMEOUT));
+        self.lane.deliver(&self.host, (!in_time).then(|| crate::now() + HANG_TIMEOUT));
         wait
     }
 
@@ -304,7 +304,7 @@ fn the_timeout_is_the_exporters_or_what_is_left_before_the_end() {
     let server = Server::start([Act::Hang, Act::Hang]);
     let mut sender = Sender::to(&server.url);
     sender.push(1);
-    sender.lane.deliver(&sender.host, Some(Instant::now() + HANG_TIMEOUT));
+    sender.lane.deliver(&sender.host, Some(crate::now() + HANG_TIMEOUT));
     let exporter = HttpExporter::new(&server.url).token("secret").timeout(HANG_TIMEOUT);
     let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
     let mut delivery = exporter.open(&stream).expect("an address and a token");

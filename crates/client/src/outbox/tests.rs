@@ -11,7 +11,7 @@ fn entry(seq: u64, bytes: usize, is_sample: bool, made: Instant) -> Entry {
 /// Fills an outbox: bytes of an event and whether it is a sample.
 fn filled(max_bytes: usize, events: &[(usize, bool)]) -> Outbox {
     let outbox = Outbox::new(max_bytes);
-    let now = Instant::now();
+    let now = crate::now();
     for (at, (bytes, is_sample)) in events.iter().enumerate() {
         outbox.push(entry(at as u64 + 2, *bytes, *is_sample, now));
     }
@@ -30,8 +30,8 @@ fn samples_go_first_then_the_oldest() {
     let events = [(30, OTHER), (30, SAMPLE), (30, OTHER), (30, SAMPLE)];
     let outbox = filled(100, &events);
     assert_eq!(outbox.stats().dropped.overflow, 1);
-    outbox.push(entry(6, 30, OTHER, Instant::now()));
-    outbox.push(entry(7, 30, OTHER, Instant::now()));
+    outbox.push(entry(6, 30, OTHER, crate::now()));
+    outbox.push(entry(7, 30, OTHER, crate::now()));
     assert_eq!(seqs(&outbox.take(1_000, None)), [4, 6, 7], "both samples went before the oldest did");
 }
 
@@ -39,9 +39,9 @@ fn samples_go_first_then_the_oldest() {
 fn an_event_that_can_not_fit_costs_no_other_its_place() {
     let outbox = filled(100, &[(40, OTHER), (101, OTHER)]);
     assert_eq!(seqs(&outbox.take(1_000, None)), [2]);
-    assert!(!outbox.push(entry(4, 20, OTHER, Instant::now())));
-    assert!(outbox.push(entry(5, 61, OTHER, Instant::now())), "40 bytes are on their way");
-    assert!(!outbox.push(entry(6, 40, OTHER, Instant::now())));
+    assert!(!outbox.push(entry(4, 20, OTHER, crate::now())));
+    assert!(outbox.push(entry(5, 61, OTHER, crate::now())), "40 bytes are on their way");
+    assert!(!outbox.push(entry(6, 40, OTHER, crate::now())));
     assert_eq!(seqs(&outbox.take(1_000, None)), [4, 6]);
     assert_eq!(outbox.stats().dropped.overflow, 2);
 }
@@ -70,7 +70,7 @@ fn a_batch_holds_so_many_bytes_or_one_event_and_ends_where_it_is_told() {
 #[test]
 fn what_is_older_than_ten_minutes_expires() {
     let outbox = Outbox::new(1_000);
-    let begin = Instant::now();
+    let begin = crate::now();
     outbox.push(entry(2, 10, OTHER, begin));
     outbox.push(entry(3, 10, SAMPLE, begin));
     outbox.push(entry(4, 10, SAMPLE, begin + Duration::from_secs(1)));
@@ -86,7 +86,7 @@ fn what_is_settled_after_the_end_was_counted_at_the_end() {
     let taken = outbox.take(10, None);
     outbox.close(DropReason::Exit);
     outbox.settle(taken, Fate::Sent);
-    outbox.push(entry(9, 10, OTHER, Instant::now()));
+    outbox.push(entry(9, 10, OTHER, crate::now()));
     outbox.close(DropReason::Forbidden);
     let stats = outbox.stats();
     assert_eq!((stats.enqueued, stats.sent, stats.queued, stats.dropped.exit), (3, 0, 0, 3));
@@ -118,7 +118,7 @@ proptest! {
     fn the_counts_add_up_whatever_happens(steps in steps()) {
         let max_bytes = 100;
         let outbox = Outbox::new(max_bytes);
-        let begin = Instant::now();
+        let begin = crate::now();
         let (mut seq, mut in_flight) = (1, Vec::new());
         for step in steps {
             match step {

@@ -21,7 +21,7 @@ fn shared(query: Query) -> Shared {
     Shared {
         id: QueryId::new(Uuid::nil()),
         query,
-        started: Instant::now(),
+        started: crate::now(),
         started_unix_ns: 5,
         source: Arc::new(Nothing),
         ended: OnceLock::new(),

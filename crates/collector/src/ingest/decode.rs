@@ -1,10 +1,11 @@
 //! From a body to packed events, on threads of their own where it takes long.
 
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::bufread::MultiGzDecoder;
+use parking_lot::Mutex;
 use queryscope_protocol::limits::MAX_BATCH_BYTES;
 use queryscope_store::Packer;
 use tokio::sync::Semaphore;
@@ -16,7 +17,7 @@ use crate::error::ApiError;
 /// [`INLINE_BATCH_BYTES`]: that takes less time than handing them over.
 const INLINE_BODY_BYTES: usize = 16 << 10;
 const INLINE_BATCH_BYTES: usize = 256 << 10;
-/// Batches up to this size are decoded as many at a time as there are cores; a bench keeps its buffer up to it.
+/// Batches up to this size are decoded as many at a time as there are cores; a buffer of this size is kept.
 const COMMON_BATCH_BYTES: usize = 4 << 20;
 /// Larger batches that are decoded at a time, on any machine.
 const LARGE_BATCHES_MAX: usize = 2;
@@ -34,12 +35,12 @@ pub(crate) enum Coding {
 pub(crate) struct Decoders {
     common: Arc<Semaphore>,
     large: Arc<Semaphore>,
-    benches: Mutex<Vec<Bench>>,
+    scratch: Mutex<Vec<ScratchBuffers>>,
 }
 
 /// What decoding one batch needs and the next can use again.
 #[derive(Debug, Default)]
-struct Bench {
+struct ScratchBuffers {
     inflated: Vec<u8>,
     packer: Packer,
 }
@@ -55,7 +56,7 @@ impl Decoders {
         Self {
             common: Arc::new(Semaphore::new(parallel)),
             large: Arc::new(Semaphore::new(LARGE_BATCHES_MAX)),
-            benches: Mutex::default(),
+            scratch: Mutex::default(),
         }
     }
 
@@ -100,20 +101,20 @@ impl Decoders {
         limit: usize,
         received_unix_ns: i64,
     ) -> Option<Result<Packed, ApiError>> {
-        let mut bench = self.benches.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut buffers = self.scratch.lock().pop().unwrap_or_default();
         let result = match coding {
             Coding::Plain if body.len() > limit => None,
-            Coding::Plain => Some(pack(body, &mut bench.packer, received_unix_ns)),
-            Coding::Gzip => match inflate(body, limit, &mut bench.inflated) {
-                Ok(Inflated::Whole) => Some(pack(&bench.inflated, &mut bench.packer, received_unix_ns)),
+            Coding::Plain => Some(pack(body, &mut buffers.packer, received_unix_ns)),
+            Coding::Gzip => match inflate(body, limit, &mut buffers.inflated) {
+                Ok(Inflated::Whole) => Some(pack(&buffers.inflated, &mut buffers.packer, received_unix_ns)),
                 Ok(Inflated::OverLimit) => None,
                 Err(error) => Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")))),
             },
         };
-        if bench.inflated.capacity() > COMMON_BATCH_BYTES + 1 {
-            bench.inflated = Vec::new();
+        if buffers.inflated.capacity() > COMMON_BATCH_BYTES + 1 {
+            buffers.inflated = Vec::new();
         }
-        self.benches.lock().unwrap_or_else(PoisonError::into_inner).push(bench);
+        self.scratch.lock().push(buffers);
         result
     }
 }

@@ -1,4 +1,7 @@
-//! The handler of `POST /v1/events`.
+//! The handler of `POST /v1/events`: here a batch is acknowledged.
+//!
+//! `answer` reads the request, `accept` decodes, checks and packs the batch, `commit` gives it to the store. Once the
+//! store has returned, `events` answers 202. A sender that goes away does not undo a commit.
 
 use std::sync::Arc;
 
@@ -9,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use queryscope_protocol::QueryId;
-use queryscope_store::{Committed, StoreError, StreamBatch};
+use queryscope_store::{Committed, Facts, StoreError, StreamBatch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -57,17 +60,26 @@ pub(crate) struct EventsAnswer {
     request_body(
         content = String,
         content_type = "application/x-ndjson",
-        description = "At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, of at most 65536 queries"
+        description = "At most 8 MiB as sent, also without Content-Encoding, and 64 MiB decompressed, \
+            of at most 65536 queries"
     ),
     responses(
         (status = 202, description = "Every event is stored", body = EventsAnswer),
-        (status = 400, description = "Not valid gzip, not events@1, or a query of another stream: drop the batch", body = ErrorBody),
+        (
+            status = 400,
+            description = "Not valid gzip, not events@1, or a query of another stream: drop the batch",
+            body = ErrorBody
+        ),
         (status = 401, description = "The token is missing or wrong", body = ErrorBody),
         (status = 403, description = "The stream belongs to another project", body = ErrorBody),
         (status = 408, description = "The body did not arrive in time", body = ErrorBody),
         (status = 413, description = "Too large: split the batch", body = ErrorBody),
         (status = 415, description = "A Content-Encoding other than gzip or identity", body = ErrorBody),
-        (status = 503, description = "Storing failed, or too much is in flight: send again after Retry-After", body = ErrorBody),
+        (
+            status = 503,
+            description = "Storing failed, or too much is in flight: send again after Retry-After",
+            body = ErrorBody
+        ),
     )
 )]
 pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -109,6 +121,9 @@ pub(crate) async fn accept(
         return Err(spent());
     }
     let repeated = packed.repeated;
+    let has_ended = |facts: &Facts| facts.label.is_some();
+    let ended =
+        packed.parts.iter().filter(|part| part.report.finished.as_ref().is_some_and(has_ended)).count();
     let committed = if packed.parts.is_empty() && packed.loose.is_empty() {
         Committed::default()
     } else {
@@ -122,6 +137,9 @@ pub(crate) async fn accept(
         commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?
     };
     app.committed.notify_one();
+    if ended > 0 {
+        app.evaluation.ended(ended as u64);
+    }
     let duplicates = committed.duplicates + repeated;
     app.metrics.stored(committed.accepted, duplicates);
     if duplicates > 0 {

@@ -64,7 +64,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Json<Health> {
 /// What cannot be reached or is too much, and what that means; nothing of why, which is in the log.
 fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     let now = app.clock.steady_ms();
-    let store = app.store_needed.away(now).or((!store_answers).then_some(Duration::ZERO));
+    let store = app.store_health.away(now).or((!store_answers).then_some(Duration::ZERO));
     let store = store.map(|away| {
         format!(
             "the store cannot be reached for {} s: events are answered 503 and sent again",
@@ -81,7 +81,7 @@ fn reasons(app: &App, store_answers: bool) -> Vec<String> {
     // Where nothing can be stored, nothing is kept meanwhile.
     let stores = store.is_none() && displaced.is_none() && full.is_none();
     let kept = if stores { "events are kept in the store meanwhile, " } else { "" };
-    let recordings = app.recordings_needed.away(now).map(|away| {
+    let recordings = app.recordings_health.away(now).map(|away| {
         format!(
             "the recordings cannot be reached for {} s: {kept}recordings that lie there cannot be read",
             away.as_secs()

@@ -1,4 +1,10 @@
-//! Looks whether recordings can be reached, so that this is known before a reader or the sealer finds out.
+//! Whether the recordings (a bucket or a folder) can be reached.
+//!
+//! Problem: a bucket that is away would be noticed by the next reader or by the sealer alone.
+//!
+//! Mechanism: the job asks for a page of names every 30 s, and every 2 s while that fails. What reads and writes of
+//! others show counts, too ([`note`]). The state is in `App::recordings_health`: health and metrics tell it, the log
+//! tells its changes, and the sealer is woken when the recordings are back.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -9,7 +15,7 @@ use queryscope_recordings::RecordingError;
 use queryscope_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::{pause, turn};
+use super::{pause, recordings_lock};
 use crate::app::App;
 
 /// What this machine decides is looked at so often: it costs two calls of the system.
@@ -24,9 +30,9 @@ pub(crate) const FULL_FOR: Duration = Duration::from_mins(2);
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut asked = None::<Instant>;
     loop {
-        let away = app.recordings_needed.away(app.clock.steady_ms()).is_some();
+        let away = app.recordings_health.away(app.clock.steady_ms()).is_some();
         let every = if away { ASK_AGAIN } else { ASK_EVERY };
-        if let Err(error) = turn::possible(&app.settings) {
+        if let Err(error) = recordings_lock::possible(&app.settings) {
             failed(&app, &error.into());
             asked = None;
         } else if asked.is_none_or(|at| at.elapsed() >= every) {
@@ -34,7 +40,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
                 () = stop.cancelled() => return,
                 reached = app.recordings.reach() => reached,
             };
-            asked = Some(Instant::now());
+            asked = Some(queryscope_store::now());
             reached.map_or_else(|error| failed(&app, &error), |()| self::reached(&app));
         }
         if !pause(LOOK_HERE_EVERY, &stop).await {
@@ -57,7 +63,7 @@ pub(super) fn note(app: &App, error: Option<&RecordingError>) {
 }
 
 fn reached(app: &App) {
-    if let Some(away) = app.recordings_needed.reached(app.clock.steady_ms()) {
+    if let Some(away) = app.recordings_health.reached(app.clock.steady_ms()) {
         tracing::info!(away_s = away.as_secs(), "the recordings can be reached again");
         app.reached.notify_one();
     }
@@ -71,7 +77,7 @@ fn failed(app: &App, error: &RecordingError) {
         if app.recordings_room.refused(now) {
             tracing::warn!(error = cause, "there is no room for recordings; events are kept in the store");
         }
-    } else if app.recordings_needed.failed(now) {
+    } else if app.recordings_health.failed(now) {
         tracing::warn!(
             error = cause,
             "the recordings cannot be reached; events are kept in the store until they can"

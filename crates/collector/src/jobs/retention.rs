@@ -1,4 +1,4 @@
-//! Deletes queries that are too old, with their recordings.
+//! Deletes runs that are too old, with their recordings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use queryscope_recordings::RecordingError;
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
-use super::turn::Turns;
+use super::recordings_lock::RecordingsLock;
 use crate::app::App;
 use crate::clock::Steps;
 
@@ -20,14 +20,17 @@ const ROUND: usize = 256;
 /// was written then is no longer on its way into the store.
 const SWEEP_MARGIN: Duration = Duration::from_hours(24);
 
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<RecordingsLock>) {
     let Some(keep) = app.settings.keep else { return };
     let mut steps = Steps::default();
     loop {
         if stepped(&app, &mut steps) {
-            tracing::info!("the clock has stepped: for an hour no old queries are deleted");
-        } else if let Err(error) = delete_old(&app, &stop, &turns, keep).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "old queries could not be deleted");
+            tracing::info!("the clock has stepped: for an hour no old runs are deleted");
+        } else if let Err(error) = delete_old(&app, &stop, &lock, keep).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old runs, or recordings of deleted ones, could not be deleted; it is tried again later"
+            );
         }
         if !pause(LOOK_EVERY, &stop).await {
             return;
@@ -44,28 +47,40 @@ fn stepped(app: &App, steps: &mut Steps) -> bool {
 async fn delete_old(
     app: &App,
     stop: &CancellationToken,
-    turns: &Turns,
+    lock: &RecordingsLock,
     keep: Duration,
 ) -> Result<(), RecordingError> {
     let age = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let before = app.clock.unix_ns().saturating_sub(age(keep));
-    let mut total = 0;
+    let counted = app.metrics.deleted.get();
+    let outcome = delete_before(app, stop, lock, before).await;
+    let total = app.metrics.deleted.get() - counted;
+    if total > 0 {
+        tracing::info!(total, "old runs deleted");
+    }
+    outcome?;
+    let Some(_guard) = lock.take(stop).await else { return Ok(()) };
+    app.recordings.sweep(app.store.as_ref(), before.saturating_sub(age(SWEEP_MARGIN))).await?;
+    Ok(())
+}
+
+async fn delete_before(
+    app: &App,
+    stop: &CancellationToken,
+    lock: &RecordingsLock,
+    before: i64,
+) -> Result<(), RecordingError> {
     while !stop.is_cancelled() {
-        let Some(_turn) = turns.take(stop).await else { break };
+        let Some(_guard) = lock.take(stop).await else { break };
         let deleted = app.store.delete_before(before, ROUND).await.inspect_err(|error| app.watch(error))?;
+        // They are gone whatever becomes of their recordings, which a later sweep finds.
+        app.metrics.deleted.inc_by(deleted.len() as u64);
         for path in deleted.iter().filter_map(|query| query.sealed_path.as_deref()) {
             app.recordings.delete(path).await?;
         }
-        app.metrics.deleted.inc_by(deleted.len() as u64);
-        total += deleted.len();
         if deleted.len() < ROUND {
             break;
         }
     }
-    if total > 0 {
-        tracing::info!(total, "old queries deleted");
-    }
-    let Some(_turn) = turns.take(stop).await else { return Ok(()) };
-    app.recordings.sweep(app.store.as_ref(), before.saturating_sub(age(SWEEP_MARGIN))).await?;
     Ok(())
 }

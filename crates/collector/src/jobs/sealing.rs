@@ -1,15 +1,19 @@
-//! Turns the chunks of ended queries into recordings.
+//! Seals ended runs: joins the chunks of each into a recording, and deletes the chunks.
 //!
-//! Nobody waits for it: until then a recording is read from its chunks. So it gives way to ingest: it starts
-//! once nothing has been committed for a moment, or once it has put this off for long enough, and while
-//! requests keep coming it works a small part of the time; a larger one, half of it at most, the longer more wait than it
-//! gets done, for chunks must not pile up for ever. While batches are refused it stands back altogether, for a while.
+//! Problem: chunks must not pile up, but to write a recording durably takes syncs and CPU that ingest needs, too. No
+//! reader waits for it: until then a recording is read from its chunks.
+//!
+//! Mechanism: the sealer works in rounds of up to 64 recordings. A round begins when nothing has been committed for
+//! half a second, or when the pause of `pace.rs` is over. The pause shrinks while rounds are full, until sealing works
+//! half of the time. While batches are refused, the sealer waits, for a minute in all. When the bucket or folder of the
+//! recordings is away, the chunks stay in the store: the next round comes after 2 s, 4 s … 60 s, or as soon as
+//! `reach.rs` reaches the recordings again. ADR 14 has the reasons.
 
 mod pace;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use queryscope_protocol::QueryId;
 use queryscope_recordings::{RecordingError, SealRound};
@@ -17,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::pace::Pace;
-use super::turn::Turns;
+use super::recordings_lock::RecordingsLock;
 use super::{pause, reach};
 use crate::app::App;
 
@@ -32,7 +36,7 @@ const FAILURE_PAUSE_MAX: Duration = Duration::from_mins(1);
 /// Queries that are passed over at most; then all are tried again.
 const SKIPPED_MAX: usize = 1024;
 
-pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<RecordingsLock>) {
     let mut skip = HashSet::new();
     let mut failure_pause = FAILURE_PAUSE;
     let mut pace = Pace::default();
@@ -43,7 +47,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns
             () = stop.cancelled() => return,
             () = app.committed.notified() => {}
         }
-        while let Some((round, took)) = wait_and_seal(&app, &stop, &turns, &mut pace, &skip).await {
+        while let Some((round, took)) = wait_and_seal(&app, &stop, &lock, &mut pace, &skip).await {
             let full = round.as_ref().is_ok_and(|round| round.full);
             pace.after(full, took);
             if note(&app, round, &mut skip) {
@@ -77,11 +81,11 @@ async fn pause_unless_reached(app: &App, duration: Duration, stop: &Cancellation
 async fn wait_and_seal(
     app: &Arc<App>,
     stop: &CancellationToken,
-    turns: &Turns,
+    lock: &RecordingsLock,
     pace: &mut Pace,
     skip: &HashSet<QueryId>,
 ) -> Option<(Result<SealRound, RecordingError>, Duration)> {
-    let begun = Instant::now();
+    let begun = queryscope_store::now();
     while begun.elapsed() < pace.pause {
         tokio::select! {
             () = stop.cancelled() => return None,
@@ -94,8 +98,8 @@ async fn wait_and_seal(
             return None;
         }
     }
-    let _turn = turns.take(stop).await?;
-    let begun = Instant::now();
+    let _guard = lock.take(stop).await?;
+    let begun = queryscope_store::now();
     let threads = app.background.handle().clone();
     let (app, skip) = (Arc::clone(app), skip.clone());
     let round = async move { app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, &skip).await };
@@ -117,6 +121,12 @@ fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<
         }
     };
     app.metrics.sealed.inc_by(round.sealed as u64);
+    tracing::debug!(
+        sealed = round.sealed,
+        failed = round.failed.len(),
+        full = round.full,
+        "a round was sealed"
+    );
     let unavailable = |error: &RecordingError| matches!(error, RecordingError::Unavailable(_));
     let away = round.failed.iter().map(|(_, error)| error).find(|error| unavailable(error));
     let away = away.filter(|_| round.sealed == 0);

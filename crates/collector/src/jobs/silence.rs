@@ -1,4 +1,4 @@
-//! Ends queries of which nothing has been heard for too long.
+//! Ends running runs as unfinished when nothing has been heard of them for too long.
 //!
 //! It asks the store to write at least once a second, so it is also what finds out, while nobody sends, whether the
 //! store can be reached, has room, and is where it was.
@@ -44,7 +44,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
         };
         let now = app.clock.steady_ms();
         if ended.is_ok()
-            && let Some(away) = app.store_needed.reached(now)
+            && let Some(away) = app.store_health.reached(now)
         {
             tracing::info!(away_s = away.as_secs(), "the store can be reached again");
         }
@@ -61,7 +61,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
         match ended {
             Ok(0) => {}
             Ok(ended) => {
-                tracing::info!(ended, "queries fell silent and are unfinished");
+                tracing::info!(ended, "runs fell silent and are unfinished");
                 app.committed.notify_one();
             }
             Err(error) => {
@@ -76,9 +76,9 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
                     app.failed.cancel();
                 }
                 let is_told = matches!(error, StoreError::Displaced(_) | StoreError::Full(_));
-                if !is_told && app.store_needed.failed(now) {
+                if !is_told && app.store_health.failed(now) {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "silent queries could not be ended: the store cannot be reached");
+                    tracing::warn!(error, "silent runs could not be ended: the store cannot be reached");
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
-use super::turn::Turns;
+use super::recordings_lock::RecordingsLock;
 use crate::app::App;
 
 /// So long after its start a service looks first, so that one that is restarted all the time looks, too, and
@@ -18,14 +18,19 @@ const KEPT: Duration = Duration::from_hours(24);
 /// Queries that began in this time before are looked at: one that is sealed anew is hardly ever older.
 const LOOK_BACK: Duration = Duration::from_hours(8 * 24);
 
-pub(super) async fn run(app: Arc<App>, stop: CancellationToken, turns: Arc<Turns>, first_after: Duration) {
+pub(super) async fn run(
+    app: Arc<App>,
+    stop: CancellationToken,
+    lock: Arc<RecordingsLock>,
+    first_after: Duration,
+) {
     if !app.recordings.is_shared() {
         return;
     }
     let mut every = first_after;
     while pause(every, &stop).await {
         every = LOOK_EVERY;
-        let Some(_turn) = turns.take(&stop).await else { return };
+        let Some(_guard) = lock.take(&stop).await else { return };
         let now = app.clock.unix_ns();
         let ago = |time: Duration| now.saturating_sub(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         let sweep = app.recordings.sweep_versions(app.store.as_ref(), ago(LOOK_BACK)..=now, ago(KEPT));

@@ -1,10 +1,12 @@
-//! What is known of the running queries, and the messages that come of what changes.
+//! What is known of the running runs, and the messages that come of what changes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use queryscope_diagnosis::Change;
+use queryscope_issues::Issue;
 use queryscope_protocol::QueryId;
 use queryscope_store::Query;
 use serde::Serialize;
@@ -58,7 +60,7 @@ impl Running {
     fn new(query: Query, progress: Progress) -> Self {
         Self {
             started_unix_ns: query.started_unix_ns,
-            tags: Arc::new(Tags::of(&query)),
+            tags: Arc::new(Tags::new(&query)),
             summary: summary(query).into(),
             progress,
         }
@@ -110,7 +112,7 @@ impl Board {
     /// A query that was running has ended.
     pub(super) fn ended(&mut self, query: Query, readers: usize) {
         let known = self.running.remove(&query.query_id);
-        let tags = Arc::new(Tags::of(&query));
+        let tags = Arc::new(Tags::new(&query));
         let before = known.map(|known| known.tags).filter(|before| *before != tags);
         self.say("query", &summary(query), Some(tags), before);
         self.pace.seen(readers);
@@ -120,7 +122,7 @@ impl Board {
     /// instead.
     pub(super) fn ended_unseen(&mut self, query: Query, now: Instant, readers: usize) {
         if self.pace.unseen(now, readers) {
-            let tags = Arc::new(Tags::of(&query));
+            let tags = Arc::new(Tags::new(&query));
             self.say("query", &summary(query), Some(tags), None);
         } else {
             self.omitted += 1;
@@ -141,6 +143,18 @@ impl Board {
             self.say("pulse", &json(&pulse), Some(tags), None);
             self.pace.seen(readers);
         }
+    }
+
+    /// A change of a query was found, or moved on.
+    pub(super) fn found(&mut self, change: &Change, readers: usize) {
+        self.say("change", &json(change), Some(Arc::new(Tags::from_change(change))), None);
+        self.pace.seen(readers);
+    }
+
+    /// An issue has made a transition.
+    pub(super) fn moved(&mut self, issue: &Issue, readers: usize) {
+        self.say("issue", &json(issue), Some(Arc::new(Tags::from_issue(issue))), None);
+        self.pace.seen(readers);
     }
 
     /// Takes what goes out now.

@@ -1,4 +1,4 @@
-//! What a chunk's events say about how far their query is.
+//! What a chunk's events say about how far their run is.
 
 use queryscope_insights::user_code;
 use queryscope_insights::vocabulary::counters::BUSY;

@@ -1,9 +1,10 @@
-//! Which queries a reader of `/api/live` follows.
+//! Which runs a reader of `/api/live` follows.
 
+use queryscope_diagnosis::Change;
+use queryscope_issues::Issue;
 use queryscope_store::{Is, Query, QueryFilter};
 
-use crate::error::ApiError;
-use crate::read::{Params, source_filter};
+use crate::read::SourceFilters;
 
 /// What filters look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +17,29 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    pub(super) fn of(query: &Query) -> Self {
+    /// A change of one host is of that host; any other of none.
+    pub(super) fn from_change(change: &Change) -> Self {
+        Self {
+            project: change.project.clone().unwrap_or_default(),
+            service: change.service.clone(),
+            environment: change.environment.clone(),
+            host: change.host.clone().unwrap_or_default(),
+            label: change.label.clone(),
+        }
+    }
+
+    /// An issue of one host is of that host; any other of none.
+    pub(super) fn from_issue(issue: &Issue) -> Self {
+        Self {
+            project: issue.project.clone(),
+            service: issue.service.clone(),
+            environment: issue.environment.clone(),
+            host: issue.host.clone().unwrap_or_default(),
+            label: Some(issue.label.clone()),
+        }
+    }
+
+    pub(super) fn new(query: &Query) -> Self {
         Self {
             project: query.project.clone(),
             service: query.service.clone(),
@@ -27,13 +50,9 @@ impl Tags {
     }
 }
 
-/// Reads the filters of a request; `None` when there are none.
-///
-/// # Errors
-/// 400 when one is given twice.
-pub(super) fn read(params: &Params<'_>) -> Result<Option<QueryFilter>, ApiError> {
-    let filter = source_filter(params)?;
-    Ok(Some(filter).filter(|filter| *filter != QueryFilter::default()))
+/// What a reader asks for; `None` when it asks for all.
+pub(super) fn unless_all(asked: SourceFilters) -> Option<QueryFilter> {
+    Some(asked.filter()).filter(|filter| *filter != QueryFilter::default())
 }
 
 /// Whether a query is among those a filter keeps.
@@ -53,6 +72,7 @@ pub(super) fn matches(filter: &QueryFilter, tags: &Tags) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::read;
 
     fn check(query: &str, expected: bool) {
         let tags = Tags {
@@ -62,7 +82,7 @@ mod tests {
             host: "h".into(),
             label: Some("täglich".into()),
         };
-        let filter = read(&Params::of(Some(query))).expect("valid");
+        let filter = unless_all(read(Some(query)).expect("valid"));
         assert_eq!(filter.is_none_or(|filter| matches(&filter, &tags)), expected, "{query}");
     }
 
@@ -83,8 +103,8 @@ mod tests {
         let (project, host) = ("default".to_owned(), "h".to_owned());
         let tags = Tags { project, service: None, environment: None, host, label };
         let keeps = |label: &str| {
-            let filter =
-                read(&Params::of(Some(&format!("label={label}")))).expect("valid").expect("a filter");
+            let asked = read(Some(&format!("label={label}"))).expect("valid");
+            let filter = unless_all(asked).expect("a filter");
             matches(&filter, &tags)
         };
         assert!(keeps(&one) && !keeps(&other));
@@ -92,6 +112,6 @@ mod tests {
 
     #[test]
     fn twice_is_refused() {
-        assert!(read(&Params::of(Some("host=a&host=a"))).is_err());
+        assert!(read::<SourceFilters>(Some("host=a&host=a")).is_err());
     }
 }

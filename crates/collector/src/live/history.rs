@@ -1,4 +1,4 @@
-//! The stored events of one query as messages, from where a reader is.
+//! The stored events of one run as messages, from where a reader is.
 
 use queryscope_protocol::{QueryId, seq_of};
 use queryscope_recordings::{Content, LineReader, RecordingError};

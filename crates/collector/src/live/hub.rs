@@ -1,26 +1,33 @@
 //! The hub: the one task that owns the live state.
+//!
+//! Problem: thousands of readers follow the same runs, and ingest must not wait for any of them.
+//!
+//! Mechanism: the hub follows the change feed of the store, keeps the state of the running runs (`board.rs`), builds
+//! each message once, and puts it into the bounded queue of each subscriber. A subscriber without room is cut off.
+//! While nobody reads, the hub follows nothing. ADR 7 has the reasons.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use queryscope_issues::Issue;
 use queryscope_protocol::QueryId;
-use queryscope_store::{Change, ChunkInfo, Commits, Heard, Query, Status, StoreError};
+use queryscope_store::{Change, ChunkInfo, Commits, Heard, Query, Status, StoreError, StoredChange};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::board::{Board, Opening};
 use super::journal::Place;
 use super::load;
 use super::message::Sent;
 use super::progress::Progress;
-use super::seat::{Seat, Seats};
+use super::subscriber::{Subscriber, Subscribers};
 use super::topic::{Topics, Update};
 use super::{Command, Live};
 use crate::app::App;
+use crate::evaluation;
 
 /// How often every reader gets a comment.
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
@@ -46,7 +53,7 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
         app: Arc::clone(&app),
         commits: None,
         board: None,
-        all: Seats::default(),
+        all: Subscribers::default(),
         topics: Topics::default(),
         early: HashSet::new(),
         alone_since: None,
@@ -84,7 +91,7 @@ struct Hub {
     commits: Option<Commits>,
     /// Kept while there are readers of all queries, and for a while after.
     board: Option<Board>,
-    all: Seats<Sent>,
+    all: Subscribers<Sent>,
     topics: Topics,
     /// Ends that were told before their commit was heard, because a read had found them already.
     early: HashSet<(QueryId, Status)>,
@@ -102,30 +109,14 @@ impl Hub {
     async fn take(&mut self, step: Step, inbox: &mut mpsc::Receiver<Command>) {
         match step {
             Step::Flush => self.flush(),
-            Step::Heard(Some(Heard::Changes(changes))) => {
-                let mut lost = false;
-                let mut taken = vec![changes];
-                while taken.len() < TAKEN_MAX
-                    && let Some(heard) = self.commits.as_mut().and_then(Commits::try_next)
-                {
-                    match heard {
-                        Heard::Changes(changes) => taken.push(changes),
-                        Heard::Lost => lost = true,
-                    }
-                }
-                for changes in &taken {
-                    self.topics.tell(&self.app, changes);
-                }
-                if lost {
-                    self.lost().await;
-                } else {
-                    self.apply(taken.iter().flat_map(|changes| changes.iter())).await;
-                }
-            }
-            Step::Heard(Some(Heard::Lost)) => self.lost().await,
+            Step::Heard(Some(heard)) => self.hear(heard).await,
             Step::Heard(None) => self.commits = None,
             Step::Asked(None) => {}
             Step::Asked(Some(command)) => {
+                // A snapshot holds what was acknowledged before it was asked for.
+                if let Some(heard) = self.commits.as_mut().and_then(Commits::try_next) {
+                    self.hear(heard).await;
+                }
                 self.asked(command).await;
                 while let Ok(command) = inbox.try_recv() {
                     self.asked(command).await;
@@ -141,6 +132,40 @@ impl Hub {
             }
         }
         self.rest();
+    }
+
+    /// Takes up what was heard, and what else is there to be heard.
+    async fn hear(&mut self, heard: Heard) {
+        let (mut taken, mut found, mut issues, mut lost) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let mut next = Some(heard);
+        while let Some(heard) = next {
+            match heard {
+                Heard::Changes(changes) => taken.push(changes),
+                Heard::Found(changes) => found.push(changes),
+                Heard::Issues(moved) => issues.push(moved),
+                Heard::Lost => lost = true,
+            }
+            let is_full = taken.len() + found.len() + issues.len() >= TAKEN_MAX;
+            next = if is_full { None } else { self.commits.as_mut().and_then(Commits::try_next) };
+        }
+        for changes in &taken {
+            self.topics.tell(&self.app, changes);
+        }
+        if lost {
+            self.lost().await;
+        } else {
+            let applied = self.apply(taken.iter().flat_map(|changes| changes.iter())).await;
+            if let Err(error) = applied {
+                self.unreadable(&error, "what changed cannot be read");
+                self.lost().await;
+            }
+        }
+        for found in &found {
+            self.found(found);
+        }
+        for issues in &issues {
+            self.moved(issues);
+        }
     }
 
     /// Lets go of what nobody needs.
@@ -162,17 +187,44 @@ impl Hub {
 
     async fn asked(&mut self, command: Command) {
         match command {
-            Command::One { query_id, seat, seated } => {
+            Command::One { query_id, subscriber, subscribed } => {
                 self.follow();
-                self.topics.add(query_id, seat);
-                // Who asked may have gone; it is swept out.
-                let _ = seated.send(());
+                self.topics.add(query_id, subscriber);
+                // The subscriber may have gone; it is swept out.
+                let _ = subscribed.send(());
             }
-            Command::All { resume, seat, opening } => self.let_in(resume, seat, opening).await,
+            Command::All { resume, subscriber, opening } => self.let_in(resume, subscriber, opening).await,
         }
     }
 
-    async fn let_in(&mut self, resume: Option<Place>, seat: Seat<Sent>, opening: oneshot::Sender<Opening>) {
+    /// Tells readers of changes of queries.
+    fn found(&mut self, found: &[StoredChange]) {
+        let Some(board) = &mut self.board else { return };
+        for stored in found {
+            match evaluation::change(stored) {
+                Ok(change) => board.found(&change, self.all.len()),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, id = stored.id, "a change cannot be read");
+                }
+            }
+        }
+    }
+
+    /// Tells readers of issues.
+    fn moved(&mut self, issues: &[Issue]) {
+        let Some(board) = &mut self.board else { return };
+        for issue in issues {
+            board.moved(issue, self.all.len());
+        }
+    }
+
+    async fn let_in(
+        &mut self,
+        resume: Option<Place>,
+        subscriber: Subscriber<Sent>,
+        opening: oneshot::Sender<Opening>,
+    ) {
         if self.board.is_none() {
             self.follow();
             self.load().await;
@@ -182,7 +234,7 @@ impl Hub {
         if let Some(board) = &mut self.board
             && opening.send(board.open(resume)).is_ok()
         {
-            self.all.add(seat);
+            self.all.add(subscriber);
             self.alone_since = None;
         }
     }
@@ -200,7 +252,8 @@ impl Hub {
         }
     }
 
-    /// Commits were lost: everything is read again and every reader told anew.
+    /// Commits were lost, or could not be read: everything is read again, and every reader gets a snapshot. Where that
+    /// fails, their streams end.
     async fn lost(&mut self) {
         tracing::info!("the live streams fell behind and begin anew from the store");
         self.app.metrics.live_lost.inc();
@@ -210,7 +263,7 @@ impl Hub {
             match &mut self.board {
                 Some(board) => self.all.send(&self.app, &Sent::Snapshot(board.shown())),
                 // Streams end, and their readers come back.
-                None => self.all = Seats::default(),
+                None => self.all = Subscribers::default(),
             }
         }
     }
@@ -218,27 +271,25 @@ impl Hub {
     /// Reads the state from the store while commits go on; leaves no board when that fails.
     async fn load(&mut self) {
         for _ in 0..LOADS_MAX {
-            match self.try_load().await {
-                Ok(Some(waiting)) => {
-                    self.apply(waiting.iter()).await;
-                    return;
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    self.app.watch(&error);
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "the running queries cannot be read");
-                    return;
-                }
+            let loaded = match self.try_load().await {
+                Ok(Some(waiting)) => self.apply(waiting.iter()).await,
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = loaded {
+                self.unreadable(&error, "the running queries cannot be read");
+                self.board = None;
             }
+            return;
         }
-        tracing::warn!("the running queries change faster than they can be read");
+        tracing::warn!("the running runs change faster than they can be read");
         self.board = None;
     }
 
     /// Reads the state once; gives back what changed meanwhile, or `None` when some of that was lost.
     async fn try_load(&mut self) -> Result<Option<Vec<Change>>, StoreError> {
         let mut waiting = Vec::new();
+        let (mut found, mut issues) = (Vec::new(), Vec::new());
         let mut lost = false;
         let loading = load::running(Arc::clone(&self.app.store));
         tokio::pin!(loading);
@@ -252,6 +303,8 @@ impl Hub {
                         waiting.extend(changes.iter().filter(seen).cloned());
                         lost |= waiting.len() > WAITING_MAX;
                     }
+                    Some(Heard::Found(changes)) => found.push(changes),
+                    Some(Heard::Issues(moved)) => issues.push(moved),
                     Some(Heard::Lost) => {
                         self.topics.tell_all(&self.app, &Update::Lost);
                         lost = true;
@@ -263,18 +316,22 @@ impl Hub {
                 waiting.clear();
             }
         };
-        let epoch = Uuid::new_v4().as_u128() as u32;
+        let epoch = queryscope_store::random_id().as_u128() as u32;
         self.board = Some(Board::new(epoch, queries, Instant::now()));
+        for found in &found {
+            self.found(found);
+        }
+        for issues in &issues {
+            self.moved(issues);
+        }
         Ok((!lost).then_some(waiting))
     }
 
-    /// Moves the board on. Reads of the store that fail leave queries out until they change again.
-    async fn apply(&mut self, changes: impl Iterator<Item = &Change>) {
-        let Some(board) = &self.board else { return };
+    /// Moves the board on. Nothing has moved when the store cannot be read.
+    async fn apply(&mut self, changes: impl Iterator<Item = &Change>) -> Result<(), StoreError> {
+        let Some(board) = &self.board else { return Ok(()) };
         let changes: Vec<&Change> = changes.collect();
-        let read = read_moved(&self.app, board, &changes).await;
-        let (mut queries, mut back) = read.unwrap_or_else(|error| self.unread(&error));
-        let Some(board) = &self.board else { return };
+        let (mut queries, mut back) = read_moved(&self.app, board, &changes).await?;
         let mut runs: Vec<ChunkInfo> = Vec::new();
         let follows = |change: &Change| {
             change.status == Status::Running
@@ -283,11 +340,11 @@ impl Hub {
                     || board.is_running(change.query_id))
         };
         runs.extend(changes.iter().filter(|change| follows(change)).filter_map(|change| change.chunk));
-        let reports = load::read(&*self.app.store, &runs).await.unwrap_or_else(|error| self.unread(&error));
+        let reports = load::read(&*self.app.store, &runs).await?;
         let mut reports: HashMap<i64, _> = runs.iter().map(|chunk| chunk.id).zip(reports).collect();
         let readers = self.all.len();
         let now = Instant::now();
-        let Some(board) = &mut self.board else { return };
+        let Some(board) = &mut self.board else { return Ok(()) };
         for change in changes {
             let id = change.query_id;
             match (&change.new, change.status) {
@@ -315,12 +372,12 @@ impl Hub {
                 board.reported(id, &reports, readers);
             }
         }
+        Ok(())
     }
 
-    fn unread<T: Default>(&self, error: &StoreError) -> T {
+    fn unreadable(&self, error: &StoreError, what: &str) {
         self.app.watch(error);
-        tracing::warn!(error = error as &dyn std::error::Error, "what changed cannot be read");
-        T::default()
+        tracing::warn!(error = error as &dyn std::error::Error, "{what}");
     }
 
     /// Ends all streams; connections that take no more are closed.

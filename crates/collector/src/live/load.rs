@@ -1,4 +1,4 @@
-//! The running queries and their latest samples, from the store.
+//! The running runs and their latest samples, from the store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn running(store: Arc<dyn Store>) -> Result<Vec<(Query, Progres
         after = Some(last.position);
         queries.extend(page.into_iter().map(|listed| listed.query));
         if queries.len() >= RUNNING_MAX {
-            tracing::warn!(followed = RUNNING_MAX, "too many queries run, not all are followed live");
+            tracing::warn!(followed = RUNNING_MAX, "too many runs are running, not all are followed live");
             break;
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn write(text: &mut String, id: impl Display, event: &str, data: &str
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) text: Bytes,
-    /// Whom it concerns; `None` concerns all.
+    /// The tags of what it is about, which filters look at; `None` goes to all.
     pub(super) tags: Option<Arc<Tags>>,
     /// What the query was known as before, where that was something else.
     pub(super) before: Option<Arc<Tags>>,

@@ -3,20 +3,19 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 
 use super::reader::Reader;
-use super::seat::Cut;
+use super::subscriber::Cut;
 use super::topic::text::Mark;
 use super::{RETRY, answer, last_event_id};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
-use crate::read::{Params, ProjectFilter, parse, text, unknown};
+use crate::read::{Asked, ProjectFilter, QueryPath, find};
 
 /// Follows one query.
 ///
@@ -35,9 +34,13 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
     path = "/api/live/{id}",
     tag = "read",
     params(
-        ("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"),
+        QueryPath,
         ProjectFilter,
-        ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last message that arrived", example = "9f3c01ab-17")
+        (
+            "Last-Event-ID" = Option<String>, Header,
+            description = "The `id` of the last message that arrived",
+            example = "9f3c01ab-17"
+        )
     ),
     responses(
         (
@@ -48,26 +51,27 @@ use crate::read::{Params, ProjectFilter, parse, text, unknown};
         ),
         (status = 204, description = "Nothing has come since the `finished` named by Last-Event-ID"),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
-        (status = 403, description = "The Host is a name that is not served, or a page of another site asks", body = ErrorBody),
+        (
+            status = 403,
+            description = "The Host is a name that is not served, or a page of another site asks",
+            body = ErrorBody
+        ),
         (status = 404, description = "There is no such query", body = ErrorBody),
         (status = 410, description = "The query is known, and its recording is missing", body = ErrorBody),
-        (status = 503, description = "There are as many live readers as may be, or reading failed or found damage", body = ErrorBody),
+        (
+            status = 503,
+            description = "There are as many live readers as may be, or reading failed or found damage",
+            body = ErrorBody
+        ),
     )
 )]
 pub(crate) async fn one(
     State(app): State<Arc<App>>,
-    id: Result<Path<String>, PathRejection>,
+    path: QueryPath,
+    Asked(project): Asked<ProjectFilter>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let shown = text(id)?;
-    let params = Params::of(request.uri().query());
-    let project = params.text("project")?;
-    let id = parse(&shown)?;
-    app.store
-        .query(id)
-        .await?
-        .filter(|query| project.is_none_or(|project| project == query.project))
-        .ok_or_else(|| unknown(&shown))?;
+    let id = find(&app, &path.id, &project).await?.query_id;
     let mark = Mark::read(id, last_event_id(request.headers()));
     if request.method() == Method::HEAD && !mark.ended {
         return Ok(answer(None::<stream::Empty<_>>));

@@ -1,4 +1,4 @@
-//! How far a running query is, from its samples.
+//! How far a running run is, from its samples.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,6 +19,7 @@ const NODES_MAX: usize = 4096;
     "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
     "elapsed_ms": 2004.5,
     "threads": [1.874],
+    "busy_known": true,
     "busiest": {"id": 4_294_967_299_i64, "kind": "group-by", "threads": 1.391},
     "user_code": null,
     "done": 2,
@@ -34,6 +35,9 @@ pub(crate) struct Pulse {
     /// time that passed. In a `snapshot` those of the last samples, 120 at most; in a `pulse` those of its new
     /// samples alone: append them and keep the last 120.
     threads: Vec<f64>,
+    /// Whether a node has told how long it worked. Where none has, `threads` holds zeros and says nothing: some
+    /// engines do not count it.
+    busy_known: bool,
     /// The node that worked most before the last sample; null when none did.
     busiest: Option<Busiest>,
     /// The first node that calls code of the program; null when none does. Engines count little of such work, so
@@ -167,6 +171,7 @@ impl Progress {
             query_id: query_id.to_string(),
             elapsed_ms: self.elapsed_ms,
             threads: self.threads.iter().skip(self.threads.len().saturating_sub(samples)).copied().collect(),
+            busy_known: self.nodes.values().any(|node| node.busy_ns.is_some()),
             busiest: self.busiest.map(|(id, threads)| Busiest {
                 id,
                 kind: self.nodes.get(&id).map_or_else(String::new, |node| node.kind.to_string()),
@@ -223,6 +228,16 @@ mod tests {
         assert_eq!((pulse.threads, pulse.done, pulse.nodes), (vec![2.0, 0.5], 1, 3));
         assert_eq!(pulse.busiest, Some(Busiest { id: 1, kind: "scan".into(), threads: 0.5 }));
         assert_eq!(pulse.user_code, Some(UserCode { id: 3, kind: "sink".into(), name: "score".into() }));
+    }
+
+    #[test]
+    fn threads_of_an_engine_that_counts_no_work_are_not_known() {
+        let mut progress = Progress::default();
+        let uncounted = NodeReport { id: 1, busy_ns: None, done: false };
+        progress.hear(&[plan(), Report::Sample { elapsed_ms: 1_000.0, nodes: vec![uncounted] }]);
+        assert!(!pulse(&progress, 1).busy_known);
+        progress.hear(&[sample(2_000.0, &[(1, 0, false)]), sample(3_000.0, &[])]);
+        assert!(pulse(&progress, 1).busy_known);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::Command;
 use super::board::summary;
 use super::history::{History, Step};
 use super::message::{COMMENT, write};
-use super::seat::{Cut, Presence, Seat};
+use super::subscriber::{Cut, Presence, Subscriber};
 use super::topic::Update;
 use super::topic::text::Mark;
 use crate::app::App;
@@ -22,7 +22,7 @@ use crate::read::unreadable;
 
 /// Gives a reader its messages, each event once and none left out.
 ///
-/// It first takes a seat at the hub and then reads what is stored, so every event is in one of both; which chunks
+/// It first subscribes at the hub and then reads what is stored, so every event is in one of both; which chunks
 /// are in both it knows by their ids. Where it cannot tell, it looks again what is stored: if the number of
 /// events up to the highest it has sent is that of the events it has sent, it goes on behind them, else it begins
 /// anew.
@@ -101,9 +101,9 @@ impl Reader {
     async fn look(&mut self) -> Result<(), ApiError> {
         let Some(mut parts) = self.parts().await? else { return Ok(()) };
         if parts.query.status == Status::Running && self.waiting.is_none() {
-            let (seat, waiting) = Seat::new(self.cut.clone());
-            let (seated, answer) = oneshot::channel();
-            self.app.live.ask(Command::One { query_id: self.id, seat, seated }, answer).await?;
+            let (subscriber, waiting) = Subscriber::new(self.cut.clone());
+            let (subscribed, answer) = oneshot::channel();
+            self.app.live.ask(Command::One { query_id: self.id, subscriber, subscribed }, answer).await?;
             self.waiting = Some(waiting);
             match self.parts().await? {
                 Some(later) => parts = later,

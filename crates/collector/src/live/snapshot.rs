@@ -1,4 +1,4 @@
-//! All running queries at one moment.
+//! All running runs at one moment.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! Readers of single queries, and what they are told of each.
+//! Readers of single runs, and what they are told of each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use queryscope_protocol::{QueryId, seq_of};
 use queryscope_store::{Change, ChunkInfo, Status, Store, StoreError, lines_of, unpack};
 use tokio::sync::OnceCell;
 
-use super::seat::{Cut, Seat, Seats};
+use super::subscriber::{Cut, Subscriber, Subscribers};
 use crate::app::App;
 use text::Piece;
 
@@ -71,15 +71,15 @@ fn pieces_of(gzip: &[u8]) -> Option<Vec<Piece>> {
 
 /// The readers of each query that has any.
 #[derive(Debug, Default)]
-pub(super) struct Topics(HashMap<QueryId, Seats<Update>>);
+pub(super) struct Topics(HashMap<QueryId, Subscribers<Update>>);
 
 impl Topics {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn add(&mut self, id: QueryId, seat: Seat<Update>) {
-        self.0.entry(id).or_default().add(seat);
+    pub(super) fn add(&mut self, id: QueryId, subscriber: Subscriber<Update>) {
+        self.0.entry(id).or_default().add(subscriber);
     }
 
     /// Tells the readers of the queries that changed.
@@ -88,31 +88,31 @@ impl Topics {
             return;
         }
         for change in changes {
-            if let Some(seats) = self.0.get_mut(&change.query_id) {
+            if let Some(subscribers) = self.0.get_mut(&change.query_id) {
                 let chunk = change.chunk.map(|info| Arc::new(Chunk::new(info)));
-                seats.send(app, &Update::Changed { chunk, ended: change.status != Status::Running });
+                subscribers.send(app, &Update::Changed { chunk, ended: change.status != Status::Running });
             }
         }
     }
 
     /// Tells all readers the same.
     pub(super) fn tell_all(&mut self, app: &App, update: &Update) {
-        self.0.retain(|_, seats| {
-            seats.send(app, update);
-            !seats.is_empty()
+        self.0.retain(|_, subscribers| {
+            subscribers.send(app, update);
+            !subscribers.is_empty()
         });
     }
 
     /// Takes out those who have left.
     pub(super) fn sweep(&mut self) {
-        self.0.retain(|_, seats| {
-            seats.sweep();
-            !seats.is_empty()
+        self.0.retain(|_, subscribers| {
+            subscribers.sweep();
+            !subscribers.is_empty()
         });
     }
 
     /// Closes the queues; gives back what closes the connections.
     pub(super) fn close(self) -> Vec<Cut> {
-        self.0.into_values().flat_map(Seats::close).collect()
+        self.0.into_values().flat_map(Subscribers::close).collect()
     }
 }

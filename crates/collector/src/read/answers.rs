@@ -1,4 +1,4 @@
-//! Bounds on answers over many queries.
+//! Bounds on answers over many runs.
 //!
 //! Three things are bounded:
 //! - the analyses that wait for their turn, since each takes the cores for a while: one of a kind at a time, and a
@@ -7,9 +7,10 @@
 //! - a reader that takes nothing: where another answer needs its memory, the reader that has been stalled the
 //!   longest is disconnected. So readers who do not read cannot keep others from reading.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use queryscope_store::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
@@ -106,24 +107,24 @@ struct Writing {
 impl Reader {
     /// The answer is written by this task from now on, to this connection.
     pub(crate) fn begin(&self, writer: AbortHandle, connection: Option<Cut>) {
-        *self.writing() = Some(Writing { progress: Instant::now(), writer, connection });
+        *self.writing() = Some(Writing { progress: queryscope_store::now(), writer, connection });
     }
 
     /// The reader has taken something.
     pub(crate) fn progress(&self) {
         if let Some(writing) = &mut *self.writing() {
-            writing.progress = Instant::now();
+            writing.progress = queryscope_store::now();
         }
     }
 
-    fn writing(&self) -> std::sync::MutexGuard<'_, Option<Writing>> {
-        self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writing(&self) -> MutexGuard<'_, Option<Writing>> {
+        self.0.writing.lock()
     }
 
     /// How long it has taken nothing, and the bytes its answer holds.
     fn stalled(&self) -> Option<(Duration, usize)> {
         let since = self.writing().as_ref()?.progress;
-        Some((since.elapsed(), *self.0.held_bytes.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some((since.elapsed(), *self.0.held_bytes.lock()))
     }
 
     fn disconnect(&self) {
@@ -171,8 +172,8 @@ impl Answers {
         let full =
             || ApiError::unavailable("answers that are being read take all the memory there is for them");
         let share = share.ok_or_else(full)?;
-        *reader.0.held_bytes.lock().unwrap_or_else(PoisonError::into_inner) = bytes;
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        *reader.0.held_bytes.lock() = bytes;
+        let mut readers = self.readers.lock();
         readers.retain(|reader| reader.strong_count() > 0);
         readers.push(Arc::downgrade(&reader.0));
         Ok(share)
@@ -181,7 +182,7 @@ impl Answers {
     /// Disconnects the readers that have been stalled the longest, until so many bytes will be free; none where
     /// they hold too little.
     fn make_room(&self, bytes: usize) -> bool {
-        let readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let readers = self.readers.lock();
         let readers = readers.iter().filter_map(Weak::upgrade).map(Reader);
         let stalled =
             readers.filter_map(|reader| reader.stalled().map(|(time, bytes)| (time, bytes, reader)));

@@ -40,7 +40,7 @@ async fn tagged(response: Response, known: Option<&HeaderValue>) -> Response {
     let tag = if let Some(tag) = own {
         tag
     } else {
-        let Ok(text) = Pieces::of(body).await else {
+        let Ok(text) = Pieces::read(body).await else {
             return ApiError::unavailable("reading was interrupted, try again").into_response();
         };
         let tag = tag(text.iter());

@@ -14,6 +14,13 @@ use crate::error::ApiError;
 const NEWEST: u8 = 1;
 const OLDEST: u8 = 2;
 
+/// Cuts a page that was read with one more than its limit; gives back its last where another page follows.
+pub(crate) fn cut<T>(page: &mut Vec<T>, limit: usize) -> Option<&T> {
+    let follows = page.len() > limit;
+    page.truncate(limit);
+    page.last().filter(|_| follows)
+}
+
 /// Writes the cursor of a place.
 pub(crate) fn write(order: Order, position: Position) -> String {
     let mut bytes = [0; 17];

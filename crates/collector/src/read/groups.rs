@@ -6,84 +6,28 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use queryscope_store::{GroupBy, GroupEntry, GroupPlace, GroupsRequest};
-use serde::Serialize;
-use utoipa::ToSchema;
+use queryscope_history::Group;
+use queryscope_store::{GroupBy, GroupsRequest};
+use serde::Deserialize;
 
 use super::answers::Reader;
+use super::asked::Asked;
 use super::conditional::tag;
 use super::cursor;
-use super::params::{Params, RunFilters, SourceFilters, filter};
+use super::params::{RunFilters, SourceFilters};
 use super::part::{Part, PartParams};
 use super::stream::{self, Shape, write_json};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
 /// What queries are grouped by.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `groups` reads")]
+#[serde(default)]
 pub(crate) struct GroupParams {
     /// `label`, which is the default, or `fingerprint` for their plan.
-    #[param(inline, required = false, example = "label")]
-    by: GroupByName,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = GroupBy)]
-#[expect(dead_code, reason = "names what `by` takes in the document")]
-pub(crate) enum GroupByName {
-    /// By label.
-    Label,
-    /// By plan.
-    Fingerprint,
-}
-
-/// The queries of one label or plan.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({
-    "key": "orders/daily",
-    "runs": 14,
-    "failed": 1,
-    "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
-    "total_wall_ms": 5308.4,
-    "usual_wall_ms": 408.1,
-    "rules": ["exploding_join"],
-    "recent_wall_ms": [401.2, 408.1, 415.7]
-}))]
-pub(crate) struct Group {
-    /// The label or the fingerprint.
-    key: String,
-    /// Queries, of every state.
-    runs: u64,
-    /// Those of them that failed.
-    failed: u64,
-    /// When the last of them started, in Unix nanoseconds.
-    last_started_unix_ns: i64,
-    /// Wall time of those that finished, together, in milliseconds.
-    total_wall_ms: f64,
-    /// Median wall time of those that finished, in milliseconds; null when none did.
-    usual_wall_ms: Option<f64>,
-    /// Rules that warned in any of them, by name.
-    rules: Vec<String>,
-    /// Wall times of the last 30 that finished, the oldest first, in milliseconds.
-    recent_wall_ms: Vec<f64>,
-}
-
-impl From<GroupEntry> for Group {
-    fn from(group: GroupEntry) -> Self {
-        Self {
-            key: group.key,
-            runs: group.runs,
-            failed: group.failed,
-            last_started_unix_ns: group.last_started_unix_ns,
-            total_wall_ms: group.total_wall_ms,
-            usual_wall_ms: group.usual_wall_ms,
-            rules: group.rules,
-            recent_wall_ms: group.recent_wall_ms,
-        }
-    }
+    #[param(value_type = GroupBy, inline, required = false, example = "label")]
+    by: Option<GroupBy>,
 }
 
 /// Form of a cursor: by label and by plan.
@@ -103,7 +47,7 @@ const BY_FINGERPRINT: u8 = 4;
         (
             status = 200,
             description = "The groups",
-            body = Vec<Group>,
+            body = Vec<Group<'static>>,
             headers(("Link" = String, description = "Address of the next page, where there is one"))
         ),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -115,25 +59,26 @@ pub(crate) async fn groups(
     State(app): State<Arc<App>>,
     Extension(reader): Extension<Reader>,
     RawQuery(query): RawQuery,
+    Asked(source): Asked<SourceFilters>,
+    Asked(runs): Asked<RunFilters>,
+    Asked(grouped): Asked<GroupParams>,
+    Asked(part): Asked<PartParams>,
 ) -> Result<Response, ApiError> {
-    let params = Params::of(query.as_deref());
-    let by = params.value("by", "label or fingerprint", |text| match text {
-        "label" => Some(GroupBy::Label),
-        "fingerprint" => Some(GroupBy::Fingerprint),
-        _ => None,
-    })?;
-    let by = by.unwrap_or_default();
-    let form = if by == GroupBy::Label { BY_LABEL } else { BY_FINGERPRINT };
-    let Part { limit, after } = Part::<GroupPlace>::of(&params, form)?;
-    let request = GroupsRequest { filter: filter(&params)?, by, after, limit };
+    let by = grouped.by.unwrap_or_default();
+    let form = match by {
+        GroupBy::Label => BY_LABEL,
+        GroupBy::Fingerprint => BY_FINGERPRINT,
+    };
+    let Part { limit, after } = part.part(form)?;
+    let request = GroupsRequest { filter: runs.filter(source), by, after, limit };
     let store = Arc::clone(&app.store);
     let lane = app.answers.lane(request.limit.is_some() || request.filter.label.is_some());
     let (groups, turn) = lane.analyse(async move { store.groups(request).await }).await?;
     let next = groups.next.map(|next| cursor::write_page(form, &next));
     let link = next.map(|next| [cursor::link("/api/groups", query.as_deref(), &next)]);
     let tag = [(header::ETAG, tag([groups.entries.bytes()]))];
-    let shape =
-        Shape { head: b"[".to_vec(), tail: b"]", write: |group, to| write_json(&Group::from(group), to) };
+    let write = Box::new(|group: Group<'static>, to: &mut Vec<u8>| write_json(&group, to));
+    let shape = Shape { head: b"[".to_vec(), tail: b"]", write };
     let answer = stream::answer(&app.answers, &reader, groups.entries, shape).await?;
     drop(turn);
     Ok((tag, link, answer).into_response())

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::State;
 use queryscope_insights::{findings, rules_checked};
 use queryscope_protocol as protocol;
 use queryscope_protocol::EvidenceValue;
+use queryscope_store::Status;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::params::{Params, ProjectFilter};
-use super::stored::{Stored, query_of};
-use super::summary::StatusName;
+use super::asked::Asked;
+use super::params::ProjectFilter;
+use super::query::{QueryPath, find};
+use super::stored::Stored;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -24,8 +25,8 @@ pub(crate) struct Insights {
     /// Id of the query.
     query_id: String,
     /// State of the query.
-    status: StatusName,
-    /// Who found it.
+    status: Status,
+    /// What made the findings.
     source: Source,
     /// The time since the query's start that was looked at, in milliseconds.
     elapsed_ms: f64,
@@ -36,7 +37,7 @@ pub(crate) struct Insights {
     findings: Vec<Finding>,
 }
 
-/// Who found something.
+/// What made the findings of an answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = FindingsSource)]
@@ -144,7 +145,7 @@ impl From<&protocol::Evidence<'_>> for Evidence {
     get,
     path = "/api/queries/{id}/insights",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
+    params(QueryPath, ProjectFilter),
     responses(
         (status = 200, description = "What was found", body = Insights),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -157,10 +158,10 @@ impl From<&protocol::Evidence<'_>> for Evidence {
 )]
 pub(crate) async fn insights(
     State(app): State<Arc<App>>,
-    id: Result<Path<String>, PathRejection>,
-    RawQuery(query): RawQuery,
+    path: QueryPath,
+    Asked(project): Asked<ProjectFilter>,
 ) -> Result<Json<Insights>, ApiError> {
-    let query = query_of(&app, id, &Params::of(query.as_deref())).await?;
+    let query = find(&app, &path.id, &project).await?;
     let stored = Stored::read(&app, query).await?;
     let profile = stored.profile()?;
     let (source, checked, found) = if profile.findings().is_empty() {
@@ -171,7 +172,7 @@ pub(crate) async fn insights(
     };
     Ok(Json(Insights {
         query_id: stored.query.query_id.to_string(),
-        status: stored.query.status.into(),
+        status: stored.query.status,
         source,
         elapsed_ms: profile.wall_ms,
         checked,

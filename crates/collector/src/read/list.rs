@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use queryscope_store::ListRequest;
+use queryscope_store::{ListRequest, QueryFilter};
 
+use super::asked::Asked;
 use super::cursor;
-use super::params::{PageParams, Paging, Params, RunFilters, SourceFilters, filter};
+use super::params::{PageParams, RunFilters, SourceFilters};
 use super::summary::QuerySummary;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -37,21 +38,17 @@ use crate::error::{ApiError, ErrorBody};
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
+    Asked(source): Asked<SourceFilters>,
+    Asked(runs): Asked<RunFilters>,
+    Asked(page): Asked<PageParams>,
 ) -> Result<Response, ApiError> {
-    let params = Params::of(query.as_deref());
-    let paging = Paging::of(&params)?;
+    let paging = page.paging()?;
     let order = paging.order;
-    let mut filter = filter(&params)?;
-    filter.search = paging.search.map(Into::into);
-    let after = paging.cursor.map(|text| cursor::read(order, text)).transpose()?;
-    // One more than asked for tells whether another page follows.
+    let filter = QueryFilter { search: paging.search, ..runs.filter(source) };
+    let after = paging.cursor.map(|text| cursor::read(order, &text)).transpose()?;
     let request = ListRequest { filter, order, after, offset: paging.offset, limit: paging.limit + 1 };
     let mut listed = app.store.queries(request).await?;
-    let more = listed.len() > paging.limit;
-    listed.truncate(paging.limit);
-    let next = listed
-        .last()
-        .filter(|_| more)
+    let next = cursor::cut(&mut listed, paging.limit)
         .map(|last| cursor::link("/api/queries", query.as_deref(), &cursor::write(order, last.position)));
     let page: Vec<QuerySummary> = listed.into_iter().map(|listed| listed.query.into()).collect();
     Ok((next.map(|link| [link]), Json(page)).into_response())

@@ -17,14 +17,19 @@ const STORE_DEADLINE: Duration = Duration::from_secs(5);
 /// Gives the operator's figures in Prometheus text.
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let now = app.clock.steady_ms();
+    // The figures are wanted most when the store fails.
+    let of_store = async { tokio::join!(app.store.stats(), app.store.issue_counts()) };
+    let of_store = tokio::time::timeout(STORE_DEADLINE, of_store).await.ok();
+    let (stats, issues) = of_store.map_or((None, None), |(stats, issues)| (stats.ok(), issues.ok()));
     let moment = Moment {
-        // The figures are wanted most when the store fails.
-        stats: tokio::time::timeout(STORE_DEADLINE, app.store.stats()).await.ok().and_then(Result::ok),
+        stats,
+        issues,
         body_bytes: app.budget.taken(),
         requests: app.admission.taken(),
         readers: app.readers.taken(),
-        store_away: app.store_needed.away(now).unwrap_or_default(),
-        recordings_away: app.recordings_needed.away(now).unwrap_or_default(),
+        store_away: app.store_health.away(now).unwrap_or_default(),
+        recordings_away: app.recordings_health.away(now).unwrap_or_default(),
+        evaluation_lag: app.evaluation.lag(),
     };
     let text = app.metrics.text(&moment).map_err(|_| ApiError::unavailable("try again"))?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())

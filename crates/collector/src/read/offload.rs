@@ -1,4 +1,4 @@
-//! Answers over many queries, made and written by the threads for background work.
+//! Answers over many runs, made and written by the threads for background work.
 //!
 //! The handler, the JSON, its tag and its compression run there. A short answer is handed over whole. A long one is
 //! a bounded channel: at most [`WINDOW_BYTES`] of it are on their way to the socket, and more is made once the
@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame};
+use queryscope_store::Foreground;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -40,11 +41,12 @@ pub(crate) async fn offload(State(app): State<Arc<App>>, mut request: Request, n
     let (answered, answer) = oneshot::channel();
     let (pieces, queue) = mpsc::channel(QUEUE);
     let of_writer = reader.clone();
+    let foreground = app.store.foreground();
     let work = async move {
         let (head, mut body) = next.run(request).await.into_parts();
         let (mut made, mut bytes) = (Vec::new(), 0);
         while bytes <= WHOLE_BYTES {
-            match body.frame().await.map(|frame| frame.map(Frame::into_data)) {
+            match next_frame(&mut body, &foreground).await {
                 Some(Ok(Ok(piece))) => {
                     bytes += piece.len();
                     made.push(piece);
@@ -58,7 +60,7 @@ pub(crate) async fn offload(State(app): State<Arc<App>>, mut request: Request, n
             }
         }
         if answered.send((head, None)).is_ok() {
-            write(made, body, &pieces, &of_writer).await;
+            write(made, body, &pieces, &of_writer, &foreground).await;
         }
     };
     // A reader that has gone needs no answer.
@@ -73,14 +75,34 @@ pub(crate) async fn offload(State(app): State<Arc<App>>, mut request: Request, n
     }
 }
 
+/// The next frame of an answer. Making it is background work, after which a commit that is under way goes first.
+async fn next_frame(
+    body: &mut Body,
+    foreground: &Foreground,
+) -> Option<Result<Result<Bytes, Frame<Bytes>>, axum::Error>> {
+    let begun = queryscope_store::now();
+    let frame = body.frame().await;
+    let pause = foreground.pause_after(begun.elapsed());
+    if !pause.is_zero() {
+        tokio::time::sleep(pause).await;
+    }
+    frame.map(|frame| frame.map(Frame::into_data))
+}
+
 /// Hands over what has been made and what follows, as the reader takes it.
-async fn write(made: Vec<Bytes>, mut body: Body, pieces: &mpsc::Sender<Option<Bytes>>, reader: &Reader) {
+async fn write(
+    made: Vec<Bytes>,
+    mut body: Body,
+    pieces: &mpsc::Sender<Option<Bytes>>,
+    reader: &Reader,
+    foreground: &Foreground,
+) {
     let window = Arc::new(Semaphore::new(WINDOW_BYTES));
     let mut made = made.into_iter();
     loop {
         let piece = match made.next() {
             Some(piece) => piece,
-            None => match body.frame().await.map(|frame| frame.map(Frame::into_data)) {
+            None => match next_frame(&mut body, foreground).await {
                 Some(Ok(Ok(piece))) => piece,
                 Some(Ok(Err(_))) => continue,
                 Some(Err(_)) => return,

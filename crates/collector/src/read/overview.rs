@@ -1,84 +1,68 @@
 //! `GET /api/overview`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use queryscope_history::{Median, Verdict, Window};
+use queryscope_diagnosis::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN};
+use queryscope_history::{LabelOverview, Totals, Window};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
-use queryscope_store::{OverviewEntry, OverviewOrder, OverviewPlace, OverviewRequest, OverviewSplit};
-use serde::{Deserialize, Serialize};
+use queryscope_store::{
+    ChangesRequest, Is, OverviewOrder, OverviewPlace, OverviewRequest, OverviewSplit, QueryFilter,
+};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::answers::Reader;
+use super::asked::{Asked, parsed, whole};
+use super::changes::open_for_worse;
 use super::cursor;
-use super::params::{Params, SourceFilters, source_filter};
+use super::params::{SourceFilters, is};
 use super::part::{Part, PartParams};
 use super::stream::{self, Shape, write_json};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
+/// Open changes of a kind that entries are told of: those that cost most.
+const OPEN_CHANGES_MAX: usize = 10_000;
 
 /// What an overview covers.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `overview` reads")]
+#[serde(default)]
 pub(crate) struct OverviewParams {
+    /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
+    #[param(example = "1.35.2")]
+    engine_version: Option<String>,
     /// How many times 24 hours it covers.
     #[param(minimum = 1, maximum = 90, default = 14, example = 14)]
+    #[serde(deserialize_with = "days")]
     days: Option<u32>,
     /// Minutes that local time is ahead of UTC: where local days start.
     #[param(minimum = -1440, maximum = 1440, default = 0, example = 60)]
+    #[serde(deserialize_with = "utc_offset")]
     utc_offset: Option<i32>,
     /// `time` lists what took the most time first, which is the default; `news` lists first what has something to
     /// tell: a verdict, a failure lately, a new warning or a new plan.
-    #[param(inline, required = false, example = "news")]
-    order: OverviewOrderName,
+    #[param(value_type = OverviewOrder, inline, required = false, example = "news")]
+    order: Option<OverviewOrder>,
     /// `service` makes an entry of each label in each service; without it an entry is a label.
-    #[param(inline, required = false, example = "service")]
-    split: OverviewSplitName,
+    #[param(value_type = OverviewSplit, inline, required = false, example = "service")]
+    split: Option<OverviewSplit>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = OverviewOrder)]
-#[expect(dead_code, reason = "names what `order` takes in the document")]
-pub(crate) enum OverviewOrderName {
-    /// What took the most time first.
-    Time,
-    /// What has something to tell first, then by time.
-    News,
+fn days<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    whole(from, 1..=OVERVIEW_DAYS_MAX)
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = OverviewSplit)]
-#[expect(dead_code, reason = "names what `split` takes in the document")]
-pub(crate) enum OverviewSplitName {
-    /// An entry is a label in one service.
-    Service,
-}
-
-/// All entries together, whatever the limit.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Totals {
-    /// Entries there are: labels, or with `split=service` labels in one service.
-    labels: u64,
-    /// Runs in the range, of every state.
-    runs: u64,
-    /// Those of them that failed.
-    failed: u64,
-    /// Wall time of those of them that finished, together, in milliseconds.
-    total_wall_ms: f64,
-    /// Entries whose verdict is `slower`.
-    slower: u64,
-    /// Entries whose verdict is `faster`.
-    faster: u64,
-    /// Entries with runs enough to be judged, whatever the verdict.
-    judged: u64,
+fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Error> {
+    let range = -UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES;
+    let takes = format!("a whole number of minutes from {} to {}", range.start(), range.end());
+    parsed(from, takes, |text| text.parse().ok().filter(|minutes| range.contains(minutes)))
 }
 
 /// How the labels are doing.
@@ -88,6 +72,7 @@ pub(crate) struct Totals {
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
     "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
     "totals": {"labels": 1, "runs": 4, "failed": 1, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1},
+    "change_runs_min": 8,
     "queries": [{
         "label": "orders/daily",
         "service": "orders-etl",
@@ -111,7 +96,8 @@ pub(crate) struct Totals {
         "days": [
             {"runs": 1, "failed": 0, "median_wall_ms": 612.15},
             {"runs": 3, "failed": 1, "median_wall_ms": 612.15}
-        ]
+        ],
+        "change": "slower-01a1faa81bd977b297ab860dd7026506"
     }]
 }))]
 pub(crate) struct Overview {
@@ -123,113 +109,49 @@ pub(crate) struct Overview {
     days: Vec<i64>,
     /// All entries together, whatever the limit.
     totals: Totals,
+    /// Runs of a query from which on a change of it can be found: little can be said of one with fewer.
+    change_runs_min: usize,
     /// The labels that ran in the range, in the order asked for. It stands last, as entries are written one by one.
-    queries: Vec<LabelOverview>,
+    queries: Vec<LabelOverview<'static>>,
 }
 
-/// How one label is doing.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct LabelOverview {
-    /// The label.
-    label: String,
-    /// The service of its last run that has one; with `split=service`, the service.
-    service: Option<String>,
-    /// Distinct services of its runs in the range; runs without a service count as one.
-    services: u64,
-    /// Runs in the range, of every state.
-    runs: u64,
-    /// Those of them that failed.
-    failed: u64,
-    /// Wall time of those of them that finished, together, in milliseconds.
-    total_wall_ms: f64,
-    /// Median wall time of the usual runs, in milliseconds; null where there are fewer than 5.
-    usual_wall_ms: Option<f64>,
-    /// Quartiles of the wall time of the usual runs, in milliseconds.
-    usual_band_ms: Option<[f64; 2]>,
-    /// Median wall time of the lately runs, in milliseconds.
-    recent_wall_ms: Option<f64>,
-    /// The recent over the usual wall time.
-    ratio: Option<f64>,
-    /// Whether there are runs enough to be judged: 5 usual and 3 lately ones that finished.
-    judged: bool,
-    /// `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck.
-    #[schema(inline)]
-    verdict: Option<VerdictName>,
-    /// Runs of the last 24 hours, or the last three when there were fewer.
-    recent_runs: u64,
-    /// Those of them that failed.
-    recent_failed: u64,
-    /// Runs that failed in the 14 days before the lately runs.
-    failed_before: u64,
-    /// Rules that warned in the range, by name.
-    rules: Vec<String>,
-    /// Rules that first warned in the last 7 days, by name.
-    new_rules: Vec<String>,
-    /// When the plan the query runs now first ran, in Unix nanoseconds, if it is not the plan it usually ran.
-    plan_changed_unix_ns: Option<i64>,
-    /// Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished.
-    bins: Vec<Option<f64>>,
-    /// Each local day.
-    days: Vec<Day>,
+/// Open changes for the worse, by the names of an entry.
+struct OpenChanges {
+    split: OverviewSplit,
+    ids: HashMap<(String, Option<String>), String>,
 }
 
-/// Whether a label is slower or faster than usual.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Verdict)]
-pub(crate) enum VerdictName {
-    /// Slower than usual.
-    Slower,
-    /// Faster than usual.
-    Faster,
-}
-
-/// The runs of a local day that lie in the range.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Day {
-    /// Runs, of every state.
-    runs: u64,
-    /// Those of them that failed.
-    failed: u64,
-    /// Median wall time of those that finished, in milliseconds; null where none did.
-    median_wall_ms: Option<f64>,
-}
-
-impl From<OverviewEntry> for LabelOverview {
-    fn from(entry: OverviewEntry) -> Self {
-        Self {
-            label: entry.label,
-            service: entry.service,
-            services: entry.services,
-            runs: entry.runs,
-            failed: entry.failed,
-            total_wall_ms: entry.total_wall_ms,
-            usual_wall_ms: entry.usual_wall_ms,
-            usual_band_ms: entry.usual_band_ms,
-            recent_wall_ms: entry.recent_wall_ms,
-            ratio: entry.ratio,
-            judged: entry.judged,
-            verdict: entry.verdict.map(|verdict| match verdict {
-                Verdict::Slower => VerdictName::Slower,
-                Verdict::Faster => VerdictName::Faster,
-            }),
-            recent_runs: entry.recent_runs,
-            recent_failed: entry.recent_failed,
-            failed_before: entry.failed_before,
-            rules: entry.rules,
-            new_rules: entry.new_rules,
-            plan_changed_unix_ns: entry.plan_changed_unix_ns,
-            bins: entry.bins.into_iter().map(Median::get).collect(),
-            days: entry
-                .days
-                .into_iter()
-                .map(|day| Day {
-                    runs: day.runs.into(),
-                    failed: day.failed.into(),
-                    median_wall_ms: day.median_wall_ms.get(),
-                })
-                .collect(),
+impl OpenChanges {
+    async fn read(app: &App, request: &OverviewRequest) -> Result<Self, ApiError> {
+        let QueryFilter { project, service, label, environment, host, .. } = request.filter.clone();
+        let mut ids = HashMap::new();
+        // A query without a label has no changes.
+        if label != Some(Is::Absent) {
+            let label = label.and_then(|label| if let Is::Value(label) = label { Some(label) } else { None });
+            let limit = OPEN_CHANGES_MAX;
+            let asked = ChangesRequest {
+                project,
+                service,
+                label,
+                environment,
+                host,
+                limit,
+                // Of thousands of changes the ids alone are told.
+                without_body: true,
+                ..ChangesRequest::default()
+            };
+            for change in open_for_worse(app, asked).await? {
+                let service = change.key.service.filter(|_| request.split == OverviewSplit::Service);
+                // The first costs most.
+                ids.entry((change.key.label, service)).or_insert(change.id);
+            }
         }
+        Ok(Self { split: request.split, ids })
+    }
+
+    fn id_of(&self, label: &str, service: Option<&str>) -> Option<String> {
+        let service = service.filter(|_| self.split == OverviewSplit::Service).map(str::to_owned);
+        self.ids.get(&(label.to_owned(), service)).cloned()
     }
 }
 
@@ -279,67 +201,58 @@ pub(crate) async fn overview(
     State(app): State<Arc<App>>,
     Extension(reader): Extension<Reader>,
     RawQuery(query): RawQuery,
+    Asked(source): Asked<SourceFilters>,
+    Asked(asked): Asked<OverviewParams>,
+    Asked(part): Asked<PartParams>,
 ) -> Result<Response, ApiError> {
-    let params = Params::of(query.as_deref());
-    let (request, form) = read(&params, app.clock.unix_ns())?;
+    let (request, form) = request(source, &asked, part, app.clock.unix_ns())?;
     let window = request.window;
+    let open = OpenChanges::read(&app, &request).await?;
     let store = Arc::clone(&app.store);
     let lane = app.answers.lane(request.limit.is_some() || request.filter.label.is_some());
     let (answer, turn) = lane.analyse(async move { store.overview(request).await }).await?;
     let next = answer.next.map(|place| PageEnd { now_unix_ns: window.now_unix_ns(), place });
     let next = next.map(|end| cursor::write_page(form, &end));
     let link = next.map(|next| [cursor::link("/api/overview", query.as_deref(), &next)]);
-    let totals = answer.totals;
     let mut head = Vec::new();
     let overview = Overview {
         now_unix_ns: window.now_unix_ns(),
         since_unix_ns: window.since_unix_ns(),
         days: window.days(),
-        totals: Totals {
-            labels: totals.labels,
-            runs: totals.runs,
-            failed: totals.failed,
-            total_wall_ms: totals.total_wall_ms(),
-            slower: totals.slower,
-            faster: totals.faster,
-            judged: totals.judged,
-        },
+        totals: answer.totals,
+        change_runs_min: BEFORE_RUNS_MIN + AFTER_RUNS_MIN,
         queries: Vec::new(),
     };
     write_json(&overview, &mut head);
     let tail: &[u8] = b"]}";
     head.truncate(head.len().saturating_sub(tail.len()));
-    let shape = Shape { head, tail, write: |entry, to| write_json(&LabelOverview::from(entry), to) };
+    let write = Box::new(move |entry: LabelOverview<'static>, to: &mut Vec<u8>| {
+        let change = open.id_of(&entry.label, entry.service.as_deref());
+        write_json(&LabelOverview { change, ..entry }, to);
+    });
+    let shape = Shape { head, tail, write };
     let answer = stream::answer(&app.answers, &reader, answer.entries, shape).await?;
     drop(turn);
     // It is of one moment: there is nothing to validate later.
     Ok(([(header::CACHE_CONTROL, "no-store")], link, answer).into_response())
 }
 
-/// Reads what is asked for, and the form of its cursors.
-fn read(params: &Params<'_>, now_unix_ns: i64) -> Result<(OverviewRequest, u8), ApiError> {
-    let takes = format!("a whole number from 1 to {OVERVIEW_DAYS_MAX}");
-    let days = params.value("days", takes, |text| {
-        text.parse().ok().filter(|days| (1..=OVERVIEW_DAYS_MAX).contains(days))
-    })?;
-    let takes =
-        format!("a whole number of minutes from -{UTC_OFFSET_MAX_MINUTES} to {UTC_OFFSET_MAX_MINUTES}");
-    let utc_offset = params.value("utc_offset", takes, |text| {
-        text.parse().ok().filter(|offset| (-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(offset))
-    })?;
-    let order = params.value("order", "time or news", |text| match text {
-        "time" => Some(OverviewOrder::Time),
-        "news" => Some(OverviewOrder::News),
-        _ => None,
-    })?;
-    let split =
-        params.value("split", "service", |text| (text == "service").then_some(OverviewSplit::Service))?;
-    let (order, split) = (order.unwrap_or_default(), split.unwrap_or_default());
+/// What a store is asked for, and the form of its cursors.
+fn request(
+    source: SourceFilters,
+    asked: &OverviewParams,
+    part: PartParams,
+    now_unix_ns: i64,
+) -> Result<(OverviewRequest, u8), ApiError> {
+    let (order, split) = (asked.order.unwrap_or_default(), asked.split.unwrap_or_default());
     let form = form(order, split);
-    let Part { limit, after } = Part::<PageEnd>::of(params, form)?;
+    let Part { limit, after } = part.part::<PageEnd>(form)?;
     let now_unix_ns = after.as_ref().map_or(now_unix_ns, |end| end.now_unix_ns);
-    let window = Window::new(now_unix_ns, days.unwrap_or(OVERVIEW_DAYS_DEFAULT), utc_offset.unwrap_or(0))
-        .map_err(|error| ApiError::invalid(error.to_string()))?;
+    let (days, utc_offset) = (asked.days.unwrap_or(OVERVIEW_DAYS_DEFAULT), asked.utc_offset.unwrap_or(0));
+    let window =
+        Window::new(now_unix_ns, days, utc_offset).map_err(|error| ApiError::invalid(error.to_string()))?;
     let after = after.map(|end| end.place);
-    Ok((OverviewRequest { filter: source_filter(params)?, window, order, split, after, limit }, form))
+    let engine_version = asked.engine_version.as_deref().map(is);
+    let filter = QueryFilter { engine_version, ..source.filter() };
+    Ok((OverviewRequest { filter, window, order, split, after, limit }, form))
 }

@@ -1,242 +1,189 @@
-//! Parameters of the read API.
+//! Parameters that several answers take.
 
-use std::borrow::Cow;
-use std::fmt::Display;
-use std::str::FromStr;
-
-use percent_encoding::percent_decode_str;
 use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
 use queryscope_store::{Is, Order, QueryFilter, Status, short_name};
+use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
+use super::asked::{parsed, whole};
 use crate::error::ApiError;
 
-/// The parameters of one request; those nobody asks for are ignored. A value that is no text is `None`.
-pub(crate) struct Params<'q>(Vec<(Cow<'q, str>, Option<Cow<'q, str>>)>);
-
-impl<'q> Params<'q> {
-    pub(crate) fn of(query: Option<&'q str>) -> Self {
-        let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
-        let read = |pair: &'q str| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Some((decoded(key)?, decoded(value)))
-        };
-        Self(pairs.filter_map(read).collect())
-    }
-
-    /// The value of a parameter.
-    ///
-    /// # Errors
-    /// 400 when it is given twice, or is no text.
-    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_deref());
-        let value = values.next();
-        if values.next().is_some() {
-            return Err(ApiError::invalid(format!("{name}: given twice, once is allowed")));
-        }
-        match value {
-            Some(None) => Err(ApiError::invalid(format!("{name}: the value is not percent-encoded UTF-8"))),
-            Some(value) => Ok(value),
-            None => Ok(None),
-        }
-    }
-
-    /// The value of a parameter that `read` understands.
-    ///
-    /// # Errors
-    /// 400 that names the parameter, its value and what it takes.
-    pub(crate) fn value<T>(
-        &self,
-        name: &str,
-        takes: impl Display,
-        read: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<Option<T>, ApiError> {
-        self.text(name)?
-            .map(|text| {
-                read(text).ok_or_else(|| {
-                    let shown: String = text.chars().take(80).collect();
-                    ApiError::invalid(format!("{name}: {shown:?} is not {takes}"))
-                })
-            })
-            .transpose()
-    }
-
-    fn number<T: FromStr>(&self, name: &str, takes: &str) -> Result<Option<T>, ApiError> {
-        self.value(name, takes, |text| text.parse().ok())
-    }
-
-    /// A filter on a name that may be absent: an empty value keeps queries without it. A long name is shortened as
-    /// those of the queries are.
-    fn is(&self, name: &str) -> Result<Option<Is>, ApiError> {
-        Ok(self.text(name)?.map(|text| match text {
-            "" => Is::Absent,
-            text => Is::Value(short_name(text)),
-        }))
-    }
-}
-
-/// The text that a part of an address stands for; `None` where it stands for none: a `%` without two digits, or bytes
-/// that are not UTF-8.
-fn decoded(part: &str) -> Option<Cow<'_, str>> {
-    let is_encoded = part
-        .split('%')
-        .skip(1)
-        .all(|rest| rest.len() >= 2 && rest.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit));
-    if !is_encoded {
-        return None;
-    }
-    if !part.contains('+') {
-        return percent_decode_str(part).decode_utf8().ok();
-    }
-    let part = part.replace('+', " ");
-    percent_decode_str(&part).decode_utf8().ok().map(|text| text.into_owned().into())
-}
-
 /// The filters every answer over several queries takes.
-#[derive(Debug, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `source_filter` reads")]
+#[serde(default)]
 pub(crate) struct SourceFilters {
     /// Keeps queries of this project.
     #[param(example = "default")]
-    project: Option<String>,
+    pub(super) project: Option<String>,
     /// Keeps queries with this label; empty keeps those without one.
     #[param(example = "orders/daily")]
-    label: Option<String>,
+    pub(super) label: Option<String>,
     /// Keeps queries from processes with this service; empty keeps those without one.
     #[param(example = "orders-etl")]
-    service: Option<String>,
+    pub(super) service: Option<String>,
     /// Keeps queries from processes with this environment; empty keeps those without one.
     #[param(example = "prod")]
-    environment: Option<String>,
+    pub(super) environment: Option<String>,
     /// Keeps queries from processes on this host.
     #[param(example = "worker-1")]
-    host: Option<String>,
+    pub(super) host: Option<String>,
+}
+
+impl SourceFilters {
+    /// What a store is asked for.
+    pub(crate) fn filter(self) -> QueryFilter {
+        QueryFilter {
+            project: self.project,
+            label: self.label.as_deref().map(is),
+            service: self.service.as_deref().map(is),
+            environment: self.environment.as_deref().map(is),
+            host: self.host.as_deref().map(short_name),
+            ..QueryFilter::default()
+        }
+    }
+}
+
+/// A filter on a name that may be absent: an empty value keeps queries without it. A long name is shortened as those of
+/// the queries are.
+pub(super) fn is(name: &str) -> Is {
+    if name.is_empty() { Is::Absent } else { Is::Value(short_name(name)) }
 }
 
 /// The filters every list takes beside [`SourceFilters`].
-#[derive(Debug, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `filter` reads")]
+#[serde(default)]
 pub(crate) struct RunFilters {
     /// Keeps queries with this plan fingerprint; empty keeps those without one.
     #[param(example = "238b6af6d50a")]
-    fingerprint: Option<String>,
+    pub(super) fingerprint: Option<String>,
+    /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
+    #[param(example = "1.35.2")]
+    pub(super) engine_version: Option<String>,
     /// Keeps queries in this state.
-    #[param(inline, required = false, example = "finished")]
-    status: super::summary::StatusName,
+    #[param(value_type = Status, inline, required = false, example = "finished")]
+    pub(super) status: Option<Status>,
     /// Keeps queries that started at or after this, in Unix nanoseconds.
     #[param(example = 1_794_000_000_000_000_000_i64)]
-    since: Option<i64>,
+    #[serde(deserialize_with = "unix_ns")]
+    pub(super) since: Option<i64>,
     /// Keeps queries that started at or before this, in Unix nanoseconds.
     #[param(example = 1_796_000_000_000_000_000_i64)]
-    until: Option<i64>,
+    #[serde(deserialize_with = "unix_ns")]
+    pub(super) until: Option<i64>,
 }
 
-const UNIX_NS: &str = "a time in Unix nanoseconds";
-
-/// Reads [`SourceFilters`].
-pub(crate) fn source_filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
-    Ok(QueryFilter {
-        project: params.text("project")?.map(Into::into),
-        label: params.is("label")?,
-        service: params.is("service")?,
-        environment: params.is("environment")?,
-        host: params.text("host")?.map(short_name),
-        ..QueryFilter::default()
-    })
+impl RunFilters {
+    /// What a store is asked for, with the other filters.
+    pub(crate) fn filter(self, source: SourceFilters) -> QueryFilter {
+        QueryFilter {
+            fingerprint: self.fingerprint.as_deref().map(is),
+            engine_version: self.engine_version.as_deref().map(is),
+            status: self.status,
+            since_unix_ns: self.since,
+            until_unix_ns: self.until,
+            ..source.filter()
+        }
+    }
 }
 
-/// Reads the common filters: [`SourceFilters`] and [`RunFilters`].
-pub(crate) fn filter(params: &Params<'_>) -> Result<QueryFilter, ApiError> {
-    Ok(QueryFilter {
-        fingerprint: params.is("fingerprint")?,
-        status: params
-            .value("status", "running, finished, failed or unfinished", |text| text.parse::<Status>().ok())?,
-        since_unix_ns: params.number("since", UNIX_NS)?,
-        until_unix_ns: params.number("until", UNIX_NS)?,
-        ..source_filter(params)?
-    })
+/// Reads a point in time.
+pub(super) fn unix_ns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    parsed(from, "a time in Unix nanoseconds", |text| text.parse().ok())
 }
 
 /// The project a request for one query is limited to.
-#[derive(Debug, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `text(\"project\")` reads")]
+#[serde(default)]
 pub(crate) struct ProjectFilter {
     /// Answers as if there were only this project's queries.
     #[param(example = "default")]
     project: Option<String>,
 }
 
+impl ProjectFilter {
+    /// Whether what belongs to a project is kept.
+    pub(crate) fn keeps(&self, project: &str) -> bool {
+        self.project.as_ref().is_none_or(|kept| kept == project)
+    }
+}
+
 /// How a list is ordered and cut into pages.
-#[derive(Debug, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "says what `Paging` reads")]
+#[serde(default)]
 pub(crate) struct PageParams {
     /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
     #[param(example = "daily")]
     q: Option<String>,
     /// `newest` first, which is the default, or `oldest` first.
-    #[param(inline, required = false, example = "newest")]
-    order: super::summary::OrderName,
+    #[param(value_type = Order, inline, required = false, example = "newest")]
+    order: Option<Order>,
     /// Queries on the page.
     #[param(minimum = 1, maximum = 1000, default = 100, example = 20)]
+    #[serde(deserialize_with = "limit")]
     limit: Option<u64>,
     /// Queries to skip, from 0 to 9223372036854775807; not together with `cursor`.
     #[param(minimum = 0, example = 0)]
+    #[serde(deserialize_with = "offset")]
     offset: Option<i64>,
     /// Goes on where a page ended: taken from the `Link` header of that page, and of its order.
     #[param(pattern = "^A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$", example = "ARjp2vei98pLAAAAAAAAAAE")]
     cursor: Option<String>,
 }
 
+/// Reads how many entries a page has.
+pub(super) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    whole(from, 1..=PAGE_MAX as u64)
+}
+
+fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    whole(from, 0..=i64::MAX)
+}
+
 /// How a list is ordered and cut into pages.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Paging<'p> {
-    pub(crate) search: Option<&'p str>,
+pub(crate) struct Paging {
+    pub(crate) search: Option<String>,
     pub(crate) order: Order,
     pub(crate) limit: usize,
     pub(crate) offset: u64,
-    pub(crate) cursor: Option<&'p str>,
+    pub(crate) cursor: Option<String>,
 }
 
-impl<'p> Paging<'p> {
-    pub(crate) fn of(params: &'p Params<'_>) -> Result<Self, ApiError> {
-        let order = params.value("order", "newest or oldest", |text| match text {
-            "newest" => Some(Order::Newest),
-            "oldest" => Some(Order::Oldest),
-            _ => None,
-        })?;
-        let takes = format!("a whole number from 1 to {PAGE_MAX}");
-        let limit = params
-            .value("limit", takes, |text| text.parse().ok().filter(|limit| (1..=PAGE_MAX).contains(limit)))?;
-        let takes = "a whole number from 0 to 9223372036854775807";
-        let offset =
-            params.value("offset", takes, |text| text.parse().ok().filter(|n| i64::try_from(*n).is_ok()))?;
-        let cursor = params.text("cursor")?;
-        if offset.is_some() && cursor.is_some() {
+impl PageParams {
+    /// # Errors
+    /// 400 when a page is asked for in two ways.
+    pub(crate) fn paging(self) -> Result<Paging, ApiError> {
+        if self.offset.is_some() && self.cursor.is_some() {
             return Err(ApiError::invalid("offset: not allowed together with cursor"));
         }
-        Ok(Self {
-            search: params.text("q")?.filter(|text| !text.is_empty()),
-            order: order.unwrap_or_default(),
-            limit: limit.unwrap_or(PAGE_DEFAULT),
-            offset: offset.unwrap_or(0),
-            cursor,
+        Ok(Paging {
+            search: self.q.filter(|text| !text.is_empty()),
+            order: self.order.unwrap_or_default(),
+            limit: self.limit.map_or(PAGE_DEFAULT, |limit| limit as usize),
+            offset: self.offset.map_or(0, i64::cast_unsigned),
+            cursor: self.cursor,
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::asked::read;
     use super::*;
 
     fn paging(query: &str) -> Result<(Order, usize, u64), String> {
-        let params = Params::of(Some(query));
-        Paging::of(&params)
+        read(Some(query))
+            .and_then(PageParams::paging)
             .map(|paging| (paging.order, paging.limit, paging.offset))
             .map_err(|e| e.to_string())
+    }
+
+    fn filter(query: &str) -> Result<QueryFilter, ApiError> {
+        Ok(read::<RunFilters>(Some(query))?.filter(read(Some(query))?))
     }
 
     #[test]
@@ -266,10 +213,12 @@ mod tests {
 
     #[test]
     fn filters_are_read() {
-        let params =
-            Params::of(Some("label=a%2Fb&service=&status=failed&since=-5&until=1795206683609778763"));
-        let filter = filter(&params).expect("valid");
+        let filter = filter(
+            "label=a%2Fb&engine_version=1.35&service=&status=failed&since=-5&until=1795206683609778763",
+        );
+        let filter = filter.expect("valid");
         assert_eq!(filter.label, Some(Is::Value("a/b".into())));
+        assert_eq!(filter.engine_version, Some(Is::Value("1.35".into())));
         assert_eq!((filter.service, filter.environment), (Some(Is::Absent), None));
         assert_eq!((filter.status, filter.since_unix_ns), (Some(Status::Failed), Some(-5)));
         assert_eq!(filter.until_unix_ns, Some(1_795_206_683_609_778_763));
@@ -285,7 +234,7 @@ mod tests {
             "until=99999999999999999999",
             "host=a&host=a",
         ] {
-            assert!(filter(&Params::of(Some(query))).is_err(), "{query}");
+            assert!(filter(query).is_err(), "{query}");
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Pieces(VecDeque<Bytes>);
 
 impl Pieces {
     /// Waits for a body.
-    pub(crate) async fn of(body: Body) -> Result<Self, axum::Error> {
+    pub(crate) async fn read(body: Body) -> Result<Self, axum::Error> {
         body.into_data_stream().try_collect().await.map(Self)
     }
 
@@ -63,7 +63,7 @@ mod tests {
         let pieces = Pieces::from(vec![Bytes::from("[1,"), Bytes::from("2]")]);
         let body = pieces.into_body();
         assert_eq!(body.size_hint().exact(), Some(5));
-        let again = Pieces::of(body).await.expect("no error");
+        let again = Pieces::read(body).await.expect("no error");
         assert_eq!(again.iter().collect::<Vec<_>>(), ["[1,", "2]"]);
     }
 }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
-use queryscope_insights::progress as judge;
+use axum::extract::State;
+use queryscope_diagnosis::{Remaining as Forecast, RunFeatures, Running, counted, remaining};
+use queryscope_insights::{Progress as Judged, progress as judge};
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::params::{Params, ProjectFilter};
-use super::stored::query_of;
-use super::summary::StatusName;
-use super::usual::{Alike, earlier};
+use super::asked::Asked;
+use super::diagnosed::{detector, open_change};
+use super::params::ProjectFilter;
+use super::query::{QueryPath, find};
+use super::stored::Stored;
+use super::usual::{Alike, earlier, earlier_than};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -23,7 +25,12 @@ const CHUNKS_MAX: usize = 4;
 /// Packed bytes of a chunk that is looked through.
 const CHUNK_BYTES_MAX: u64 = 256 << 10;
 
-/// How far a query is by the earlier runs of its plan.
+/// The part of the earlier runs that a late run takes longer than.
+const LATE: f64 = 0.9;
+/// Runs that were evaluated which a forecast needs.
+const EVALUATED_MIN: usize = 5;
+
+/// How far a query is by its earlier runs.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
@@ -31,33 +38,49 @@ const CHUNK_BYTES_MAX: u64 = 256 << 10;
     "elapsed_ms": 61_200.0,
     "runs": 40,
     "longer_than": 21,
+    "is_late": false,
     "usual_wall_ms": 60_400.5,
-    "remaining_ms": {"p50": 8_300.0, "p90": 31_000.0},
-    "done": {"low": 0.66, "high": 0.88}
+    "remaining_ms": {"p10": 2_100.0, "p50": 8_300.0, "p90": 31_000.0},
+    "basis": "40 earlier runs of its plan",
+    "rows_read_factor": null,
+    "done": {"low": 0.66, "high": 0.88},
+    "change": null
 }))]
 pub(crate) struct Progress {
     /// Id of the query.
     query_id: String,
     /// State of the query.
-    status: StatusName,
+    status: Status,
     /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
     /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
-    /// Earlier finished runs of its plan in its service, at most 100; nothing is said by fewer than 5.
+    /// Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those of its
+    /// label from before the change. Nothing is said by fewer than 5.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
+    /// Whether it takes longer than nine tenths of them, and does not read more rows than they did.
+    is_late: bool,
     /// Median of their wall times in milliseconds; null where too few are known.
     usual_wall_ms: Option<f64>,
-    /// How long a running query may still take; null where fewer than 3 of them took longer than it has.
+    /// How long a running query may still take; null where fewer than 3 earlier runs took longer than it has.
     remaining_ms: Option<Remaining>,
+    /// What the remaining time rests on, in words; null where that is.
+    basis: Option<String>,
+    /// Rows it has read by those earlier runs had read at their end: where it has read more, or has read all and
+    /// less; null where neither is known.
+    rows_read_factor: Option<f64>,
     /// How much of a running query is done; null where the remaining time is.
     done: Option<Done>,
+    /// Id of the open change of its query's time; null where there is none.
+    change: Option<String>,
 }
 
 /// A remaining time in milliseconds.
 #[derive(Debug, Serialize, ToSchema)]
 struct Remaining {
+    /// A tenth of the runs that took longer ended by then.
+    p10: f64,
     /// Half of the runs that took longer ended by then.
     p50: f64,
     /// Nine tenths of the runs that took longer ended by then.
@@ -73,12 +96,16 @@ struct Done {
     high: f64,
 }
 
-/// Says how long a running query may still take, by the earlier runs of its plan, label and service.
+/// Says how long a running query may still take, by the earlier runs of its label and service: those since the open
+/// change of the query, where there is one, of the same plan where enough are, and scaled by the rows it has read
+/// beyond theirs. Where none of them was evaluated yet, the wall times of the earlier runs of its plan say it.
+///
+/// What is usual is told by runs from before the open change.
 #[utoipa::path(
     get,
     path = "/api/queries/{id}/progress",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
+    params(QueryPath, ProjectFilter),
     responses(
         (status = 200, description = "How far it is", body = Progress),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -89,25 +116,83 @@ struct Done {
 )]
 pub(crate) async fn progress(
     State(app): State<Arc<App>>,
-    id: Result<Path<String>, PathRejection>,
-    RawQuery(query): RawQuery,
+    path: QueryPath,
+    Asked(project): Asked<ProjectFilter>,
 ) -> Result<Json<Progress>, ApiError> {
-    let query = query_of(&app, id, &Params::of(query.as_deref())).await?;
-    let runs = earlier(&app, &query, Alike::Plan).await?;
+    let query = find(&app, &path.id, &project).await?;
+    let change =
+        open_change(&app, &query).await?.filter(|change| change.since_unix_ns <= query.started_unix_ns);
+    let runs = match &change {
+        // The change may be a new plan.
+        Some(change) => earlier_than(&app, &query, Alike::Label, change.since_unix_ns - 1).await?,
+        None => earlier(&app, &query, Alike::Plan).await?,
+    };
     let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
     let running = query.status == Status::Running;
     let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
     let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
-    let ahead = judged.filter(|_| running);
+    let forecast = match elapsed_ms.filter(|_| running) {
+        Some(elapsed_ms) => forecast(&app, &query, elapsed_ms, judged.filter(|_| change.is_none())).await?,
+        None => None,
+    };
+    let done = elapsed_ms.zip(forecast.as_ref()).map(|(elapsed_ms, forecast)| {
+        let part = |left: f64| if elapsed_ms > 0.0 { elapsed_ms / (elapsed_ms + left) } else { 0.0 };
+        Done { low: part(forecast.p90_ms), high: part(forecast.p50_ms) }
+    });
+    let factor = forecast.as_ref().and_then(|forecast| forecast.rows_factor);
+    let is_late = judged.is_some_and(|judged| judged.longer_than as f64 >= LATE * judged.runs as f64)
+        // With more rows to read, it is not late but larger.
+        && factor.is_none_or(|factor| factor <= 1.0);
+    let remaining_ms = forecast.as_ref().map(|forecast| Remaining {
+        p10: forecast.p10_ms,
+        p50: forecast.p50_ms,
+        p90: forecast.p90_ms,
+    });
     Ok(Json(Progress {
         query_id: query.query_id.to_string(),
-        status: query.status.into(),
+        status: query.status,
         elapsed_ms,
         runs: walls.len(),
         longer_than: judged.map(|judged| judged.longer_than),
+        is_late,
         usual_wall_ms: judged.map(|judged| judged.usual_wall_ms),
-        remaining_ms: ahead.and_then(|judged| judged.remaining_ms).map(|[p50, p90]| Remaining { p50, p90 }),
-        done: ahead.and_then(|judged| judged.done).map(|[low, high]| Done { low, high }),
+        remaining_ms,
+        basis: forecast.map(|forecast| forecast.basis),
+        rows_read_factor: factor,
+        done,
+        change: change.map(|change| change.id),
+    }))
+}
+
+/// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan.
+async fn forecast(
+    app: &Arc<App>,
+    query: &Query,
+    elapsed_ms: f64,
+    judged: Option<Judged>,
+) -> Result<Option<Forecast>, ApiError> {
+    if let Some(detector) = detector(app, query).await? {
+        let earlier: Vec<&RunFeatures> = detector
+            .current()
+            .into_iter()
+            .filter(|run| run.environment.as_deref() == query.environment.as_deref())
+            .collect();
+        if earlier.len() >= EVALUATED_MIN {
+            // Without a plan, or one that can be read, the times alone say it.
+            let stored = Stored::read(app, query.clone()).await?;
+            let counted = stored.profile().ok().map(|profile| counted(&profile));
+            let running = Running {
+                elapsed_ns: (elapsed_ms * 1e6) as u64,
+                plan: counted.as_ref().map(|(plan, _)| *plan),
+                nodes: counted.as_ref().map_or(&[], |(_, nodes)| nodes),
+            };
+            return Ok(remaining(&running, &earlier));
+        }
+    }
+    Ok(judged.and_then(|judged| {
+        let [p10_ms, p50_ms, p90_ms] = judged.remaining_ms?;
+        let basis = format!("{} earlier runs of its plan", judged.runs);
+        Some(Forecast { p10_ms, p50_ms, p90_ms, runs: judged.runs, rows_factor: None, basis })
     }))
 }
 

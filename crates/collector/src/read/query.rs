@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::request::Parts;
 use queryscope_protocol::QueryId;
+use queryscope_store::Query;
 
-use super::params::{Params, ProjectFilter};
+use super::asked::Asked;
+use super::params::ProjectFilter;
 use super::summary::QuerySummary;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -17,7 +19,7 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries/{id}",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
+    params(QueryPath, ProjectFilter),
     responses(
         (status = 200, description = "The query", body = QuerySummary),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -28,23 +30,38 @@ use crate::error::{ApiError, ErrorBody};
 )]
 pub(crate) async fn query(
     State(app): State<Arc<App>>,
-    id: Result<Path<String>, PathRejection>,
-    RawQuery(query): RawQuery,
+    path: QueryPath,
+    Asked(project): Asked<ProjectFilter>,
 ) -> Result<Json<QuerySummary>, ApiError> {
-    let id = text(id)?;
-    let params = Params::of(query.as_deref());
-    let project = params.text("project")?;
-    let found = app.store.query(parse(&id)?).await?;
-    found
-        .filter(|query| project.is_none_or(|project| project == query.project))
-        .map(|query| Json(query.into()))
-        .ok_or_else(|| unknown(&id))
+    Ok(Json(find(&app, &path.id, &project).await?.into()))
 }
 
-/// The id in a path as it was sent.
-pub(crate) fn text(id: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
-    // Only what is no UTF-8 is rejected, and no id holds that.
-    id.map(|Path(id)| id).map_err(|_| ApiError::not_found("there is no query of this id"))
+/// The query a path names.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct QueryPath {
+    /// Id of the query
+    #[param(example = "01a1faa8-1bd9-77b2-97ab-860dd7026506")]
+    pub(crate) id: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        // Only what is no UTF-8 is rejected, and no id holds that.
+        let id = Path::from_request_parts(parts, state).await;
+        id.map(|Path(id)| Self { id }).map_err(|_| ApiError::not_found("there is no query of this id"))
+    }
+}
+
+/// The query of an id.
+///
+/// # Errors
+/// 404 when there is none, or none of the project.
+pub(crate) async fn find(app: &App, id: &str, project: &ProjectFilter) -> Result<Query, ApiError> {
+    let found = app.store.query(parse(id)?).await?;
+    found.filter(|query| project.keeps(&query.project)).ok_or_else(|| unknown(id))
 }
 
 /// The id in a path; what is no id is the id of no query.

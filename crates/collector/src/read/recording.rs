@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::TryStreamExt;
 use queryscope_store::Status;
 
-use super::params::{Params, ProjectFilter};
-use super::query::{parse, text, unknown};
+use super::asked::Asked;
+use super::params::ProjectFilter;
+use super::query::{QueryPath, parse, unknown};
 use super::unreadable::{note, unreadable};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -25,7 +25,7 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries/{id}/recording",
     tag = "read",
-    params(("id" = String, Path, description = "Id of the query", example = "01a1faa8-1bd9-77b2-97ab-860dd7026506"), ProjectFilter),
+    params(QueryPath, ProjectFilter),
     responses(
         (
             status = 200,
@@ -43,16 +43,11 @@ use crate::error::{ApiError, ErrorBody};
 )]
 pub(crate) async fn recording(
     State(app): State<Arc<App>>,
-    id: Result<Path<String>, PathRejection>,
-    RawQuery(query): RawQuery,
+    QueryPath { id }: QueryPath,
+    Asked(project): Asked<ProjectFilter>,
 ) -> Result<Response, ApiError> {
-    let id = text(id)?;
-    let params = Params::of(query.as_deref());
-    let project = params.text("project")?;
     let parts = app.store.recording(parse(&id)?).await?;
-    let parts = parts
-        .filter(|parts| project.is_none_or(|project| project == parts.query.project))
-        .ok_or_else(|| unknown(&id))?;
+    let parts = parts.filter(|parts| project.keeps(&parts.query.project)).ok_or_else(|| unknown(&id))?;
     if parts.query.status == Status::Running {
         return Err(ApiError::not_found(format!(
             "query {id} still runs, it has a recording once it has ended"

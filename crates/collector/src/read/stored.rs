@@ -1,18 +1,15 @@
-//! The profile of a stored query, as far as it is known.
+//! The profile of a stored run, as far as it is known.
 
 use std::fmt::Display;
 use std::sync::Arc;
 
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use queryscope_insights::Latest;
 use queryscope_protocol::{Event, EventKind, Profile};
 use queryscope_recordings::{LineReader, RecordingError};
 use queryscope_store::Query;
 
-use super::params::Params;
-use super::query::{parse, text, unknown};
+use super::query::unknown;
 use super::unreadable::unreadable;
 use crate::app::App;
 use crate::error::ApiError;
@@ -27,28 +24,6 @@ pub(crate) struct Stored {
     line: Option<String>,
     /// Samples to lay over a `query.started`.
     latest: Option<Latest>,
-}
-
-/// The query a path names.
-///
-/// # Errors
-/// 404 when there is none, or none of the project that `params` name.
-pub(crate) async fn query_of(
-    app: &App,
-    id: Result<Path<String>, PathRejection>,
-    params: &Params<'_>,
-) -> Result<Query, ApiError> {
-    let id = text(id)?;
-    find(app, &id, params.text("project")?).await
-}
-
-/// The query of this id.
-///
-/// # Errors
-/// 404 when there is none, or none of the project.
-pub(crate) async fn find(app: &App, id: &str, project: Option<&str>) -> Result<Query, ApiError> {
-    let found = app.store.query(parse(id)?).await?;
-    found.filter(|query| project.is_none_or(|project| project == query.project)).ok_or_else(|| unknown(id))
 }
 
 impl Stored {

@@ -11,14 +11,18 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Body as HttpBody, Frame};
-use queryscope_store::{Entry, Packed};
+use queryscope_store::Packed;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::answers::{Answers, Reader};
 use crate::error::ApiError;
 
 /// Bytes of JSON that are made at once.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
+
+/// Appends an entry as JSON.
+pub(crate) type Write<T> = Box<dyn Fn(T, &mut Vec<u8>) + Send + Sync>;
 
 /// JSON around entries, and how one of them is written.
 pub(crate) struct Shape<T> {
@@ -27,7 +31,7 @@ pub(crate) struct Shape<T> {
     /// What stands after the last one.
     pub(crate) tail: &'static [u8],
     /// Appends an entry as JSON.
-    pub(crate) write: fn(T, &mut Vec<u8>),
+    pub(crate) write: Write<T>,
 }
 
 /// Appends a value as JSON.
@@ -42,7 +46,7 @@ pub(crate) fn write_json(value: &impl Serialize, to: &mut Vec<u8>) {
 ///
 /// # Errors
 /// 503 when other answers take all the memory there is for them, and their readers go on reading.
-pub(crate) async fn answer<T: Entry + Send + 'static>(
+pub(crate) async fn answer<T: Serialize + DeserializeOwned + Send + 'static>(
     answers: &Answers,
     reader: &Reader,
     entries: Packed<T>,
@@ -76,7 +80,7 @@ struct Stream<T> {
 // Nothing of it is pinned.
 impl<T> Unpin for Stream<T> {}
 
-impl<T: Entry> Stream<T> {
+impl<T: Serialize + DeserializeOwned> Stream<T> {
     fn piece(&mut self) -> Bytes {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
         if self.offset == 0 {
@@ -98,7 +102,7 @@ impl<T: Entry> Stream<T> {
     }
 }
 
-impl<T: Entry> HttpBody for Stream<T> {
+impl<T: Serialize + DeserializeOwned> HttpBody for Stream<T> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -122,13 +126,13 @@ impl<T: Entry> HttpBody for Stream<T> {
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt;
-    use queryscope_store::GroupEntry;
+    use queryscope_history::Group;
 
     use super::*;
 
-    fn group(key: String) -> GroupEntry {
-        GroupEntry {
-            key,
+    fn group(key: String) -> Group<'static> {
+        Group {
+            key: key.into(),
             runs: 3,
             failed: 1,
             last_started_unix_ns: 7,
@@ -141,11 +145,13 @@ mod tests {
 
     async fn answered(groups: u32) -> (Response, Answers) {
         let answers = Answers::new(1 << 20, 1);
-        let entries: Packed<GroupEntry> = (0..groups).map(|n| group(n.to_string())).collect();
+        let entries: Packed<Group<'static>> = (0..groups).map(|n| group(n.to_string())).collect();
         let shape = Shape {
             head: b"[".to_vec(),
             tail: b"]",
-            write: |group: GroupEntry, to| write_json(&group.recent_wall_ms.len().max(group.key.len()), to),
+            write: Box::new(|group: Group<'static>, to| {
+                write_json(&group.recent_wall_ms.len().max(group.key.len()), to);
+            }),
         };
         let response = answer(&answers, &Reader::default(), entries, shape).await.expect("room");
         (response, answers)

@@ -1,35 +1,8 @@
-//! A query as the read API shows it.
+//! A run as the read API shows it.
 
 use queryscope_store::{Query, Status};
 use serde::Serialize;
 use utoipa::ToSchema;
-
-/// State of a query.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Status)]
-pub(crate) enum StatusName {
-    /// It has been heard of and has not ended.
-    Running,
-    /// It ended well.
-    Finished,
-    /// It ended with an error, or was cancelled.
-    Failed,
-    /// Nothing has been heard of it for too long; it may report again.
-    Unfinished,
-}
-
-/// Order of a list.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = Order)]
-#[expect(dead_code, reason = "names what `order` takes in the document")]
-pub(crate) enum OrderName {
-    /// The newest first.
-    Newest,
-    /// The oldest first.
-    Oldest,
-}
 
 /// One query.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,6 +14,7 @@ pub(crate) enum OrderName {
     "environment": "prod",
     "host": "worker-1",
     "engine": "polars",
+    "engine_version": "1.35.2",
     "label": "scan/parquet-filter-project",
     "fingerprint": "238b6af6d50a",
     "status": "finished",
@@ -68,12 +42,15 @@ pub(crate) struct QuerySummary {
     host: String,
     /// The engine its events name; null for the neutral format.
     engine: Option<String>,
+    /// Version of the engine; null where no profile says it yet, and where an earlier version of the service stored the
+    /// query.
+    engine_version: Option<String>,
     /// Name the program gave the query.
     label: Option<String>,
     /// Hash of the plan.
     fingerprint: Option<String>,
     /// State of the query.
-    status: StatusName,
+    status: Status,
     /// When it started, in Unix nanoseconds.
     started_unix_ns: i64,
     /// Wall time in milliseconds; null until it finished or failed.
@@ -103,9 +80,10 @@ impl From<Query> for QuerySummary {
             environment: query.environment,
             host: query.host,
             engine: query.engine,
+            engine_version: query.engine_version,
             label: query.label,
             fingerprint: query.fingerprint,
-            status: query.status.into(),
+            status: query.status,
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms,
             cpu_ms: query.cpu_ms,
@@ -113,17 +91,6 @@ impl From<Query> for QuerySummary {
             failed: query.failed,
             warnings: query.warnings,
             rules: query.rules,
-        }
-    }
-}
-
-impl From<Status> for StatusName {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Running => Self::Running,
-            Status::Finished => Self::Finished,
-            Status::Failed => Self::Failed,
-            Status::Unfinished => Self::Unfinished,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a query's events cannot be read, for the caller and for the log.
+//! Why a run's events cannot be read, for the caller and for the log: also when the bucket is away.
 
 use axum::http::StatusCode;
 use queryscope_protocol::QueryId;
@@ -8,7 +8,7 @@ use super::query::unknown;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// The answer to a reader of a query whose events could not be read.
+/// The answer to a reader of a run whose events could not be read.
 pub(crate) fn unreadable(app: &App, id: QueryId, error: RecordingError) -> ApiError {
     note(app, id, &error);
     match error {
@@ -28,11 +28,11 @@ pub(crate) fn unreadable(app: &App, id: QueryId, error: RecordingError) -> ApiEr
     }
 }
 
-/// Logs and counts what is wrong with a query's events, unless the query is gone or it is the store that failed.
+/// Logs and counts what is wrong with a run's events, unless the run is gone or it is the store that failed.
 pub(crate) fn note(app: &App, id: QueryId, error: &RecordingError) {
     if !matches!(error, RecordingError::Gone | RecordingError::Store(_)) {
         app.metrics.recordings_failed("read");
         let error = error as &dyn std::error::Error;
-        tracing::warn!(query_id = %id, error, "the events of a query cannot be read");
+        tracing::warn!(query_id = %id, error, "the events of a run cannot be read");
     }
 }

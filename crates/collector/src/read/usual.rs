@@ -1,5 +1,6 @@
 //! Earlier runs of a query, and the usual one of them.
 
+use queryscope_history::median;
 use queryscope_store::{Is, ListRequest, Order, Query, QueryFilter, Status};
 
 use crate::app::App;
@@ -20,6 +21,16 @@ pub(crate) enum Alike {
 /// Up to [`RUNS`] finished runs that began before a query and are alike, the newest first, each with its wall
 /// time in milliseconds; none where the query does not say what they would be alike in.
 pub(crate) async fn earlier(app: &App, query: &Query, alike: Alike) -> Result<Vec<(Query, f64)>, ApiError> {
+    earlier_than(app, query, alike, query.started_unix_ns).await
+}
+
+/// The same of runs that began then at the latest.
+pub(crate) async fn earlier_than(
+    app: &App,
+    query: &Query,
+    alike: Alike,
+    until_unix_ns: i64,
+) -> Result<Vec<(Query, f64)>, ApiError> {
     let label = query.label.clone().map_or(Is::Absent, Is::Value);
     let fingerprint = match (alike, &query.fingerprint) {
         (Alike::Plan, Some(fingerprint)) => Some(Is::Value(fingerprint.clone())),
@@ -32,7 +43,7 @@ pub(crate) async fn earlier(app: &App, query: &Query, alike: Alike) -> Result<Ve
         service: Some(query.service.clone().map_or(Is::Absent, Is::Value)),
         fingerprint,
         status: Some(Status::Finished),
-        until_unix_ns: Some(query.started_unix_ns),
+        until_unix_ns: Some(until_unix_ns),
         ..QueryFilter::default()
     };
     // One more: the query itself may be among them.
@@ -58,9 +69,7 @@ pub(crate) async fn usual(app: &App, query: &Query) -> Result<Option<(Query, Ali
 /// Of two that are as near, the newer.
 fn nearest_median<T>(runs: Vec<(T, f64)>) -> Option<T> {
     let mut walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
-    walls.sort_by(f64::total_cmp);
-    let high = *walls.get(walls.len() / 2)?;
-    let median = if walls.len() % 2 == 1 { high } else { f64::midpoint(walls[walls.len() / 2 - 1], high) };
+    let median = median(&mut walls)?;
     let off = |wall_ms: f64| (wall_ms - median).abs();
     runs.into_iter().min_by(|a, b| off(a.1).total_cmp(&off(b.1))).map(|(run, _)| run)
 }

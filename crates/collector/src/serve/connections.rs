@@ -7,15 +7,15 @@
 //! `worker_connections` and `reusable` connections).
 
 use std::collections::HashMap;
-use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::response::Response;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::held::{self, Held};
@@ -106,11 +106,11 @@ impl Connections {
     }
 
     fn open(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Place {
-        let opened = Instant::now();
+        let opened = queryscope_store::now();
         let idle_from = AtomicU64::new(0);
         let state = State { opened, idle_from, held: Mutex::default(), cut: Cut::default() };
         let connection = Connection(Arc::new(state));
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let number = open.next;
         open.next += 1;
         open.connections.insert(number, connection.clone());
@@ -119,7 +119,7 @@ impl Connections {
     }
 
     fn close_idle(&self) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock();
         let mut idle: Vec<(Instant, u64, &Connection)> =
             open.connections.values().filter_map(Connection::idle_since).collect();
         let wanted = self.max.div_ceil(CLOSED_AT_ONCE);
@@ -160,7 +160,7 @@ impl Connection {
         if self.0.idle_from.load(Ordering::Acquire) != ANSWERED {
             return;
         }
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.held.lock().take();
         let micros = u64::try_from(self.0.opened.elapsed().as_micros()).unwrap_or(0);
         // Another thread may have begun with the next request.
         let _ = self.0.idle_from.compare_exchange(ANSWERED, micros, Ordering::AcqRel, Ordering::Relaxed);
@@ -195,7 +195,13 @@ impl Busy {
         if response.body().size_hint().exact().is_some_and(|bytes| bytes <= WHOLE) {
             return response;
         }
-        response.map(|body| Body::new(Busily { body, _busy: self }))
+        response.map(|body| {
+            Body::new(body.map_err(move |error| {
+                // The closure owns it, and is dropped with the body.
+                let _ = &self;
+                error
+            }))
+        })
     }
 }
 
@@ -203,36 +209,10 @@ impl Drop for Busy {
     fn drop(&mut self) {
         let state = &self.connection.0;
         if let Some(held) = self.held.take() {
-            let mut kept = state.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = state.held.lock();
             kept.get_or_insert_default().join(held);
         }
         state.idle_from.store(ANSWERED, Ordering::Release);
-    }
-}
-
-/// The body of an answer that takes a while.
-struct Busily {
-    body: Body,
-    _busy: Busy,
-}
-
-impl HttpBody for Busily {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 
@@ -250,7 +230,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.connections.metrics.open.dec();
-        let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.connections.open.lock();
         open.connections.remove(&self.number);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use flate2::bufread::GzDecoder;
 use http_body_util::BodyExt;
 use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
+use queryscope_protocol::QueryId;
 use queryscope_recordings::Recordings;
 use queryscope_store::Store;
 use queryscope_store::testsuite::Front;
@@ -84,6 +85,8 @@ pub(crate) struct Setup {
     turns: Option<Arc<Semaphore>>,
     folder: TempDir,
     now_unix_ns: i64,
+    is_old: Arc<AtomicBool>,
+    stored_before: Arc<Mutex<HashSet<QueryId>>>,
 }
 
 impl Default for Setup {
@@ -97,6 +100,8 @@ impl Default for Setup {
             turns: None,
             folder: tempfile::tempdir().expect("a folder"),
             now_unix_ns: NOW_NS,
+            is_old: Arc::default(),
+            stored_before: Arc::default(),
         }
     }
 }
@@ -106,6 +111,11 @@ impl Setup {
         let mut setup = Self::default();
         change(&mut setup.settings);
         setup
+    }
+
+    /// With a store of the format before the diagnosis, until `is_old` is taken back or it is brought forward.
+    pub(crate) fn old(self, is_old: &Arc<AtomicBool>) -> Self {
+        Self { is_old: Arc::clone(is_old), ..self }
     }
 
     /// With a store that commits when it gets a turn.
@@ -124,7 +134,10 @@ impl Setup {
         let store = SqliteStore::open(&self.folder.path().join("store.db"), options).expect("a store");
         let faults = self.faults.clone();
         let check = Box::new(move || faults.check());
-        let store: Arc<dyn Store> = Arc::new(Front { store, check, turns: self.turns.clone(), feed: None });
+        let (turns, is_old) = (self.turns.clone(), Arc::clone(&self.is_old));
+        let stored_before = Arc::clone(&self.stored_before);
+        let store: Arc<dyn Store> =
+            Arc::new(Front { store, check, turns, feed: None, is_old, stored_before });
         let recordings = Recordings::local(&self.folder.path().join("recordings")).expect("a folder");
         let clock = Arc::new(TestClock::new(self.now_unix_ns));
         let shared: Arc<dyn Clock> = Arc::<TestClock>::clone(&clock);
@@ -138,6 +151,8 @@ impl Setup {
             faults: self.faults,
             clock,
             folder: self.folder,
+            is_old: self.is_old,
+            stored_before: self.stored_before,
         }
     }
 }
@@ -149,6 +164,8 @@ pub(crate) struct TestApp {
     pub(crate) clock: Arc<TestClock>,
     routes: Routes,
     folder: TempDir,
+    is_old: Arc<AtomicBool>,
+    stored_before: Arc<Mutex<HashSet<QueryId>>>,
 }
 
 /// Jobs that run until this is dropped.
@@ -165,8 +182,9 @@ impl TestApp {
     pub(crate) async fn restarted(self) -> Self {
         self.collector.close().await.expect("closed");
         let settings = self.collector.settings().clone();
-        let now_unix_ns = self.clock.unix_ns();
-        Setup { settings, folder: self.folder, now_unix_ns, faults: self.faults, turns: None }.start().await
+        let (now_unix_ns, is_old, stored_before) = (self.clock.unix_ns(), self.is_old, self.stored_before);
+        let (folder, faults) = (self.folder, self.faults);
+        Setup { settings, folder, now_unix_ns, faults, turns: None, is_old, stored_before }.start().await
     }
 
     pub(crate) fn start_jobs(&self) -> Jobs {
@@ -244,6 +262,23 @@ impl TestApp {
     /// Waits until the n-th query has a status.
     pub(crate) async fn until_status(&self, n: u64, status: &str) {
         eventually(status, async || (self.status(n).await == status).then_some(())).await;
+    }
+
+    /// Waits until every ended run is evaluated; needs the jobs.
+    pub(crate) async fn until_all_evaluated(&self) {
+        eventually("all ended runs to be evaluated", async || {
+            let waiting = self.store.pending_runs(None, 1).await.expect("a store");
+            let brought = self.store.is_brought_forward().await.expect("a store");
+            (waiting.is_empty() && brought).then_some(())
+        })
+        .await;
+    }
+
+    /// The changes with such parameters.
+    pub(crate) async fn changes(&self, params: &str) -> Vec<Value> {
+        let answer = self.get(&format!("/api/changes?{params}")).await;
+        assert_eq!(answer.status, 200, "{params}: {answer:?}");
+        answer.json()["changes"].as_array().expect("an array").clone()
     }
 
     /// Waits until every query that does not run is sealed; needs the jobs.

@@ -93,7 +93,7 @@ async fn the_icon_is_where_browsers_look_for_it() {
     assert!(answer.body.starts_with(&[0, 0, 1, 0]), "an icon of Windows' format");
 }
 
-/// Who mistypes an address sees a page that says so and leads on, a program the error it can read.
+/// At a mistyped address a person sees a page that says so and leads on, a program the error it can read.
 #[tokio::test]
 async fn a_person_sees_a_page_also_where_there_is_nothing() {
     let app = TestApp::new().await;

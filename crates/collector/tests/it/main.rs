@@ -9,8 +9,10 @@ mod socket;
 
 mod analysis;
 mod answers;
+mod changes;
 mod dashboard;
 mod ingest;
+mod issues;
 mod metrics;
 mod openapi;
 mod read;

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::changes::changed;
 use crate::events::{batch, done, query};
+use crate::issues::issues;
 
 fn document() -> Value {
     serde_json::to_value(queryscope_collector::openapi()).expect("JSON")
@@ -66,14 +68,28 @@ fn every_parameter_has_an_example() {
 #[test]
 fn it_lists_every_route_with_its_parameters_and_answers() {
     let document = document();
-    let filters =
-        ["project", "label", "service", "environment", "host", "fingerprint", "status", "since", "until"];
+    let filters = [
+        "project",
+        "label",
+        "service",
+        "environment",
+        "host",
+        "fingerprint",
+        "engine_version",
+        "status",
+        "since",
+        "until",
+    ];
     let page = ["q", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "project label service environment host days utc_offset order split limit cursor";
+    let overview =
+        "project label service environment host engine_version days utc_offset order split limit cursor";
     let live = "project label service environment host Last-Event-ID";
-    let versions = "label project service environment host since until";
+    let versions = "label project service environment host fingerprint status since until";
+    let changes = "project label service environment host kind state since until limit cursor";
+    let issues = "project label service kind state limit cursor";
+    let acts = "200 400 403 404 408 409 413 415 503";
     let mut listed = Vec::new();
     for (method, path, operation) in operations(&document) {
         let none = json!([]);
@@ -93,9 +109,18 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     assert_eq!(
         listed,
         [
+            of("get", "/api/changes", changes, "200 400 403 503"),
+            of("get", "/api/changes/{id}", "id project", "200 400 403 404 503"),
             of("get", "/api/compare", "run base project", "200 400 403 404 410 422 503"),
             of("get", "/api/facets", &filters, "200 400 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 403 503"),
+            of("get", "/api/issues", issues, "200 400 403 503"),
+            of("get", "/api/issues/{id}", "id project", "200 400 403 404 503"),
+            of("post", "/api/issues/{id}/acknowledge", "id project", acts),
+            of("post", "/api/issues/{id}/mute", "id project", acts),
+            of("post", "/api/issues/{id}/note", "id project", acts),
+            of("post", "/api/issues/{id}/reopen", "id project", acts),
+            of("post", "/api/issues/{id}/resolve", "id project", acts),
             of("get", "/api/live", live, "200 400 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 403 503"),
@@ -129,6 +154,8 @@ fn every_error_has_the_one_body() {
 async fn every_documented_get_answers_as_documented() {
     let app = TestApp::new().await;
     app.store(batch(1, [done(2, 1)])).await;
+    let change = format!("/changes/{}", changed(&app).await);
+    let issue = format!("/issues/{}", issues(&app, "").await[0]["id"].as_str().expect("an id"));
     for (method, path, operation) in operations(&document()) {
         if method != "get" {
             continue;
@@ -136,7 +163,11 @@ async fn every_documented_get_answers_as_documented() {
         // The live streams of what runs have no end.
         let method = if path.starts_with("/api/live") { "HEAD" } else { "GET" };
         let compared = format!("/compare?run={0}&base={0}", query(1));
-        let asked = path.replace("{id}", &query(1)).replace("/versions", "/versions?label=x");
+        let asked = path
+            .replace("/changes/{id}", &change)
+            .replace("/issues/{id}", &issue)
+            .replace("{id}", &query(1))
+            .replace("/versions", "/versions?label=x");
         let asked = asked.replace("/compare", &compared);
         let answer = app.call(method, &asked).await;
         assert_eq!(answer.status, 200, "{path}: {answer:?}");

@@ -1,4 +1,4 @@
-//! Who is answered, and what a browser may do with an answer.
+//! Which requests are answered, and what a browser may do with an answer.
 
 use axum::body::Body;
 use axum::http::{Request, header};

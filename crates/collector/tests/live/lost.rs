@@ -32,7 +32,7 @@ fn passing(losing: &Arc<AtomicBool>) -> impl FnOnce(Commits) -> CommitFeed {
 #[tokio::test]
 async fn readers_of_all_queries_begin_anew_and_readers_of_one_miss_nothing() {
     let losing = Arc::new(AtomicBool::new(false));
-    let server = Server::heard_through(passing(&losing)).await;
+    let server = Server::heard_through(passing(&losing), &Arc::default()).await;
     let mut all = server.live("/api/live").await;
     all.expect("snapshot").await;
     server.post(batch(1, [started(2, 1)])).await;
@@ -63,7 +63,7 @@ async fn readers_of_all_queries_begin_anew_and_readers_of_one_miss_nothing() {
 #[tokio::test]
 async fn an_end_that_was_not_heard_is_told_all_the_same() {
     let losing = Arc::new(AtomicBool::new(true));
-    let server = Server::heard_through(passing(&losing)).await;
+    let server = Server::heard_through(passing(&losing), &Arc::default()).await;
     server.post(batch(1, [started(2, 1)])).await;
     let mut all = server.live("/api/live").await;
     let mut one = server.live(&path(1)).await;
@@ -74,4 +74,39 @@ async fn an_end_that_was_not_heard_is_told_all_the_same() {
     assert_eq!(one.expect("events").await.data, finished(3, 1));
     assert_eq!(one.expect("finished").await.json(), server.summary(1).await);
     assert!(one.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_commit_that_cannot_be_read_ends_the_streams_and_is_in_the_next() {
+    let is_away = Arc::new(AtomicBool::new(false));
+    let goes_away = Arc::clone(&is_away);
+    // The store is away when the commit is heard.
+    let feed = |mut commits: Commits| {
+        let feed = CommitFeed::new();
+        let heard_by_all = feed.clone();
+        tokio::spawn(async move {
+            while let Some(heard) = commits.next().await {
+                goes_away.store(true, Ordering::SeqCst);
+                match heard {
+                    Heard::Changes(changes) => heard_by_all.publish(changes.to_vec()),
+                    _ => heard_by_all.publish_unnoted(),
+                }
+            }
+        });
+        feed
+    };
+    let server = Server::heard_through(feed, &is_away).await;
+    let mut all = server.live("/api/live").await;
+    all.expect("snapshot").await;
+    server.post(batch(1, [started(2, 1), sample(3, 1, 1_000.0, [500, 1_500])])).await;
+    assert!(all.next().await.is_none(), "the stream goes on without the query");
+
+    is_away.store(false, Ordering::SeqCst);
+    let mut all = loop {
+        let stream = server.live("/api/live").await;
+        if stream.status == 200 {
+            break stream;
+        }
+    };
+    assert_eq!(all.expect("snapshot").await.json()["running"], json!([server.summary(1).await]));
 }

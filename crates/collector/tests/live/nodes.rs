@@ -32,7 +32,8 @@ async fn one_query_is_followed_from_node_to_node_without_a_gap_or_a_double() {
     nodes[0].post(batch(1, sent.clone())).await;
     let (mut got, mut ids): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for seq in 3..23_u64 {
-        // Who is sent to, who is read from, and whether the reader is there before the event take turns.
+        // The collector that is sent to, the one that is read from, and whether the reader is there before the event
+        // take turns.
         let (to, from) = (&nodes[seq as usize / 2 % 2], &nodes[seq as usize % 2]);
         let is_early = seq % 3 == 0;
         sent.push(sample_of(seq));
@@ -79,7 +80,7 @@ async fn one_query_is_followed_from_node_to_node_without_a_gap_or_a_double() {
     }
 }
 
-/// What a page shows of `/api/live`, as docs/live.md has it put together.
+/// What a page shows of `/api/live`, as docs/reference/live.md has it put together.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Page {
     running: BTreeMap<String, Value>,

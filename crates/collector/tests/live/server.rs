@@ -5,7 +5,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -14,7 +14,7 @@ use queryscope_collector::{
 };
 use queryscope_recordings::Recordings;
 use queryscope_store::testsuite::Front;
-use queryscope_store::{CommitFeed, Commits, Store};
+use queryscope_store::{CommitFeed, Commits, Store, StoreError};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::Value;
@@ -63,12 +63,27 @@ impl Server {
         Self::over(tempfile::tempdir().expect("a folder"), settings).await
     }
 
-    /// Over a store whose followers hear what a test has them hear of its commits.
-    pub(crate) async fn heard_through(feed: impl FnOnce(Commits) -> CommitFeed) -> Self {
+    /// Over a store whose followers hear what a test has them hear of its commits, and which is away when it says so.
+    pub(crate) async fn heard_through(
+        feed: impl FnOnce(Commits) -> CommitFeed,
+        is_away: &Arc<AtomicBool>,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store = open(&folder);
         let feed = Some(feed(store.commits()));
-        let front = Front { store, check: Box::new(|| Ok(())), turns: None, feed };
+        let is_away = Arc::clone(is_away);
+        let check = move || {
+            let away = is_away.load(Ordering::SeqCst);
+            if away { Err(StoreError::unavailable("a test has it so")) } else { Ok(()) }
+        };
+        let front = Front {
+            store,
+            check: Box::new(check),
+            turns: None,
+            feed,
+            is_old: Arc::default(),
+            stored_before: Arc::default(),
+        };
         let recordings = recordings(folder.path());
         Self::of(Arc::new(front), recordings, folder, settings()).await
     }

@@ -14,12 +14,10 @@
 //!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
 //!   unexplained.
 
-use queryscope_protocol::Role;
-
 use super::median_plan::{Medians, NodeMedians};
-use super::words::{bytes_words, count_words, factor_words, figure, ms_words};
+use super::words::{count_words, factor_words, figure, ms_words};
 use crate::change::{CauseKind, Figure, NodeRef};
-use crate::plan::{Matching, PlanNode};
+use crate::plan::Matching;
 
 /// A part of a difference.
 #[derive(Debug, Clone)]
@@ -32,7 +30,7 @@ pub(super) struct Part {
 }
 
 /// A counter that grew by this much moved.
-const MOVED: f64 = 1.25;
+pub(super) const MOVED: f64 = 1.25;
 /// A partition this much over an equal part is skewed.
 const SKEWED: f64 = 1.8;
 /// A wait of this part of the difference explains what no work explains.
@@ -50,14 +48,16 @@ struct Work {
     user_code: Vec<(usize, f64)>,
     waiting: Vec<(usize, f64)>,
     starved: f64,
+    /// Wall time that planning takes longer for want of a processor.
+    starved_planning: f64,
 }
 
-struct Accounts<'m> {
-    then: &'m Medians,
-    now: &'m Medians,
-    matching: &'m Matching,
+pub(super) struct Accounts<'m> {
+    pub(super) then: &'m Medians,
+    pub(super) now: &'m Medians,
+    pub(super) matching: &'m Matching,
     /// By how much busy time grew over CPU time.
-    starved: f64,
+    pub(super) starved: f64,
 }
 
 pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_host: bool) -> Vec<Part> {
@@ -67,12 +67,11 @@ pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_ho
 
 /// By how much the busy time grew more than the CPU time did, where all nodes did so; 1 where it did not.
 fn starvation(then: &Medians, now: &Medians, matching: &Matching) -> f64 {
-    let (Some(cpu_then), Some(cpu_now)) = (then.cpu, now.cpu) else { return 1.0 };
-    let (busy_then, busy_now) = (then.busy(), now.busy());
-    if cpu_then <= 0.0 || cpu_now <= 0.0 || busy_then <= 0.0 || busy_now <= 0.0 {
+    let Some((over_then, over_now)) = then.busy_over_cpu.zip(now.busy_over_cpu) else { return 1.0 };
+    if over_then <= 0.0 || over_now <= 0.0 {
         return 1.0;
     }
-    let grown = (busy_now / cpu_now) / (busy_then / cpu_then);
+    let grown = over_now / over_then;
     let (slowest, _) = uniform(then, now, matching);
     if grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4 { grown } else { 1.0 }
 }
@@ -105,22 +104,7 @@ impl Accounts<'_> {
     fn parts(&self, one_host: bool) -> Vec<Part> {
         let (then, now) = (self.then, self.now);
         let mut parts = Vec::new();
-        let planning = now.planning.zip(then.planning).map_or(0.0, |(now, then)| now - then);
-        if planning.abs() > 0.0 {
-            let sentence = format!(
-                "Planning takes {} instead of {}",
-                ms_words(now.planning.unwrap_or(0.0) / 1e6),
-                ms_words(then.planning.unwrap_or(0.0) / 1e6)
-            );
-            let evidence = vec![figure("planning", ms(then.planning), ms(now.planning), "ms")];
-            parts.push(Part {
-                cause: CauseKind::Planning,
-                wall_ns: planning,
-                node: None,
-                evidence,
-                sentence,
-            });
-        }
+        let mut planning = now.planning.zip(then.planning).map_or(0.0, |(now, then)| now - then);
         let (busy_then, busy_now) = (then.busy(), now.busy());
         let difference = now.execution() - then.execution();
         let mut rest = difference;
@@ -142,8 +126,24 @@ impl Accounts<'_> {
                 work.starved += per_row;
                 work.per_row.clear();
             }
+            // Planning is work as well: it takes longer by about as much as all nodes do, or has a reason of its own.
+            let slower = if everywhere { slowest } else { self.starved };
+            let planned = then.planning.unwrap_or(0.0);
+            if planning <= 2.0 * planned * (slower - 1.0) {
+                work.starved_planning = planning.min(planned * (slower - 1.0)).max(0.0);
+            }
+            planning -= work.starved_planning;
             work_of_plan = work.plan * slope;
             self.tell_work(&work, slope, one_host && everywhere, &mut parts);
+        }
+        if planning.abs() > 0.0 {
+            let sentence = format!(
+                "Planning takes {} instead of {}",
+                ms_words(now.planning.unwrap_or(0.0) / 1e6),
+                ms_words(then.planning.unwrap_or(0.0) / 1e6)
+            );
+            let evidence = vec![figure("planning", ms(then.planning), ms(now.planning), "ms")];
+            self.push(CauseKind::Planning, planning, None, evidence, sentence, &mut parts);
         }
         self.tell_rest(rest, difference, work_of_plan, &mut parts);
         parts
@@ -168,7 +168,8 @@ impl Accounts<'_> {
             };
             let (before, old) = (&then.nodes[there], &then.plan.nodes[there]);
             let grown = busy - before.busy;
-            let changed = planned.own_shape != old.own_shape || matching.inputs_swapped(old, planned);
+            let changed = planned.own_shape != old.own_shape
+                || matching.inputs_swapped(&then.plan, there, &now.plan, here);
             let by_rows = match (before.rows(), node.rows()) {
                 (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => {
                     f64::midpoint(before.busy / x0, busy / x1) * (x1 - x0)
@@ -176,7 +177,8 @@ impl Accounts<'_> {
                 (Some(_), Some(_)) => grown,
                 _ => 0.0,
             };
-            if fed[here] {
+            let replanned = then.plan.fingerprint != now.plan.fingerprint;
+            if fed[here] || replanned && self.reads_as_before(origins[here], by_rows) {
                 work.plan += by_rows;
             } else {
                 work.rows.push((origins[here], by_rows));
@@ -196,9 +198,24 @@ impl Accounts<'_> {
                 work.per_row.push((here, rest));
             }
         }
+        if self.query_spills() {
+            // No node says that it spills: it is the one that got slower the most.
+            let slowest =
+                (0..work.per_row.len()).max_by(|&a, &b| work.per_row[a].1.total_cmp(&work.per_row[b].1));
+            if let Some(at) = slowest.filter(|&at| work.per_row[at].1 > 0.0) {
+                let slowest = work.per_row.remove(at);
+                work.spilling.push(slowest);
+            }
+        }
         let gone = (0..then.nodes.len()).filter(|&there| matching.of_old[there].is_none());
         work.plan -= gone.map(|there| then.nodes[there].busy).sum::<f64>();
         work
+    }
+
+    /// Whether the query spills and did not before, and its engine does not say which node does.
+    pub(super) fn query_spills(&self) -> bool {
+        let now = self.now.spilled;
+        now > 0.0 && now >= 1.5 * self.then.spilled && self.now.nodes.iter().all(|node| node.spilled <= 0.0)
     }
 
     /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work
@@ -210,50 +227,6 @@ impl Accounts<'_> {
             .is_some_and(|(then, now)| now >= MOVED * then && now - then >= 0.5 * rest);
         let cpu = self.then.cpu.zip(self.now.cpu).is_some_and(|(then, now)| (now - then) < 0.4 * rest);
         waits && cpu && rest > 0.0
-    }
-
-    /// For each node, the scan its additional rows come from, and whether a change of the plan below makes
-    /// them.
-    fn row_origins(&self) -> (Vec<usize>, Vec<bool>) {
-        let (then, now, matching) = (self.then, self.now, self.matching);
-        let count = now.nodes.len();
-        let (mut origins, mut fed) = ((0..count).collect::<Vec<_>>(), vec![false; count]);
-        let mut gives: Vec<bool> = vec![false; count];
-        for here in 0..count {
-            let planned = &now.plan.nodes[here];
-            // What it takes comes from its inputs: the one whose rows changed the most says why.
-            let change = |input: usize| {
-                let old = matching.of_new[input].and_then(|there| then.nodes[there].rows_out);
-                now.nodes[input].rows_out.zip(old).map_or(0.0, |(now, then)| (now - then).abs())
-            };
-            let most = planned.inputs.iter().copied().max_by(|&a, &b| change(a).total_cmp(&change(b)));
-            if let Some(input) = most {
-                origins[here] = origins[input];
-                fed[here] = gives[input];
-            }
-            let Some(there) = matching.of_new[here] else {
-                gives[here] = true;
-                continue;
-            };
-            let (old, before, node) = (&then.plan.nodes[there], &then.nodes[there], &now.nodes[here]);
-            let makes_rows = changes_rows(old, planned);
-            if planned.inputs.is_empty() {
-                // A scan that lost its predicate gives more rows of as many; one over more data reads more.
-                let read_more =
-                    before.rows_scanned.zip(node.rows_scanned).map(|(then, now)| now / then.max(1.0));
-                let gave_more = before.read().zip(node.read()).map_or(1.0, |(then, now)| now / then.max(1.0));
-                let scanned_more = read_more.unwrap_or(if makes_rows { 1.0 } else { gave_more });
-                fed[here] = makes_rows && scanned_more < 1.0 + (gave_more - 1.0) * 0.5;
-                gives[here] = makes_rows && read_more.is_none_or(|more| more < MOVED);
-                continue;
-            }
-            let grown = |of: fn(&NodeMedians) -> Option<f64>| {
-                of(node).zip(of(before)).filter(|(_, then)| *then > 0.0).map_or(1.0, |(now, then)| now / then)
-            };
-            let lets_through = grown(|node| node.rows_out) / grown(|node| node.rows_in).max(1e-9);
-            gives[here] = fed[here] || makes_rows && !(0.85..=1.18).contains(&lets_through);
-        }
-        (origins, fed)
     }
 
     fn node(&self, here: usize) -> NodeRef {
@@ -273,9 +246,12 @@ impl Accounts<'_> {
         for (scan, busy) in by_scan {
             let (node, planned) = (&now.nodes[scan], &now.plan.nodes[scan]);
             let before = self.matching.of_new[scan].and_then(|there| then.nodes[there].read());
+            let old = self.matching.of_new[scan].map(|there| &then.plan.nodes[there].table);
+            let other = old.filter(|old| **old != planned.table).and_then(Option::as_ref);
+            let of_other = other.map_or_else(String::new, |table| format!(" of {table}"));
             let sentence = match (before, node.read()) {
                 (Some(then), Some(now)) if then > 0.0 => format!(
-                    "{} reads {} the rows ({} instead of {})",
+                    "{} reads {} the rows{of_other} ({} instead of {})",
                     planned.name(),
                     factor_words(now / then),
                     count_words(now),
@@ -320,7 +296,8 @@ impl Accounts<'_> {
                 figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
                 figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
             ];
-            self.push(cause, work.starved * slope, None, evidence, sentence, parts);
+            let wall_ns = work.starved * slope + work.starved_planning;
+            self.push(cause, wall_ns, None, evidence, sentence, parts);
         }
     }
 
@@ -446,81 +423,6 @@ impl Accounts<'_> {
         });
         each.max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)))
     }
-
-    fn per_row_words(&self, here: usize) -> (String, Vec<Figure>) {
-        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
-        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
-        let per_row =
-            |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
-        let (then, now) = (before.and_then(per_row), per_row(node));
-        let sentence = match (then, now) {
-            (Some(then), Some(now)) if then > 0.0 => {
-                format!("{} takes {} as long for each row", planned.name(), factor_words(now / then))
-            }
-            _ => format!("{} works longer", planned.name()),
-        };
-        (sentence, vec![figure("busy_per_row", then, now, "ns")])
-    }
-
-    fn spill_words(&self, here: usize) -> (String, Vec<Figure>) {
-        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
-        let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].spilled);
-        let was = if before > 0.0 { bytes_words(before) } else { "nothing".to_owned() };
-        let sentence =
-            format!("{} spills {} to disk instead of {was}", planned.name(), bytes_words(node.spilled));
-        (sentence, vec![figure("spilled", Some(before), Some(node.spilled), "bytes")])
-    }
-
-    fn user_code_words(&self, here: usize) -> String {
-        let node = &self.now.plan.nodes[here];
-        let rows = self.now.nodes[here]
-            .rows_in
-            .map_or_else(String::new, |rows| format!(" for {} rows", count_words(rows)));
-        format!("{} calls user code ({}){rows}", node.name(), node.user_code.as_deref().unwrap_or("unnamed"))
-    }
-
-    fn wait_words(&self, here: usize) -> (String, Vec<Figure>) {
-        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
-        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
-        let (then, now) = (before.and_then(|node| node.waiting), node.waiting);
-        let bytes = before.and_then(|node| node.bytes_read).zip(node.bytes_read);
-        let same = bytes.filter(|(then, now)| (0.9..=1.1).contains(&(now / then.max(1.0))));
-        let sentence = format!(
-            "{} waits for data for {} instead of {}{}",
-            planned.name(),
-            ms_words(now.unwrap_or(0.0) / 1e6),
-            ms_words(then.unwrap_or(0.0) / 1e6),
-            same.map_or_else(String::new, |(_, bytes)| format!(", for the same {}", bytes_words(bytes)))
-        );
-        (sentence, vec![figure("waiting", ms(then), ms(now), "ms")])
-    }
-
-    fn plan_words(&self) -> (String, Option<usize>) {
-        let differences = self.matching.differences(&self.then.plan, &self.now.plan);
-        let shown: Vec<&str> = differences.iter().take(3).map(|difference| &*difference.text).collect();
-        let more = differences.len().saturating_sub(3);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let node = differences.iter().find_map(|difference| difference.node);
-        (format!("The plan changed and works more: {}{more}", shown.join("; ")), node)
-    }
-
-    fn starved_words(&self) -> String {
-        let part = |side: &Medians| {
-            side.cpu.filter(|_| side.busy() > 0.0).map(|cpu| (100.0 * cpu / side.busy()).min(100.0).round())
-        };
-        match (part(self.then), part(self.now)) {
-            (Some(then), Some(now)) if self.starved > 1.0 => format!(
-                "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
-            ),
-            _ => {
-                let factor = self.now.busy() / self.then.busy().max(1.0);
-                format!(
-                    "All nodes take {} as long at once: a slower or shared processor",
-                    factor_words(factor)
-                )
-            }
-        }
-    }
 }
 
 impl Medians {
@@ -543,17 +445,6 @@ fn fewer(then: Option<f64>, now: Option<f64>, sign: f64) -> Option<(f64, f64)> {
     (moved && then > 0.0 && now > 0.0).then_some((then, now))
 }
 
-/// Whether a node's own difference can change how many rows there are.
-fn changes_rows(old: &PlanNode, new: &PlanNode) -> bool {
-    let same = old.own_shape == new.own_shape;
-    let only_columns = old.kind == new.kind
-        && old.predicate == new.predicate
-        && old.how == new.how
-        && old.table == new.table
-        && (old.columns != new.columns || matches!(new.role, Role::Projection | Role::Map | Role::Sort));
-    !same && !only_columns
-}
-
-fn ms(ns: Option<f64>) -> Option<f64> {
+pub(super) fn ms(ns: Option<f64>) -> Option<f64> {
     ns.map(|ns| ns / 1e6)
 }

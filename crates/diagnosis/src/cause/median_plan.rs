@@ -16,6 +16,10 @@ pub(super) struct Medians {
     pub(super) waiting: Option<f64>,
     pub(super) uncounted: Option<f64>,
     pub(super) threads: Option<f64>,
+    /// Busy time for each CPU time. Of each run: sums of medians and medians of sums are not the same.
+    pub(super) busy_over_cpu: Option<f64>,
+    /// Bytes the whole query spilled.
+    pub(super) spilled: f64,
     pub(super) nodes: Vec<NodeMedians>,
 }
 
@@ -69,6 +73,9 @@ impl Medians {
             waiting: whole(&|run| run.waiting_ns),
             uncounted: whole(&|run| run.uncounted_ns),
             threads: whole(&|run| run.threads_available),
+            busy_over_cpu: whole(&|run| run.busy_ns().saturating_mul(1_000_000).checked_div(run.cpu_ns?))
+                .map(|millionths| millionths / 1e6),
+            spilled: whole(&|run| run.spilled_bytes).unwrap_or(0.0),
             nodes: Vec::new(),
             plan,
         };

@@ -21,7 +21,7 @@ fn digits(value: f64) -> String {
 pub(super) fn ms_words(ms: f64) -> String {
     match ms.abs() {
         ms_abs if ms_abs >= 120_000.0 => format!("{} min", digits(ms / 60_000.0)),
-        ms_abs if ms_abs >= 1_000.0 => format!("{} s", digits(ms / 1_000.0)),
+        ms_abs if ms_abs >= 999.5 => format!("{} s", digits(ms / 1_000.0)),
         ms_abs if ms_abs >= 1.0 || ms_abs <= 0.0 => format!("{} ms", digits(ms)),
         _ => format!("{} µs", digits(ms * 1_000.0)),
     }
@@ -29,8 +29,8 @@ pub(super) fn ms_words(ms: f64) -> String {
 
 pub(super) fn count_words(count: f64) -> String {
     match count.abs() {
-        size if size >= 1e9 => format!("{} G", digits(count / 1e9)),
-        size if size >= 1e6 => format!("{} M", digits(count / 1e6)),
+        size if size >= 999.5e6 => format!("{} G", digits(count / 1e9)),
+        size if size >= 999.5e3 => format!("{} M", digits(count / 1e6)),
         size if size >= 1e4 => format!("{} k", digits(count / 1e3)),
         _ => format!("{count:.0}"),
     }
@@ -57,6 +57,8 @@ mod tests {
             ["250 µs", "3.00 ms", "1.23 s", "4.17 min"]
         );
         assert_eq!([7.0, 12_345.0, 49e6, 2e9].map(count_words), ["7", "12.3 k", "49.0 M", "2.00 G"]);
+        assert_eq!([999_936.0, 999_999_999.0].map(count_words), ["1.00 M", "1.00 G"]);
+        assert_eq!(ms_words(999.7), "1.00 s");
         assert_eq!([0.0, 155.0 * 1024.0 * 1024.0].map(bytes_words), ["0.00 B", "155 MiB"]);
         assert_eq!([3.44, 12.0].map(factor_words), ["3.4x", "12x"]);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use queryscope_diagnosis::{
-    CauseKind, Change, Detector, Kind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures, Saved, State,
-    Status, Transition, Workspace,
+    CauseKind, Change, Detector, Kind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures, Saved, Side,
+    State, Status, Transition, Workspace,
 };
 use queryscope_insights::Fingerprint;
 use queryscope_protocol::{QueryId, Role};
@@ -33,8 +33,8 @@ fn plan() -> Arc<Plan> {
 }
 
 /// A history that is written down run by run, half an hour apart.
-struct Told {
-    detector: Detector,
+pub(crate) struct Told {
+    pub(crate) detector: Detector,
     workspace: Workspace,
     transitions: Vec<Transition>,
     runs: u64,
@@ -42,7 +42,7 @@ struct Told {
 }
 
 impl Told {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             detector: Detector::default(),
             workspace: Workspace::default(),
@@ -53,7 +53,7 @@ impl Told {
     }
 
     /// A run of so many milliseconds, 3 % more or less, over so many rows.
-    fn made(&mut self, wall_ms: f64, rows: f64) -> RunFeatures {
+    pub(crate) fn made(&mut self, wall_ms: f64, rows: f64) -> RunFeatures {
         let n = self.runs;
         self.runs += 1;
         // No two alike.
@@ -73,7 +73,7 @@ impl Told {
         run
     }
 
-    fn take(&mut self, run: RunFeatures) {
+    pub(crate) fn take(&mut self, run: RunFeatures) {
         self.transitions.extend(self.detector.observe(run, &mut self.workspace));
     }
 
@@ -81,6 +81,14 @@ impl Told {
         for _ in 0..count {
             let run = self.made(wall_ms, 1e6);
             self.take(run);
+        }
+        self
+    }
+
+    fn on(&mut self, host: &str, count: usize, wall_ms: f64) -> &mut Self {
+        for _ in 0..count {
+            let run = self.made(wall_ms, 1e6);
+            self.take(RunFeatures { host: Some(host.into()), ..run });
         }
         self
     }
@@ -111,7 +119,7 @@ impl Told {
         self.transitions.iter().filter_map(line).collect::<Vec<_>>().join("\n")
     }
 
-    fn change(&self) -> &Change {
+    pub(crate) fn change(&self) -> &Change {
         self.detector.open().next().unwrap_or_else(|| panic!("an open change: {}", self.lines()))
     }
 }
@@ -228,6 +236,18 @@ fn failures_are_told_and_cancelled_runs_are_none() {
 }
 
 #[test]
+fn the_sentence_of_failures_counts_those_that_came_since() {
+    let mut told = Told::new();
+    told.runs(30, 100.0);
+    for _ in 0..8 {
+        told.ended(Status::Failed, 10.0);
+    }
+    let change = told.change();
+    assert_eq!((change.after.failed, change.after.runs), (8, 8));
+    assert_eq!(change.causes[0].sentence, "8 of 8 runs failed; 0 of 30 did before");
+}
+
+#[test]
 fn growth_is_no_regression() {
     let mut told = Told::new();
     for n in 0..400 {
@@ -238,6 +258,10 @@ fn growth_is_no_regression() {
     assert_eq!(told.open().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::DataGrew]);
     let change = told.change();
     assert_eq!(change.causes[0].cause, CauseKind::MoreRows);
+    let median = |side: &Side| side.median_wall_ms.expect("finished runs");
+    let extra_ms = 48.0 * (median(&change.after) - median(&change.before));
+    let cost = change.cost.wall_ms_a_day;
+    assert!((cost / extra_ms - 1.0).abs() < 0.02, "a run each half hour: {cost} of {extra_ms}");
 }
 
 #[test]
@@ -268,6 +292,7 @@ fn one_slow_host_is_named() {
         told.take(RunFeatures { host: Some(host.into()), ..run });
     }
     let change = told.change();
+    assert_eq!(change.host.as_deref(), Some("worker-2"));
     let first = &change.causes[0];
     assert_eq!((first.cause, change.since_query_id.clone()), (CauseKind::Host, id(60)));
     assert_eq!(first.dimension.as_ref().and_then(|dimension| dimension.after.as_deref()), Some("worker-2"));
@@ -298,11 +323,18 @@ fn a_restored_detector_says_the_same() {
     {
         let text = serde_json::to_string(&told.detector.save()).expect("JSON");
         let saved: Saved = serde_json::from_str(&text).expect("JSON");
-        let mut restored = Detector::restore(saved, told.detector.runs().rev().cloned()).expect("restored");
+        let whole: Vec<RunFeatures> = told.detector.runs().rev().cloned().collect();
+        let mut restored = Detector::restore(saved, whole.clone()).expect("restored");
+        let mut light = restored.clone();
+        light.let_go();
+        // Runs before an open change are kept, once for each change that waits under a later one.
+        assert!(light.bytes() * 3 < restored.bytes() * 2);
         let run = told.made(times, 1e6);
         let other = restored.observe(run.clone(), &mut Workspace::default());
+        let loaded = light.observe_with(run.clone(), &mut Workspace::default(), &mut || whole.clone());
         assert!(told.detector.observe(run, &mut told.workspace) == other);
-        assert!(told.detector.save() == restored.save());
+        assert!(loaded == other);
+        assert!(told.detector.save() == restored.save() && light.save() == restored.save());
     }
 }
 
@@ -316,7 +348,7 @@ fn the_contract_is_what_clients_read() {
     };
     assert_eq!(
         names(&value),
-        "after before causes confirmed_unix_ns cost examples factor harmless id kind label project \
+        "after before causes confirmed_unix_ns cost environment examples factor harmless host id kind label project \
          recovered_unix_ns service since_query_id since_unix_ns state"
     );
     assert_eq!(names(&value["after"]), "failed high_ms low_ms median_cpu_ms median_wall_ms runs");
@@ -330,4 +362,112 @@ fn the_contract_is_what_clients_read() {
     let of = |side: &str| value[side]["median_wall_ms"].as_f64().expect("a number");
     assert!((sum("wall_ms") - (of("after") - of("before"))).abs() < 1e-6);
     assert!((sum("share") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_host_that_never_ran_it_is_no_change() {
+    let mut told = Told::new();
+    told.on("worker-1", 150, 100.0);
+    // Hosts may take turns of some days.
+    told.on("worker-2", 96, 180.0);
+    assert_eq!(told.lines(), "");
+    told.on("worker-1", 30, 100.0).on("worker-2", 30, 180.0);
+    assert_eq!(told.lines(), "");
+}
+
+#[test]
+fn a_move_to_a_slower_host_is_told_where_hosts_take_no_turns() {
+    let mut told = Told::new();
+    // 48 runs a day: one host for eight days.
+    told.on("worker-1", 8 * 48, 100.0).on("worker-2", 50, 180.0);
+    assert_eq!(told.lines(), "");
+    told.on("worker-2", 15, 180.0);
+    assert!(told.lines().starts_with("opened Slower since 384: "), "{}", told.lines());
+}
+
+#[test]
+fn a_slow_run_on_new_hosts_is_one_where_hosts_are_alike() {
+    let mut told = Told::new();
+    for pod in 0..8 {
+        told.on(&format!("pod-{pod}"), 12, 100.0);
+    }
+    told.on("pod-8", 12, 180.0);
+    assert_eq!(told.open(), [(Kind::Slower, 12)]);
+}
+
+#[test]
+fn three_slow_runs_of_one_host_between_usual_ones_are_enough() {
+    let mut told = Told::new();
+    for n in 0..300 {
+        told.on(if n % 2 == 0 { "worker-1" } else { "worker-2" }, 1, 100.0);
+    }
+    for _ in 0..2 {
+        told.on("worker-1", 1, 200.0).on("worker-2", 1, 100.0);
+    }
+    assert_eq!(told.open(), []);
+    told.on("worker-1", 1, 200.0);
+    assert_eq!(told.open(), [(Kind::Slower, 3)]);
+    assert_eq!(told.change().causes[0].cause, CauseKind::Host);
+}
+
+#[test]
+fn a_weekend_is_known_from_an_earlier_one_alone() {
+    let mut told = Told::new();
+    // From Wednesday; the first slow weekend begins after three days, the second a week later.
+    let day = |told: &mut Told, factor: f64| {
+        for _ in 0..48 {
+            let run = told.made(100.0 * factor, 1e6);
+            told.take(run);
+        }
+    };
+    for _ in 0..2 {
+        for slower in [1.0, 1.0, 1.0, 1.5, 1.9, 1.0, 1.0] {
+            day(&mut told, slower);
+        }
+    }
+    assert_eq!(told.lines(), "");
+}
+
+#[test]
+fn a_new_plan_excuses_earlier_bursts_no_more() {
+    let slow_at_times = |told: &mut Told| {
+        for n in 0..240 {
+            // Two slow runs now and then.
+            told.runs(1, if n % 60 < 2 { 190.0 } else { 100.0 });
+        }
+    };
+    let mut told = Told::new();
+    slow_at_times(&mut told);
+    told.runs(4, 180.0);
+    assert_eq!(told.open(), [], "it may be what the query does at times");
+    let mut told = Told::new();
+    slow_at_times(&mut told);
+    told.plan = Arc::new(Plan { fingerprint: Fingerprint::from_bytes([8; 6]), ..Plan::clone(&told.plan) });
+    told.runs(4, 180.0);
+    assert_eq!(told.open(), [(Kind::Slower, 4)], "{}", told.lines());
+}
+
+#[test]
+fn longer_planning_marks_a_change() {
+    let mut told = Told::new();
+    for n in 0..84 {
+        let planning_ms = if n < 80 { 20.0 } else { 70.0 };
+        let run = told.made(100.0 + planning_ms, 1e6);
+        told.take(RunFeatures { planning_ns: Some((planning_ms * 1e6) as u64), ..run });
+    }
+    assert_eq!(told.open(), [(Kind::Slower, 4)]);
+    assert_eq!(told.change().causes[0].cause, CauseKind::Planning);
+}
+
+#[test]
+fn a_busy_processor_slows_planning_as_well() {
+    let mut told = Told::new();
+    for n in 0..28 {
+        let slower = if n < 20 { 1.0 } else { 4.0 };
+        let run = told.made(100.0 * slower, 1e6);
+        told.take(RunFeatures { planning_ns: Some((40e6 * slower) as u64), ..run });
+    }
+    let causes = &told.change().causes;
+    assert_eq!(causes[0].cause, CauseKind::StarvedCpu);
+    assert!(causes.iter().all(|cause| cause.cause != CauseKind::Planning), "{causes:?}");
 }

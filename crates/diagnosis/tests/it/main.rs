@@ -5,4 +5,8 @@
 mod histories;
 mod packing;
 mod profiles;
+mod regressions;
+mod replay;
+mod rewired;
+mod spacings;
 mod statistics;

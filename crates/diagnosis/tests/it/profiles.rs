@@ -9,14 +9,14 @@ use queryscope_diagnosis::{Context, Matching, RunFeatures, Status};
 use queryscope_protocol::{Event, Profile, QueryId};
 use uuid::Uuid;
 
-fn inflate(file: &str) -> String {
+pub(crate) fn inflate(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let mut text = String::new();
     MultiGzDecoder::new(&*std::fs::read(&path).expect(file)).read_to_string(&mut text).expect("gzip");
     text
 }
 
-fn profiles(text: &str) -> Vec<Profile<'_>> {
+pub(crate) fn profiles(text: &str) -> Vec<Profile<'_>> {
     let events = text.lines().map(|line| Event::read(line).expect("an event"));
     events.filter_map(|event| event.profile().expect("valid")).collect()
 }

@@ -9,8 +9,6 @@ fn an_empty_sample_has_no_test() {
     for (first, second) in [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[], &[])] {
         assert_eq!(RankTest::of_times(&mut first.to_vec(), &mut second.to_vec()), None);
     }
-    let empty = Histogram::default();
-    assert_eq!(RankTest::of_histograms(&empty, &[1.0].into_iter().collect()), None);
 }
 
 #[test]
@@ -78,11 +76,4 @@ fn exact_work_at_its_largest_is_bearable() {
     let test = RankTest { first: 8, second: EXACT_LARGER_MAX, twice_u: 8 * 10_000, ties: 0 };
     let middle = test.exact(Alternative::Less).expect("few enough arrangements");
     assert!((middle - 0.5).abs() < 1e-4, "{middle}");
-}
-
-#[test]
-fn histograms_of_values_apart_rank_like_the_values() {
-    let (first, second) = ([1.0, 4.0, 16.0, 64.0], [2.0, 4.0, 8.0]);
-    let buckets = RankTest::of_histograms(&first.into_iter().collect(), &second.into_iter().collect());
-    assert_eq!(buckets, Some(ranked(&first, &second)));
 }

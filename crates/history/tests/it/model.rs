@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use queryscope_history::{
-    Alternative, Comparison, Day, Earlier, Group, Overview, RankTest, Run, RunStatus, Verdict, Version,
+    Alternative, Comparison, Day, Earlier, Group, LabelOverview, RankTest, Run, RunStatus, Verdict, Version,
     Window,
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn overview<'a>(
     utc_offset: i64,
     runs: &[Run<'a>],
     earlier: &Earlier<'a>,
-) -> Option<Overview<'a>> {
+) -> Option<LabelOverview<'a>> {
     let now = window.now_unix_ns();
     // A sender's clock may be a day ahead.
     let until = now.saturating_add(DAY_NS);
@@ -93,21 +93,31 @@ pub(crate) fn overview<'a>(
         let last = if slice == days * 4 - 1 { until } else { start + 6 * HOUR_NS - 1 };
         quantile(&times(&between(runs, start, last)), 2).into()
     };
-    Some(Overview {
-        service: range.iter().filter_map(|run| run.service).next_back(),
+    let Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, ratio, judged, verdict } =
+        comparison(&times(&lately), &times(&before));
+    let new_rules = rules(&new).into_iter().filter(first_seen).filter(|_| enough);
+    Some(LabelOverview {
+        label: "".into(),
+        service: range.iter().filter_map(|run| run.service).next_back().map(Into::into),
         services: range.iter().map(|run| run.service).collect::<BTreeSet<_>>().len() as u64,
         runs: range.len() as u64,
         failed: failed(&range),
         total_wall_ms: total(&range),
-        rules: rules(&range).into_iter().collect(),
-        times: comparison(&times(&lately), &times(&before)),
+        usual_wall_ms,
+        usual_band_ms,
+        recent_wall_ms,
+        ratio,
+        judged,
+        verdict,
         recent_runs: lately.len() as u64,
         recent_failed: failed(&lately),
         failed_before: failed(&before),
-        new_rules: rules(&new).into_iter().filter(first_seen).filter(|_| enough).collect(),
+        rules: rules(&range).into_iter().map(Into::into).collect(),
+        new_rules: new_rules.map(Into::into).collect(),
         plan_changed_unix_ns: plan_changed(&before, &lately),
         bins: (0..days * 4).map(bin).collect(),
         days: day_starts.iter().map(day).collect(),
+        change: None,
     })
 }
 
@@ -148,19 +158,20 @@ pub(crate) fn group<'a>(runs: &[Run<'a>]) -> Option<Group<'a>> {
     let runs = sorted(runs);
     let finished = times(&runs);
     Some(Group {
+        key: "".into(),
         runs: runs.len() as u64,
         failed: failed(&runs),
         last_started_unix_ns: runs.last()?.started_unix_ns,
         total_wall_ms: total(&runs),
-        rules: rules(&runs).into_iter().collect(),
+        rules: rules(&runs).into_iter().map(Into::into).collect(),
         recent_wall_ms: finished[finished.len().saturating_sub(30)..].to_vec(),
         usual_wall_ms: quantile(&finished, 2),
     })
 }
 
-pub(crate) fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
+pub(crate) fn versions(runs: &[Run<'_>]) -> Vec<Version> {
     let runs = sorted(runs);
-    let mut versions: Vec<Version<'a>> = Vec::new();
+    let mut versions: Vec<Version> = Vec::new();
     for last in runs.iter().rev() {
         let Some(plan) =
             last.fingerprint.filter(|plan| versions.iter().all(|known| known.fingerprint != *plan))
@@ -171,13 +182,13 @@ pub(crate) fn versions<'a>(runs: &[Run<'a>]) -> Vec<Version<'a>> {
             runs.iter().filter(|run| run.fingerprint == Some(plan)).copied().collect();
         let Some(usual_wall_ms) = quantile(&times(&of_plan), 2) else { continue };
         versions.push(Version {
-            fingerprint: plan,
+            fingerprint: plan.to_owned(),
             runs: of_plan.len() as u64,
             failed: failed(&of_plan),
             first_started_unix_ns: of_plan[0].started_unix_ns,
             last_started_unix_ns: last.started_unix_ns,
             usual_wall_ms,
-            rules: rules(&of_plan).into_iter().collect(),
+            rules: rules(&of_plan).into_iter().map(Into::into).collect(),
             latest_query_id: last.query_id,
         });
     }

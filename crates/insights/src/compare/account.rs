@@ -17,7 +17,10 @@
 //! taken to have waited as long as it can have, and the run so long that it worked with the base's parallelism.
 //!
 //! Where even one thread at a time would have worked for less than what is left, the rest is `U`: user code, or time
-//! in which the machine gave the process no core. No counter says which, so its difference stays unexplained.
+//! in which the machine gave the process no core. No counter of the engine says which. Where the sender measured
+//! the calls of user code in both runs, their difference is told apart; the rest stays unexplained. A run
+//! that calls user code is taken to have waited only for what the CPU time of its process leaves: without that figure,
+//! not at all.
 
 use serde::Serialize;
 
@@ -28,34 +31,36 @@ use crate::query::Query;
 use crate::vocabulary::counters::{IO, ROWS_IN, ROWS_OUT, ROWS_SCANNED};
 use crate::vocabulary::query_counters;
 
-/// An account of the difference of two wall times. All times are whole nanoseconds, so that the parts sum to the
-/// difference exactly.
+/// What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Account {
-    /// Wall time of the base, in nanoseconds.
+    /// Wall time of the base.
     pub base_wall_ns: i64,
-    /// Wall time of the run, in nanoseconds.
+    /// Wall time of the run.
     pub run_wall_ns: i64,
-    /// The run's minus the base's; the sum of the parts.
+    /// The run's minus the base's.
     pub difference_ns: i64,
-    /// One part for each [`Cause`], in their order; 0 where it changed nothing.
+    /// One part for each cause, always in this order; 0 where it changed nothing.
     pub parts: Vec<Part>,
 }
 
-/// A part of an [`Account`].
+/// A part of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AccountPart))]
 pub struct Part {
     /// What it is put down to.
     pub cause: Cause,
-    /// How much of the difference, in nanoseconds; negative where it made the run faster.
+    /// How much, in nanoseconds; negative where it made the run faster.
     pub ns: i64,
 }
 
 /// What a part of a difference is put down to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AccountCause))]
 pub enum Cause {
-    /// Nodes were added, removed or do something else; with more rows that come from that.
+    /// Nodes came, went or do something else; with the rows that come from that.
     PlanChange,
     /// More rows came to nodes that do the same.
     MoreRows,
@@ -67,6 +72,8 @@ pub enum Cause {
     Waiting,
     /// Planning took longer.
     Planning,
+    /// Calls of user code took longer, where both senders measure them.
+    UserCode,
     /// What is in no counter: of user code, or of a machine that was busy with something else.
     Unexplained,
 }
@@ -105,8 +112,12 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
     ];
     let mut parts: Vec<Part> =
         explained.into_iter().map(|(cause, ns)| Part { cause, ns: bounded(ns) }).collect();
-    let sum: i64 = parts.iter().map(|part| part.ns).sum();
-    parts.push(Part { cause: Cause::Unexplained, ns: difference_ns - sum });
+    let rest = difference_ns - parts.iter().map(|part| part.ns).sum::<i64>();
+    let called = called_ns(base).zip(called_ns(run)).map_or(0, |(then, now)| now - then);
+    // Calls may overlap with what is counted: they explain what is left, and no more.
+    let by_calls = if rest < 0 { called.clamp(rest, 0) } else { called.clamp(0, rest) };
+    parts.push(Part { cause: Cause::UserCode, ns: by_calls });
+    parts.push(Part { cause: Cause::Unexplained, ns: rest - by_calls });
     Account { base_wall_ns, run_wall_ns, difference_ns, parts }
 }
 
@@ -119,6 +130,11 @@ fn bounded(ns: f64) -> i64 {
 
 fn wall_ns(query: &Query<'_>) -> i64 {
     bounded(query.profile.wall_ms * 1e6)
+}
+
+/// How long calls of user code were under way; `None` where the sender does not measure it.
+fn called_ns(query: &Query<'_>) -> Option<i64> {
+    query.user_code_ms().map(|ms| bounded(ms * 1e6))
 }
 
 #[derive(Default)]
@@ -138,6 +154,9 @@ struct Times {
     busy: f64,
     io: f64,
     threads: Option<f64>,
+    /// Of a run that calls code of the program: the longest that its process may have worked without the engine's
+    /// counters. `None` where it calls none.
+    uncounted_work: Option<f64>,
 }
 
 impl Times {
@@ -154,11 +173,16 @@ impl Times {
             busy: nodes().map(|step| step.busy_ns() as f64).sum(),
             io: io.unwrap_or(0) as f64,
             threads: threads.map(|threads| threads as f64),
+            uncounted_work: query
+                .calls_user_code()
+                .then(|| query.process_cpu_ms().map_or(wall, |cpu_ms| (cpu_ms * 1e6).min(wall))),
         }
     }
 
     fn longest_wait(&self) -> f64 {
-        let working = self.threads.map_or(0.0, |threads| self.busy / threads);
+        let counted = self.threads.map_or(0.0, |threads| self.busy / threads);
+        // Engines count little of what user code does: it may have worked while reads were under way.
+        let working = self.uncounted_work.map_or(counted, |work| work.max(counted));
         (self.execution - working).clamp(0.0, self.io.min(self.execution))
     }
 

@@ -20,12 +20,13 @@ const LISTED: usize = 3;
 
 /// One difference of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NodeChange))]
 pub struct Change {
-    /// What is different: `kind`, `inputs`, or a property by the vocabulary's name.
+    /// What is different: `kind`, `inputs`, or a property such as `predicate` or `projection`.
     pub what: &'static str,
-    /// The difference in words, such as `projection 8 -> 96 columns`.
+    /// The difference in words.
     pub text: String,
-    /// Whether the plan's shape is another for it; a literal or a number of files is not shape.
+    /// Whether the plan has another shape for it; a literal or a number of files is not shape.
     pub shape: bool,
 }
 

@@ -4,12 +4,12 @@
 //! differencing, ASE 2014), for plans: first the largest sub-plans of one shape are matched whole, then, from the
 //! leaves up, each node left with the node of its role that shares most of what lies below, and last, from the
 //! results down, nodes of one role at the same place under a matched node. A node whose role differs is another
-//! node, and for the roles that say little (engine, function, unknown) one whose kind differs; a scan of another table is
-//! matched only by its place.
+//! node, and for the roles that say little (engine, function, unknown) one whose kind differs; a scan of another
+//! table is matched only by its place.
 
 use queryscope_protocol::Role;
 
-use crate::fingerprint::{Hash, own_shape};
+use crate::fingerprint::{Hash, Shape};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::properties::TABLE;
@@ -74,21 +74,21 @@ fn name(step: &Step<'_>) -> String {
     }
 }
 
-pub(super) fn pairs(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[Hash]) -> Pairs {
+pub(super) fn pairs(base: &Graph<'_>, base_shapes: &[Shape], run: &Graph<'_>, run_shapes: &[Shape]) -> Pairs {
     let mut pairs = Pairs { of_base: vec![None; base.steps.len()], of_run: vec![None; run.steps.len()] };
     whole(base, base_shapes, run, run_shapes, &mut pairs);
     if base.steps.len().max(run.steps.len()) <= MAX_NODES {
-        by_likeness(base, run, &mut pairs);
+        by_likeness(base, base_shapes, run, run_shapes, &mut pairs);
     }
     by_place(base, run, &mut pairs);
     pairs
 }
 
 /// Sub-plans of one shape, the highest first: a leaf is not taken from a larger one that holds it.
-fn whole(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[Hash], pairs: &mut Pairs) {
+fn whole(base: &Graph<'_>, base_shapes: &[Shape], run: &Graph<'_>, run_shapes: &[Shape], pairs: &mut Pairs) {
     let mut places: std::collections::HashMap<Hash, Vec<usize>> = std::collections::HashMap::new();
     for place in (0..base.steps.len()).rev() {
-        places.entry(base_shapes[place]).or_default().push(place);
+        places.entry(base_shapes[place].whole).or_default().push(place);
     }
     let heights = run.heights();
     let mut highest_first: Vec<usize> = (0..run.steps.len()).rev().collect();
@@ -97,7 +97,7 @@ fn whole(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[
         if pairs.base_of(here).is_some() {
             continue;
         }
-        let alike = places.get(&run_shapes[here]).into_iter().flatten();
+        let alike = places.get(&run_shapes[here].whole).into_iter().flatten();
         let Some(&there) = alike.into_iter().find(|&&there| pairs.run_of(there).is_none()) else { continue };
         let mut open = vec![(there, here)];
         while let Some((there, here)) = open.pop() {
@@ -111,7 +111,13 @@ fn whole(base: &Graph<'_>, base_shapes: &[Hash], run: &Graph<'_>, run_shapes: &[
 }
 
 /// From the leaves up, each node left with the most similar one.
-fn by_likeness(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
+fn by_likeness(
+    base: &Graph<'_>,
+    base_shapes: &[Shape],
+    run: &Graph<'_>,
+    run_shapes: &[Shape],
+    pairs: &mut Pairs,
+) {
     let left = |pairs: &Pairs| -> Vec<usize> {
         (0..base.steps.len()).filter(|&place| pairs.run_of(place).is_none()).collect()
     };
@@ -119,12 +125,10 @@ fn by_likeness(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
         return;
     }
     let below_base: Vec<Vec<usize>> = (0..base.steps.len()).map(|place| base.below(place)).collect();
-    for here in 0..run.steps.len() {
+    for (here, step) in run.steps.iter().enumerate() {
         if pairs.base_of(here).is_some() {
             continue;
         }
-        let step = &run.steps[here];
-        let shape = own_shape(step);
         let mut partners = vec![false; base.steps.len()];
         let below = run.below(here);
         below.iter().filter_map(|&place| pairs.base_of(place)).for_each(|place| partners[place] = true);
@@ -138,7 +142,7 @@ fn by_likeness(base: &Graph<'_>, run: &Graph<'_>, pairs: &mut Pairs) {
             let size = below.len() + below_base[there].len() - 2;
             // Sørensen-Dice: 0 where nothing below is shared, 1 where all is.
             let shared = if size == 0 { 0.0 } else { 2.0 * shared as f64 / size as f64 };
-            let same = own_shape(other) == shape;
+            let same = base_shapes[there].own == run_shapes[here].own;
             let leaf = step.inputs.is_empty() && other.inputs.is_empty();
             if shared == 0.0 && !same && !leaf {
                 continue;

@@ -30,6 +30,55 @@ fn join(id: u64, inputs: &[u64], key: &str) -> Value {
     node(id, "HashJoin", "join", inputs, json!({"keys": [key]}), json!({}))
 }
 
+/// The largest part of what became slower, of a run whose reads take as long as it does.
+fn most_of(properties: &Value, process_cpu_ms: Option<u64>) -> Cause {
+    let of = |wall_ms: u64| {
+        let io = json!({"io_ns": wall_ms * 900_000, "busy_ns": 100_000_000, "rows_in": 7, "rows_out": 7});
+        let plan = [
+            node(1, "Scan", "scan", &[], json!({"table": "t"}), io),
+            node(2, "Select", "map", &[1], properties.clone(), json!({"rows_in": 7, "rows_out": 7})),
+        ];
+        let cpu = process_cpu_ms.map(|ms| json!({"process_cpu_ns": ms * wall_ms * 1_000}));
+        profile_text(wall_ms as f64, &plan, json!({"query_metrics": cpu}))
+    };
+    let (base, run) = (of(1_000), of(10_000));
+    let account = compare(&profile(&base), &profile(&run)).account;
+    account.parts.iter().max_by_key(|part| part.ns).expect("parts").cause
+}
+
+#[test]
+fn code_of_the_program_may_have_worked_while_reads_were_under_way() {
+    assert_eq!(most_of(&json!({}), None), Cause::Waiting);
+    let calls = json!({"user_code": "score"});
+    assert_eq!(most_of(&calls, None), Cause::Unexplained);
+    // The process worked all the time, or for a tenth of it.
+    assert_eq!(most_of(&calls, Some(1_000)), Cause::Unexplained);
+    assert_eq!(most_of(&calls, Some(100)), Cause::Waiting);
+}
+
+#[test]
+fn measured_calls_of_user_code_are_no_unexplained_time() {
+    let of = |wall_ms: f64, called_ms: u64| {
+        let plan =
+            [node(1, "Select", "map", &[], json!({"user_code": "score"}), json!({"busy_ns": 1_000_000}))];
+        let counters = json!({"query_metrics": {"user_code_ns": called_ms * 1_000_000}});
+        profile_text(wall_ms, &plan, counters)
+    };
+    let parts = |base: &str, run: &str| {
+        let account = compare(&profile(base), &profile(run)).account;
+        let ms = |cause| {
+            account.parts.iter().find(|part| part.cause == cause).expect("every cause").ns / 1_000_000
+        };
+        [Cause::UserCode, Cause::Unexplained].map(ms)
+    };
+    let (fast, slow) = (of(1_000.0, 900), of(3_000.0, 2_800));
+    assert_eq!(parts(&fast, &slow), [1_900, 100]);
+    assert_eq!(parts(&slow, &fast), [-1_900, -100]);
+    // The calls took no longer, or more longer than the run did.
+    assert_eq!(parts(&fast, &of(3_000.0, 900)), [0, 2_000]);
+    assert_eq!(parts(&of(1_000.0, 0), &of(1_500.0, 1_500)), [500, 0]);
+}
+
 #[test]
 fn a_filter_that_left_the_scan_is_a_node_of_its_own() {
     let base = [scan(1, "t", json!({"predicate": "a > 1"})), join(2, &[1], "k")];
@@ -153,7 +202,7 @@ proptest! {
         let account = compare(&profile(&base), &profile(&run)).account;
         prop_assert_eq!(account.difference_ns, account.run_wall_ns - account.base_wall_ns);
         prop_assert_eq!(account.parts.iter().map(|part| part.ns).sum::<i64>(), account.difference_ns);
-        prop_assert_eq!(account.parts.len(), 7);
+        prop_assert_eq!(account.parts.len(), 8);
     }
 
     #[test]

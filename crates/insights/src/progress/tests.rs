@@ -16,7 +16,7 @@ fn too_few_runs_say_nothing() {
 fn the_longer_runs_say_what_may_come() {
     let now = progress(2000.0, &tenths()).expect("a basis");
     assert_eq!((now.runs, now.longer_than, now.usual_wall_ms), (40, 20, 2050.0));
-    assert_eq!(now.remaining_ms, Some([1000.0, 1800.0]));
+    assert_eq!(now.remaining_ms, Some([200.0, 1000.0, 1800.0]));
     assert_eq!(now.done, Some([2000.0 / 3800.0, 2000.0 / 3000.0]));
 }
 
@@ -33,8 +33,8 @@ proptest! {
     fn it_is_an_interval(elapsed in 0.0..100.0_f64, walls in prop::collection::vec(0.0..200.0_f64, 5..60)) {
         let now = progress(elapsed, &walls).expect("a basis");
         prop_assert!(now.longer_than <= now.runs);
-        if let (Some([p50, p90]), Some([low, high])) = (now.remaining_ms, now.done) {
-            prop_assert!(0.0 < p50 && p50 <= p90);
+        if let (Some([p10, p50, p90]), Some([low, high])) = (now.remaining_ms, now.done) {
+            prop_assert!(0.0 < p10 && p10 <= p50 && p50 <= p90);
             prop_assert!(0.0 <= low && low <= high && high < 1.0);
         }
     }

@@ -1,4 +1,4 @@
-//! A query that mostly waits for reads or writes.
+//! A run that mostly waits for reads or writes.
 
 use queryscope_protocol::{Finding, Role};
 

@@ -2,59 +2,112 @@
 
 use std::fmt::Write as _;
 
-use queryscope_protocol::{Finding, Node};
+use queryscope_protocol::{Finding, Node, Role};
 
 use crate::finding::{about, rounded};
 use crate::graph::Step;
 use crate::properties::Properties;
 use crate::query::Query;
 use crate::say::{count, millis};
-use crate::vocabulary::counters::{LONGEST_STEP, ROWS_IN};
+use crate::vocabulary::counters::{LONGEST_STEP, ROWS_IN, ROWS_OUT};
 use crate::vocabulary::properties::{EXPRESSIONS, PREDICATE};
 use crate::words::Words;
 
 /// The evidence of how much of the wall time is in no counter.
 const IN_NO_COUNTER: &str = "in_no_counter";
+/// The evidence of how much of it calls took.
+const MEASURED: &str = "user_code";
 
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
-    let likely = likely_place(query).map(|step| step.node.id);
-    for step in &query.plan.steps {
+    let calling: Vec<&Step<'_>> = query.plan.steps.iter().filter(|step| called(step).is_some()).collect();
+    // The node whose user code likely took the time that the query has: that with the most rows.
+    let likely = calling.iter().max_by_key(|step| rows(step)).map(|step| step.node.id);
+    for step in &calling {
         let Some(name) = called(step) else { continue };
-        let Some(rows) = step.counter(&ROWS_IN).filter(|&rows| rows > 0) else { continue };
-        let uncounted = query.uncounted_share().filter(|_| likely == Some(step.node.id));
-        let mut title = format!("User code ({name}) is called for {} rows", count(rows));
-        if uncounted.is_some() {
+        let Some(rows) = rows(step).filter(|&rows| rows > 0) else { continue };
+        let is_source = is_source(step);
+        let verb = if is_source { "gives" } else { "is called for" };
+        let mut title = format!("User code ({name}) {verb} {} rows", count(rows));
+        let time = Time::of(query).filter(|_| likely == Some(step.node.id));
+        if let Some(time) = &time {
             let so_far = if step.runs() && query.profile.failed.is_none() { " so far" } else { "" };
-            let (part, whole) = (millis(query.uncounted_ms()), millis(query.profile.wall_ms));
-            write!(title, "; {part} of {whole}{so_far} are in no counter").expect("a text takes all");
+            let (part, whole) = (millis(time.ms()), millis(query.profile.wall_ms));
+            match time {
+                Time::Measured(_) if calling.len() > 1 => {
+                    write!(title, "; calls of all {} nodes take {part} of {whole}{so_far}", calling.len())
+                }
+                Time::Measured(_) => write!(title, "; its calls take {part} of {whole}{so_far}"),
+                Time::Uncounted(_) => write!(title, "; {part} of {whole}{so_far} are in no counter"),
+            }
+            .expect("a text takes all");
         }
-        let mut finding = about(query, step, "user_code", title)
-            .fix("say it in expressions of the engine, or as a compiled plugin that takes whole columns")
-            .number("rows_in", rows, "rows");
+        let fix = if is_source {
+            "read it by a scan of the engine where there is one, or give fewer and larger batches"
+        } else {
+            "say it in expressions of the engine, or as a compiled plugin that takes whole columns"
+        };
+        let mut finding = about(query, step, "user_code", title).fix(fix).number(
+            if is_source { "rows_out" } else { "rows_in" },
+            rows,
+            "rows",
+        );
         if let Some(longest) = step.counter(&LONGEST_STEP) {
             finding = finding.number("longest_step", longest as f64 / 1e6, "ms");
         }
-        if let Some(share) = uncounted {
-            finding =
-                finding.uncounted_share(share).number(IN_NO_COUNTER, rounded(query.uncounted_ms()), "ms");
+        if let Some(time) = &time {
+            finding = finding.uncounted_share(time.ms() / query.profile.wall_ms);
+            finding = match time {
+                Time::Measured(ms) => finding.number(MEASURED, rounded(*ms), "ms").saves_wall_ms(*ms),
+                Time::Uncounted(ms) => finding.number(IN_NO_COUNTER, rounded(*ms), "ms"),
+            };
             if let Some(cpu_ms) = query.process_cpu_ms() {
                 finding = finding.number("process_cpu", rounded(cpu_ms), "ms");
             }
         }
-        // What the advice saves is not known: engines count little of what user code takes.
+        // What the advice saves is not known where it is not measured: engines count little of what user code takes.
         found.push(finding.done());
     }
 }
 
-/// The node whose user code likely took the time that is in no counter: that with the most rows.
-fn likely_place<'q, 'p>(query: &'q Query<'p>) -> Option<&'q Step<'p>> {
-    let calling = query.plan.steps.iter().filter(|step| called(step).is_some());
-    calling.max_by_key(|step| step.counter(&ROWS_IN).unwrap_or(0))
+/// The rows that a step hands to code of the program, or gets from it.
+fn rows(step: &Step<'_>) -> Option<u64> {
+    step.counter(if is_source(step) { &ROWS_OUT } else { &ROWS_IN })
 }
 
-/// Whether a finding is about time that is in no counter.
-pub(super) fn holds_uncounted(finding: &Finding<'_>) -> bool {
-    finding.evidence.iter().any(|evidence| &*evidence.name == IN_NO_COUNTER)
+/// Whether rows come from code of the program; a scan may also call it in a predicate.
+fn is_source(step: &Step<'_>) -> bool {
+    step.role() == Role::Scan && step.properties.user_code().is_some()
+}
+
+/// The time of user code in a query, in milliseconds.
+enum Time {
+    /// The sender measured it.
+    Measured(f64),
+    /// No counter holds it, and it is at least half of the wall time.
+    Uncounted(f64),
+}
+
+impl Time {
+    fn of(query: &Query<'_>) -> Option<Self> {
+        let uncounted = || query.uncounted_share().map(|_| Self::Uncounted(query.uncounted_ms()));
+        query.user_code_ms().map(Self::Measured).or_else(uncounted)
+    }
+
+    const fn ms(&self) -> f64 {
+        match self {
+            Self::Measured(ms) | Self::Uncounted(ms) => *ms,
+        }
+    }
+}
+
+/// The share of the wall time that calls likely took; `None` where nothing says so.
+pub(super) fn share(query: &Query<'_>) -> Option<f64> {
+    Time::of(query).map(|time| time.ms() / query.profile.wall_ms)
+}
+
+/// Whether a finding is about this time.
+pub(super) fn holds_time(finding: &Finding<'_>) -> bool {
+    finding.evidence.iter().any(|evidence| [IN_NO_COUNTER, MEASURED].contains(&&*evidence.name))
 }
 
 /// The function of the program that a node calls; `None` where it calls none.
@@ -157,6 +210,73 @@ mod tests {
             check_with(2000.0, &plan, json!({})),
             ["warn user_code #1: User code (score) is called for 1.2M rows"]
         );
+    }
+
+    #[test]
+    fn measured_time_is_its_own() {
+        let plan = map(json!({"user_code": "score"}));
+        let measured =
+            |ns: u64| json!({"query_metrics": {"user_code_ns": ns, "process_cpu_ns": 9_300_000_000_u64}});
+        let found = only(14_200.0, &plan, measured(13_200_000_000));
+        assert_eq!(
+            found["title"],
+            "User code (score) is called for 1.2M rows; its calls take 13.2 s of 14.2 s"
+        );
+        assert_eq!((found.get("cpu_share"), &found["level"]), (None, &json!("warn")));
+        let evidence = found["evidence"].as_array().expect("a list");
+        let named: Vec<_> =
+            evidence.iter().map(|one| (one["name"].as_str().unwrap_or(""), &one["value"])).collect();
+        assert_eq!(
+            named[2..],
+            [
+                ("user_code", &json!(13_200.0)),
+                ("saves_wall_at_most", &json!(13_200.0)),
+                ("process_cpu", &json!(9300.0))
+            ]
+        );
+        // Less than a hundredth of the time is not worth a warning.
+        assert_eq!(only(14_200.0, &plan, measured(100_000_000))["level"], "note");
+        // Never more than the wall time, whatever a clock says.
+        let beyond = check_with(14_200.0, &plan, measured(15_000_000_000));
+        assert!(beyond[0].ends_with("its calls take 14.2 s of 14.2 s"), "{beyond:?}");
+    }
+
+    #[test]
+    fn measured_time_of_several_nodes_is_that_of_all() {
+        let mut plan = map(json!({"user_code": "score"}));
+        plan.push(node(2, "Few", "map", &[1], json!({"user_code": "few"}), json!({"rows_in": 7})));
+        let more = json!({"query_metrics": {"user_code_ns": 500_000_000}});
+        assert_eq!(
+            check_with(1000.0, &plan, more),
+            [
+                "warn user_code #1: User code (score) is called for 1.2M rows; \
+                 calls of all 2 nodes take 500 ms of 1.00 s",
+                "note user_code #2: User code (few) is called for 7 rows"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_source_written_in_the_program_gives_rows() {
+        let plan = [node(
+            1,
+            "PythonScan",
+            "scan",
+            &[],
+            json!({"user_code": "python_scan"}),
+            json!({"rows_out": 50}),
+        )];
+        let more = json!({"query_metrics": {"user_code_ns": 20_000_000}});
+        assert_eq!(
+            check_with(1000.0, &plan, more),
+            ["warn user_code #1: User code (python_scan) gives 50 rows; its calls take 20.0 ms of 1.00 s"]
+        );
+    }
+
+    #[test]
+    fn a_scan_that_calls_code_in_its_predicate_is_no_source() {
+        let predicate = json!({"predicate": "python_udf(a) > 5"});
+        assert!(check(&[node(1, "Scan", "scan", &[], predicate, json!({"rows_out": 50}))]).is_empty());
     }
 
     #[test]

@@ -127,9 +127,8 @@ fn a_slower_function() {
     insta::assert_snapshot!(told(&comparison), @r#"
         difference +11412.6
           SlowerPerRow +11407.1
-          Waiting +0.6
           Planning -2.4
-          Unexplained +7.2
+          Unexplained +7.8
         "#);
 }
 
@@ -144,9 +143,8 @@ fn longer_planning() {
     insta::assert_snapshot!(told(&comparison), @r#"
         difference +999.0
           SlowerPerRow -300.9
-          Waiting -0.1
           Planning +1297.5
-          Unexplained +2.5
+          Unexplained +2.4
         "#);
 }
 

@@ -17,7 +17,7 @@ fn runs_of_plans(captures: &Captures) -> BTreeMap<String, Vec<f64>> {
 
 /// Each run of a plan that was recorded at least three times, judged by the others after a quarter, a half and three
 /// quarters of its time. There are but two to four others, fewer than would be asked: each counts three times, which
-/// leaves their percentiles as they are. `docs/insights.md` quotes the figures.
+/// leaves their percentiles as they are. `docs/reference/findings.md` quotes the figures.
 #[test]
 fn the_prediction_error_over_the_captures() {
     let captures = Captures::read();
@@ -29,7 +29,7 @@ fn the_prediction_error_over_the_captures() {
                 let others = walls.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, wall)| *wall);
                 let now = progress(wall * part, &others.collect::<Vec<_>>().repeat(3)).expect("five others");
                 asked += 1;
-                let Some([p50, p90]) = now.remaining_ms else { continue };
+                let Some([_, p50, p90]) = now.remaining_ms else { continue };
                 let left = wall * (1.0 - part);
                 within += usize::from(left <= p90);
                 errors.push((p50 - left).abs() / wall);

@@ -1,8 +1,8 @@
 //! The 22 queries of TPC-H on DataFusion: a benchmark of queries that are as they should be.
 //!
 //! `tests/data/tpch.jsonl.gz` holds the `query.finished` events of one round of `queryscope-datafusion`'s example
-//! `tpch` at scale 0.01; only the folder of the tables was replaced. `tests/data/pairs.jsonl.gz` holds four more: query 5
-//! before and after `--slow-down merge-joins`, query 18 before and after `--slow-down more-data`.
+//! `tpch` at scale 0.01; only the folder of the tables was replaced. `tests/data/pairs.jsonl.gz` holds four more:
+//! query 5 before and after `--slow-down merge-joins`, query 18 before and after `--slow-down more-data`.
 
 use std::io::Read;
 

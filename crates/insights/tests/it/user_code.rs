@@ -2,7 +2,8 @@
 //!
 //! `tests/data/udf.jsonl.gz` holds four queries of Polars 2.1.0 as its sender 0.10.2 reports them. A loop in Python
 //! works on each of 4 million rows: by `map_elements` to the end, until it raises an error, and until an interrupt; and
-//! by `map_batches`, whose time Polars does count. The first used 1.7 s of CPU in 1.7 s (`getrusage`) and reports 1.8 ms.
+//! by `map_batches`, whose time Polars does count. The first used 1.7 s of CPU in 1.7 s (`getrusage`) and reports
+//! 1.8 ms.
 
 use std::io::Read;
 

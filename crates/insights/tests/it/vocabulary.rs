@@ -1,11 +1,12 @@
-//! The vocabulary is one list: the documentation and the dashboard have copies that tests keep true.
+//! The vocabulary is one list: the documentation and the dashboard have copies that tests keep true. So has the
+//! documentation of the rules.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use queryscope_insights::vocabulary::{Term, counters, properties, query_counters};
+use queryscope_insights::vocabulary::{Term, cancelled, counters, properties, query_counters};
 
-const DOCS: &str = include_str!("../../../../docs/insights.md");
+const DOCS: &str = include_str!("../../../../docs/reference/counters.md");
 
 /// The first columns of a term's row.
 fn row(term: &Term) -> String {
@@ -21,13 +22,30 @@ fn every_term_has_its_row() {
         .map(row)
         .filter(|row| !DOCS.contains(row.as_str()))
         .collect();
-    assert!(missing.is_empty(), "not in docs/insights.md:\n{}", missing.join("\n"));
+    assert!(missing.is_empty(), "not in docs/reference/counters.md:\n{}", missing.join("\n"));
+}
+
+/// Longer lines are broken the way the dashboard's formatter breaks them.
+const LINE_MAX: usize = 120;
+
+#[test]
+fn the_page_of_findings_has_every_rule() {
+    let page = include_str!("../../../../docs/reference/findings.md");
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+    let files = std::fs::read_dir(rules).expect("a folder").map(|file| file.expect("a file").path());
+    let names = files.map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name != "tests").collect();
+    names.sort_unstable();
+    let mut told: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    told.sort_unstable();
+    assert_eq!(told, names);
 }
 
 /// The vocabulary as the dashboard reads it.
 fn typescript() -> String {
     let mut text = String::from(
-        "// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first found counts.\n",
+        "// Written by `make schemas` from crates/insights/src/vocabulary.rs. \
+         Of several names, the first found counts.\n",
     );
     for (name, meaning, terms) in [
         ("COUNTERS", "Counters of a node.", counters::ALL),
@@ -37,16 +55,29 @@ fn typescript() -> String {
         write!(text, "\n/** {meaning} */\nexport const {name} = {{\n").expect("a text takes all");
         for term in terms {
             let names: Vec<String> = term.names.iter().map(|name| format!("{name:?}")).collect();
-            writeln!(text, "  {}: [{}],", term.name(), names.join(", ")).expect("a text takes all");
+            let line = format!("  {}: [{}],", term.name(), names.join(", "));
+            let line = if line.len() <= LINE_MAX {
+                line
+            } else {
+                format!("  {}: [\n    {},\n  ],", term.name(), names.join(",\n    "))
+            };
+            writeln!(text, "{line}").expect("a text takes all");
         }
         text.push_str("} as const;\n");
     }
+    text.push_str("\n/** Error texts of a run that was cancelled: the whole text, or a part of it. */\n");
+    text.push_str("export const CANCELLED = {\n");
+    for (name, texts) in [("whole", cancelled::WHOLE), ("parts", cancelled::PARTS)] {
+        let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+        writeln!(text, "  {name}: [{}],", texts.join(", ")).expect("a text takes all");
+    }
+    text.push_str("} as const;\n");
     text
 }
 
 #[test]
 fn the_dashboard_reads_the_same_names() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/run/model/vocabulary.ts");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/model/run/vocabulary.ts");
     if std::env::var_os("UPDATE_SCHEMAS").is_some() {
         std::fs::write(&path, typescript()).expect("writable");
     }

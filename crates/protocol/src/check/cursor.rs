@@ -354,7 +354,7 @@ impl<'de> Cursor<'de> {
     }
 
     pub(crate) fn into_error(mut self) -> BatchErrorKind {
-        // Whoever stops says why; an end without a reason would still be the line's.
+        // The reader that stops says why; an end without a reason would still be the line's.
         let Some(Failure { problem, start, mut steps }) = self.failure.take() else {
             return BatchErrorKind::CutOff;
         };

@@ -22,7 +22,7 @@ object! {
             plan: Plan,
         }
         optional {
-            engine_version: Nested<Optional<AnyText>>,
+            engine_version: Nested<Optional<Kept>>,
             engine_telemetry_version: Nested<Optional<AnyText>>,
             label: Optional<Kept>,
             fingerprint: Optional<Kept>,
@@ -45,6 +45,7 @@ object! {
     keeps {
         ProfileSummary {
             query_id,
+            engine_version: engine_version.flatten(),
             label: label.flatten(),
             fingerprint: fingerprint.flatten(),
             started_unix_ns: started_unix_ns.flatten(),

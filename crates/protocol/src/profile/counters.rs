@@ -1,4 +1,4 @@
-//! Counters: of a node, and of a query as a whole.
+//! Counters: of a node, and of a run as a whole.
 
 use std::fmt;
 

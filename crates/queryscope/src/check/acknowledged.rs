@@ -46,7 +46,7 @@ pub(crate) async fn check(
     let mut missing: HashMap<StreamId, Vec<(QueryId, Seq)>> = HashMap::new();
     let ids: Vec<QueryId> = acknowledged.queries.keys().copied().collect();
     for page in ids.chunks(PAGE) {
-        for (id, kept) in page.iter().zip(kept(&opened.store, page).await) {
+        for (id, kept) in page.iter().zip(kept(&*opened.audit, page).await) {
             let stored = stored(opened, *id, kept, findings).await;
             for (seq, line) in &acknowledged.queries[id] {
                 match stored.get(seq) {
@@ -64,7 +64,7 @@ pub(crate) async fn check(
     }
     let empty = Vec::new();
     for (stream, mut missing) in missing {
-        let mut unkept = opened.store.unkept(stream).await?.unwrap_or(0);
+        let mut unkept = opened.audit.unkept(stream).await?.unwrap_or(0);
         let loose = acknowledged.loose.get(&stream).map_or(0, BTreeSet::len) as u64;
         let seen = seen.get(&stream).unwrap_or(&empty);
         let all_seen = missing.iter().all(|(_, seq)| has_seen(seen, seq.get()));

@@ -1,4 +1,4 @@
-//! Answers over many queries against a count of the queries themselves.
+//! Answers over many runs against a count of the runs themselves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,14 +46,16 @@ impl Tally {
         let mut groups = [BTreeMap::new(), BTreeMap::new()];
         for (groups, by) in groups.iter_mut().zip([GroupBy::Label, GroupBy::Fingerprint]) {
             let answer = store.all_groups(QueryFilter::default(), by).await?;
-            groups.extend(answer.into_iter().map(|g| (g.key, (g.runs, g.failed, g.last_started_unix_ns))));
+            groups.extend(
+                answer.into_iter().map(|g| (g.key.into_owned(), (g.runs, g.failed, g.last_started_unix_ns))),
+            );
         }
         Ok(Self { facets, groups })
     }
 }
 
-/// Has all queries counted, and judges by that what the store answers over many. Nothing can be told where the store moved
-/// meanwhile; of what a service commits that is told of by `is_in_use` nothing is heard here.
+/// Has all queries counted, and judges by that what the store answers over many. Nothing can be told where the
+/// store moved meanwhile; of what a service commits that is told of by `is_in_use` nothing is heard here.
 pub(crate) async fn check(
     store: &Arc<dyn Store>,
     is_in_use: impl Fn() -> bool,

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
-use std::sync::Arc;
 
 use queryscope_protocol::QueryId;
-use queryscope_store::{Kept, Store, named_by, recording_path};
+use queryscope_store::{Kept, StoreAudit, named_by, recording_path};
 
 use super::queries::{PAGE, kept};
 use super::{Findings, Subject};
@@ -15,7 +14,7 @@ const UNFINISHED: char = '#';
 
 /// Finds files that no query points to. A service that was killed may leave some: they are no damage, and retention
 /// takes them in its time. Gives back their paths, relative to the root.
-pub(crate) async fn check(root: &Path, store: &Arc<dyn Store>, findings: &mut Findings) -> Vec<PathBuf> {
+pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Findings) -> Vec<PathBuf> {
     let mut left = Vec::new();
     let mut folders = vec![root.to_owned()];
     let mut page = Vec::new();
@@ -49,7 +48,7 @@ pub(crate) async fn check(root: &Path, store: &Arc<dyn Store>, findings: &mut Fi
 async fn left_of(
     root: &Path,
     files: Vec<PathBuf>,
-    store: &Arc<dyn Store>,
+    store: &dyn StoreAudit,
     findings: &mut Findings,
 ) -> Vec<PathBuf> {
     let names: Vec<String> = files.iter().map(|path| relative(root, path)).collect();
@@ -70,7 +69,7 @@ fn relative(root: &Path, path: &Path) -> String {
 }
 
 /// Why files are not those the store has or is about to have.
-async fn what_is_left(paths: &[String], store: &Arc<dyn Store>) -> Vec<Option<&'static str>> {
+async fn what_is_left(paths: &[String], store: &dyn StoreAudit) -> Vec<Option<&'static str>> {
     let named: Vec<_> = paths.iter().map(|path| query_of(path)).collect();
     let ids: Vec<QueryId> = named.iter().filter_map(|named| Some(named.ok()?.0)).collect();
     let mut kept = kept(store, &ids).await.into_iter();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use queryscope_protocol::{QueryId, StreamId};
+use queryscope_store::QueryKey;
 use serde_json::json;
 
 /// Findings that are printed as text; further ones are counted.
@@ -15,6 +16,8 @@ pub(crate) enum Subject {
     Stream(StreamId),
     /// A file below the recordings' root.
     File(String),
+    /// What evaluations found of the runs of a label.
+    Label(QueryKey),
     Store,
 }
 
@@ -82,6 +85,11 @@ impl Subject {
             Self::Query(id) => ("query", Some(id.to_string())),
             Self::Stream(id) => ("stream", Some(id.to_string())),
             Self::File(path) => ("file", Some(path.clone())),
+            Self::Label(QueryKey { project, service, label }) => {
+                let service =
+                    service.as_ref().map_or(String::new(), |service| format!("service {service}, "));
+                ("label", Some(format!("{label} ({service}project {project})")))
+            }
             Self::Store => ("store", None),
         }
     }

@@ -5,12 +5,11 @@
 //! were recorded, those of their own query first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
 use queryscope_protocol::{QueryId, Seq, StreamId};
-use queryscope_store::{Loss, Store};
+use queryscope_store::{Loss, StoreAudit};
 
 use super::{Findings, Subject};
 
@@ -33,7 +32,7 @@ pub(crate) struct Recorded {
 }
 
 impl Losses {
-    pub(crate) async fn of(store: &Arc<dyn Store>, stream: StreamId) -> Result<Self> {
+    pub(crate) async fn of(store: &dyn StoreAudit, stream: StreamId) -> Result<Self> {
         let mut losses = Self::default();
         for loss in store.losses(stream).await? {
             match loss.query_id {
@@ -107,7 +106,7 @@ impl Recorded {
 
 /// Notes what is known to be lost of all streams.
 pub(crate) async fn note(
-    store: &Arc<dyn Store>,
+    store: &dyn StoreAudit,
     streams: impl Iterator<Item = StreamId>,
     findings: &mut Findings,
 ) -> Result<HashMap<StreamId, Losses>> {

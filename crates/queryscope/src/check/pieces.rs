@@ -1,4 +1,4 @@
-//! The events of a query as they are stored: in its sealed recording and in chunks.
+//! The events of a run as they are stored: in its sealed recording and in chunks.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

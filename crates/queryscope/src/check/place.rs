@@ -55,7 +55,7 @@ impl Place {
             Self::Shared { address, recordings } => {
                 let store = store::open_database_with(address, database_options()).await?;
                 let recordings = store::recordings(recordings)?.shared();
-                Ok(Opened { store, recordings, commits: CommitMetrics::default() })
+                Ok(Opened::of(store, recordings, CommitMetrics::default()))
             }
         }
     }

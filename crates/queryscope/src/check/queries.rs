@@ -1,13 +1,12 @@
-//! Every query against its events.
+//! Every run against its events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
-use std::sync::Arc;
 
 use anyhow::Context;
 use futures_util::{StreamExt, stream};
 use queryscope_protocol::{Event, QueryId, Seq, StreamId};
-use queryscope_store::{Account, Kept, Query, RecordingParts, Report, Store, StoreError};
+use queryscope_store::{Account, Kept, Query, RecordingParts, Report, StoreAudit, StoreError};
 
 use super::columns::Tally;
 use super::pieces::Pieces;
@@ -19,9 +18,9 @@ use crate::store::Opened;
 /// Queries that are asked for at once: each comes with the process event of its stream.
 pub(super) const PAGE: usize = 64;
 /// Of these, recordings that are read at once, each of which may be large.
-const READ_AT_ONCE: usize = 4;
+pub(super) const READ_AT_ONCE: usize = 4;
 /// How often a query that was written to while it was read is read again.
-const MOVES_MAX: usize = 16;
+pub(super) const MOVES_MAX: usize = 16;
 
 /// What all queries hold together.
 #[derive(Debug, Default)]
@@ -51,7 +50,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
     let mut stored = Stored::default();
     let mut after = None;
     loop {
-        let page = match opened.store.query_ids(after, PAGE).await {
+        let page = match opened.audit.query_ids(after, PAGE).await {
             Ok(page) => page,
             Err(error) => {
                 let after = after.unwrap_or(0);
@@ -67,7 +66,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
         after = Some(*last);
         progress.add(page.len() as u64);
         let ids: Vec<QueryId> = page.into_iter().map(|(_, id)| id).collect();
-        let settled = stream::iter(ids.iter().zip(kept(&opened.store, &ids).await))
+        let settled = stream::iter(ids.iter().zip(kept(&*opened.audit, &ids).await))
             .map(async |(id, kept)| (*id, settle(opened, *id, kept).await))
             .buffered(READ_AT_ONCE);
         let mut settled = pin!(settled);
@@ -78,7 +77,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
 }
 
 /// Queries as they are; where one cannot be read, all are asked for one by one.
-pub(super) async fn kept(store: &Arc<dyn Store>, ids: &[QueryId]) -> Vec<Result<Option<Kept>, StoreError>> {
+pub(super) async fn kept(store: &dyn StoreAudit, ids: &[QueryId]) -> Vec<Result<Option<Kept>, StoreError>> {
     if let Ok(kept) = store.kept(ids).await {
         return kept.into_iter().map(Ok).collect();
     }
@@ -89,7 +88,7 @@ pub(super) async fn kept(store: &Arc<dyn Store>, ids: &[QueryId]) -> Vec<Result<
     all
 }
 
-async fn one(store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Kept>, StoreError> {
+async fn one(store: &dyn StoreAudit, id: QueryId) -> Result<Option<Kept>, StoreError> {
     Ok(store.kept(&[id]).await?.pop().flatten())
 }
 
@@ -145,7 +144,7 @@ async fn settle(
         if judged.problems.is_empty() {
             return Ok(Some((kept.parts.query, judged)));
         }
-        let Some(now) = one(&opened.store, id).await? else { return Ok(None) };
+        let Some(now) = one(&*opened.audit, id).await? else { return Ok(None) };
         if now == kept || moves == MOVES_MAX {
             return Ok(Some((kept.parts.query, judged)));
         }

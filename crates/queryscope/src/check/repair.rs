@@ -65,7 +65,7 @@ pub(super) async fn run_shared(address: &str, findings: &mut Findings) -> Result
     let store = PostgresStore::open(address, options).await.context("the database cannot be opened")?;
     let removed = store.remove_wrong_copies().await?;
     if removed > 0 {
-        let mended = format!("{removed} copies of queries did not say what their rows say");
+        let mended = format!("{removed} copies of runs differed from their rows");
         findings.repaired(&Subject::Store, &mended);
     }
     store.close().await?;
@@ -80,7 +80,8 @@ pub(super) fn root_of_recordings(data: &DataFolder) -> Result<PathBuf> {
     match data.location()? {
         Location::Folder(root) => Ok(root),
         bucket @ Location::Bucket { .. } => bail!(
-            "the recordings lie in {bucket}, where nothing is repaired: repair a copy of the folder that has them in `recordings` and no `recordings.at`"
+            "the recordings lie in {bucket}, where nothing is repaired: \
+             repair a copy of the folder that has them in `recordings` and no `recordings.at`"
         ),
     }
 }
@@ -121,7 +122,8 @@ impl Mending<'_> {
             if self.db.query(*id)?.is_some_and(|query| query.sealed_path.is_some()) {
                 let root = data.location()?;
                 bail!(
-                    "queries have recordings, and {root} is empty: is its disk there? Are they lost, make a folder in it"
+                    "queries have recordings, and {root} is empty: is its disk there? \
+                     Are they lost, make a folder in it"
                 );
             }
         }

@@ -1,10 +1,9 @@
 //! Every stream against what is stored of it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use queryscope_protocol::StreamId;
-use queryscope_store::{Run, Store};
+use queryscope_store::{Run, StoreAudit};
 
 use super::seqs::SeqRuns;
 use super::{Findings, Subject};
@@ -13,7 +12,7 @@ const PAGE: usize = 1000;
 
 /// Judges all streams; gives back what has been seen of each.
 pub(crate) async fn check(
-    store: &Arc<dyn Store>,
+    store: &dyn StoreAudit,
     stored: &HashMap<StreamId, SeqRuns>,
     findings: &mut Findings,
 ) -> HashMap<StreamId, Vec<Run>> {

@@ -1,4 +1,4 @@
-//! A query's row against what its events make of it.
+//! A run's row against what its events make of it.
 
 use queryscope_protocol::{Event, EventKind, QueryId};
 use queryscope_store::{Facts, Known, Naming, Query, Report, Status, StreamProcess};
@@ -23,8 +23,8 @@ fn report(event: &Event<'_>, naming: Naming) -> Report {
 /// Every row that events may have made: several where it is not told which of two profiles of a kind arrived first, or
 /// by which version a name was made.
 ///
-/// `like` is the row there is, if any. What the events do not tell is taken from it: how long an unfinished query has been
-/// silent, which event named the engine, and a start nobody said.
+/// `like` is the row there is, if any. What the events do not tell is taken from it: how long an unfinished query
+/// has been silent, which event named the engine, and a start nobody said.
 pub(crate) fn candidates(
     project: &str,
     process_line: &str,
@@ -44,6 +44,10 @@ pub(crate) fn candidates(
         let Some(like) = like else { return query };
         if reports.iter().any(|report| report.engine == like.engine) {
             query.engine.clone_from(&like.engine);
+        }
+        // An earlier version did not keep it.
+        if like.engine_version.is_none() {
+            query.engine_version = None;
         }
         if query.known != Known::Finished && like.status == Status::Unfinished {
             query.status = Status::Unfinished;
@@ -71,13 +75,14 @@ pub(crate) fn nearest(query: &Query, candidates: Vec<Query>) -> Option<(Query, V
         .min_by_key(|(_, differences)| differences.len())
 }
 
-fn fields(query: &Query) -> [(&'static str, String); 16] {
+fn fields(query: &Query) -> [(&'static str, String); 17] {
     [
         ("stream_id", query.stream_id.to_string()),
         ("service", format!("{:?}", query.service)),
         ("environment", format!("{:?}", query.environment)),
         ("host", format!("{:?}", query.host)),
         ("engine", format!("{:?}", query.engine)),
+        ("engine_version", format!("{:?}", query.engine_version)),
         ("label", format!("{:?}", query.label)),
         ("fingerprint", format!("{:?}", query.fingerprint)),
         ("status", query.status.to_string()),

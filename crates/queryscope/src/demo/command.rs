@@ -12,6 +12,7 @@ use crate::data::DataFolder;
 use crate::post::Poster;
 use crate::progress::Progress as Bar;
 use crate::signals::Signals;
+use crate::snippet;
 use crate::token::{TemporaryToken, check_given};
 
 /// The project of everything the demo sends.
@@ -52,7 +53,13 @@ async fn play_to(url: &str, token: &str, history_only: bool) -> Result<()> {
         let _ = done.send(report);
     });
     let Report { history_queries, live_queries, .. } = played.await.context("the demo ended early")??;
-    println!("{history_queries} queries of history and {live_queries} live ones sent to project {PROJECT}");
+    println!("{history_queries} runs of history and {live_queries} live ones sent to project {PROJECT}");
+    let executable = std::env::current_exe().ok();
+    println!(
+        "\nYour own queries next:\n\n    {}\n\nand at the start of a program:\n\n    import queryscope\n    \
+         queryscope.install(\"{url}\", token=\"…\")\n\nThe token was printed at the service's first start.",
+        snippet::install(executable.as_deref())
+    );
     Ok(())
 }
 
@@ -107,7 +114,7 @@ impl Stage for Service {
                 self.show(Phase::History, "queries of history", Some(queries as u64), done as u64);
             }
             Progress::Live { played, length } => {
-                self.show(Phase::Live, "seconds of live queries", Some(length.as_secs()), played.as_secs());
+                self.show(Phase::Live, "seconds of live runs", Some(length.as_secs()), played.as_secs());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Recordings of real queries, played as if they ran now.
+//! Recordings of real runs, played as if they ran now.
 
 use std::collections::BTreeMap;
 use std::io::Read;

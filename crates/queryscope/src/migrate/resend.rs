@@ -1,4 +1,4 @@
-//! A query of the folder as batches that make the same query of it elsewhere.
+//! A run of the folder as batches that make the same run of it elsewhere.
 
 use anyhow::{Context, Result, bail, ensure};
 use queryscope_collector::{Clock, SystemClock};
@@ -137,7 +137,13 @@ impl Resend {
             EventKind::Finished(_, profile) => (false, profile),
             _ => return Ok(seq),
         };
-        let mut named = Naming::ALL.map(|naming| Facts::named(seq, profile, naming)).into_iter();
+        let named = |naming| {
+            let facts = Facts::named(seq, profile, naming);
+            // An earlier version did not keep it.
+            let kept = facts.engine_version.clone().filter(|_| self.query.engine_version.is_some());
+            Facts { engine_version: kept, ..facts }
+        };
+        let mut named = Naming::ALL.map(named).into_iter();
         let facts = match self.tell {
             Tell::Told => None,
             Tell::Awaited => named.find(|facts| self.made_by(started, facts)),

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, seq_of};
 use queryscope_recordings::{LineReader, Location, RecordingError, Recordings};
-use queryscope_store::{Committed, QueryPart, Store, StoreError, StreamBatch, lines_of, unpack};
+use queryscope_store::{Committed, QueryPart, Store, StoreAudit, StoreError, StreamBatch, lines_of, unpack};
 
 use crate::store::{self, Opened};
 
@@ -27,6 +27,7 @@ const TRY_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct Target {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) audit: Arc<dyn StoreAudit>,
     /// Where its recordings are; without a place they stay in the database, for collectors to write.
     recordings: Recordings,
     place: Option<Location>,
@@ -38,14 +39,15 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) async fn open(address: &str, place: Option<&Location>, source: &Opened) -> Result<Self> {
-        let store = store::open_database(address).await?;
+        let audit = store::open_database(address).await?;
         let recordings = match place {
             Some(place) => store::recordings(place)?.shared(),
             // Nothing is read there of a database whose queries are chunks.
             None => source.recordings.clone(),
         };
         let place = place.cloned();
-        Ok(Self { store, recordings, place, wave: Vec::new(), wave_bytes: 0, events: 0 })
+        let store = Arc::<dyn StoreAudit>::clone(&audit);
+        Ok(Self { store, audit, recordings, place, wave: Vec::new(), wave_bytes: 0, events: 0 })
     }
 
     /// Commits a batch, with others.
@@ -159,7 +161,7 @@ async fn commit(store: &Arc<dyn Store>, batch: &StreamBatch) -> Result<Committed
 pub(crate) async fn patiently<T>(
     mut ask: impl AsyncFnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let begun = Instant::now();
+    let begun = queryscope_store::now();
     loop {
         match ask().await {
             Err(StoreError::Unavailable(error) | StoreError::Full(error)) if begun.elapsed() < AWAY_MAX => {

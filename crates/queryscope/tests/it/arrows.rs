@@ -16,9 +16,11 @@ const SERVICE: [&str; 2] = ["queryscope-collector", "queryscope-store"];
 /// What each crate may not reach over normal dependencies, however far.
 fn forbidden(name: &str) -> Option<Vec<&'static str>> {
     let sets: &[&[&str]] = match name {
-        "queryscope-protocol" | "queryscope-history" | "queryscope-diagnosis" | "queryscope-histories" => {
-            &[&RUNTIME, &HTTP, &SQL, &SERVICE]
-        }
+        "queryscope-protocol"
+        | "queryscope-history"
+        | "queryscope-diagnosis"
+        | "queryscope-histories"
+        | "queryscope-issues" => &[&RUNTIME, &HTTP, &SQL, &SERVICE],
         // Of ours it reaches the protocol alone.
         "queryscope-insights" => &[&RUNTIME, &HTTP, &SQL, &SERVICE, &OTHERS],
         // Files that were built before; nothing of what serves them.
@@ -34,13 +36,12 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         // A Python program loads no more than that.
         "queryscope-client" | "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
         "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
-        // The two that join the collector and the stores, and the workspace's own tools.
+        // They join the collector and the stores.
         "queryscope"
         | "queryscope-bench"
         | "queryscope-fuzzed"
         | "queryscope-postgres-server"
-        | "queryscope-torture"
-        | "xtask" => &[],
+        | "queryscope-torture" => &[],
         _ => return None,
     };
     let engines: &[&str] = if name == "queryscope-datafusion" { &[] } else { &ENGINES };

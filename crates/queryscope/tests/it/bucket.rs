@@ -99,6 +99,30 @@ fn it_lives_through_the_absence_of_its_bucket() {
 }
 
 #[test]
+fn runs_that_retention_deletes_are_counted_while_the_bucket_is_away() {
+    const DAY_NS: i64 = 86_400_000_000_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let mut server = BucketServer::start();
+    let service = start(&server, &data);
+    let mut stream = Stream::new();
+    stream.started_unix_ns -= 5 * DAY_NS;
+    let finished = stream.finished(Uuid::now_v7(), "old");
+    assert_eq!(service.post(&stream.batch(&[finished])).counts(), (1, 0));
+    wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
+    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    service.stop();
+    server.stop();
+
+    let service =
+        Service::start_as(&mut allowed(&server), &data, &["--recordings", &place(), "--keep-days", "1"]);
+    wait_for("the old run to go", || service.queries("").is_empty().then_some(()));
+    wait_for("it to be counted", || {
+        (metric(&service, "queryscope_queries_deleted_total") == 1).then_some(())
+    });
+}
+
+#[test]
 fn a_request_that_fails_is_tried_again_a_few_times() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
@@ -114,7 +138,11 @@ fn a_request_that_fails_is_tried_again_a_few_times() {
     let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait();
     assert!(checked.out.contains("its recording cannot be read"), "{checked:?}");
     checked.failure(1);
-    assert_eq!(server.failed(), 4, "the one recording was asked for, and three times again");
+    assert_eq!(
+        server.failed(),
+        2 * 4,
+        "it is read for the run and its evaluation, and tried three times again"
+    );
 }
 
 #[test]

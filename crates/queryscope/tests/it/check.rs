@@ -1,7 +1,9 @@
 //! `queryscope check`: every kind of damage is found and named.
 
 mod database;
+mod evaluation;
 pub(crate) mod folder;
+pub(crate) mod issues;
 mod repair;
 
 use std::fs;
@@ -352,7 +354,8 @@ fn events_that_retention_took_are_not_missed() {
     let arguments = ["--acknowledged", &path.to_string_lossy()];
     // As retention deletes: what the query was given is no query's from then on.
     folder.sql(
-        "UPDATE stream SET unkept = 1; DELETE FROM chunk WHERE query = $D; DELETE FROM query WHERE id = $D",
+        "UPDATE stream SET unkept = 1; DELETE FROM chunk WHERE query = $D; DELETE FROM pending_run WHERE query = $D;
+         DELETE FROM query WHERE id = $D",
     );
     let said = check(&folder.data, &arguments).success();
     assert!(said.ends_with("9 acknowledged events (1 deleted since): sound\n"), "{said}");

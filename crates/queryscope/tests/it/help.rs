@@ -39,11 +39,14 @@ fn every_command_says_what_it_does_and_what_it_takes() {
                 "[env: QUERYSCOPE_SILENT_AFTER=]",
             ],
         ),
-        (&["import"], &["Store events files", "<FILE>...", "plain or gzip", "--project <PROJECT>"]),
+        (
+            &["import"],
+            &["Store events files and profiles files", "<FILE>...", "plain or gzip", "--project <PROJECT>"],
+        ),
         (&["token"], &["add", "list", "revoke"]),
         (&["token", "add"], &["print it, this once", "<NAME>", "--project <PROJECT>"]),
         (&["token", "list"], &["List tokens by name"]),
-        (&["token", "revoke"], &["Make a token useless", "<NAME>"]),
+        (&["token", "revoke"], &["Revoke a token", "<NAME>"]),
         (
             &["check"],
             &[
@@ -57,6 +60,15 @@ fn every_command_says_what_it_does_and_what_it_takes() {
             &["migrate"],
             &["Move a data folder", "--from <DIR>", "--to <URL>", "--recordings <PLACE>", "run again"],
         ),
+        (&["top"], &["Watch what runs now", "--url <URL>", "--service <SERVICE>"]),
+        (
+            &["list"],
+            &["List the queries by label", "--sort <COLUMN>", "[default: time]", "--changed", "--json"],
+        ),
+        (&["runs"], &["List runs", "[LABEL]", "--status <STATUS>", "--since <TIME>", "like 90m, 12h or 7d"]),
+        (&["show"], &["Show one run", "<RUN>", "at least 6 characters", "--url <URL>", "--token <TOKEN>"]),
+        (&["why"], &["Say what changed", "<LABEL>", "--service <SERVICE>"]),
+        (&["diff"], &["Compare two runs", "<BASE>", "[RUN]", "LABEL@PLAN"]),
         (&["demo"], &["two weeks of history", "--history-only", "--url <URL>", "needs --token"]),
         (&["completions"], &["bash", "zsh", "fish"]),
         (&["man"], &["Print the manual page"]),
@@ -71,10 +83,62 @@ fn every_command_says_what_it_does_and_what_it_takes() {
 #[test]
 fn every_setting_of_the_service_has_a_variable_and_secrets_are_not_shown() {
     let help = help(&["serve"]);
-    for name in ["BIND", "INGEST_BIND", "DATA", "TOKEN", "ALLOWED_HOST", "SILENT_AFTER", "KEEP_DAYS"] {
-        assert!(help.contains(&format!("[env: QUERYSCOPE_{name}")), "{name}:\n{help}");
+    let options = help.split(" --").skip(1).filter_map(|option| option.split_once(" <"));
+    let options: Vec<_> = options.filter(|(name, _)| !name.contains(' ')).collect();
+    assert!(options.len() >= 9, "{options:?}");
+    for (name, of_option) in options {
+        let variable = format!("[env: QUERYSCOPE_{}", name.replace('-', "_").to_uppercase());
+        assert!(of_option.contains(&variable), "--{name}:\n{help}");
     }
     assert!(help.contains("[env: QUERYSCOPE_TOKEN]"), "its value is hidden:\n{help}");
+}
+
+#[test]
+fn the_page_of_commands_names_every_command_option_and_variable() {
+    const PAGE: &str = include_str!("../../../../docs/reference/cli.md");
+    let commands = [
+        &["serve"][..],
+        &["top"],
+        &["list"],
+        &["runs"],
+        &["show"],
+        &["why"],
+        &["diff"],
+        &["import"],
+        &["token"],
+        &["token", "add"],
+        &["token", "list"],
+        &["token", "revoke"],
+        &["check"],
+        &["backup"],
+        &["migrate"],
+        &["demo"],
+        &["completions"],
+        &["man"],
+        &["help"],
+    ];
+    let listed = queryscope(["--help"]).success();
+    let listed =
+        listed.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed =
+        listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
+    let listed: Vec<&str> = listed.collect();
+    assert!(listed.len() > 8 && listed.iter().all(|name| commands.contains(&&[*name][..])), "{listed:?}");
+    for command in commands {
+        let name = command.join(" ");
+        assert!(PAGE.contains(&format!("`{name}")), "the command {name}");
+        let help = if command == ["help"] { String::new() } else { help(command) };
+        let words = help.split([' ', ',', '[', ']', '(', ')', '`', '?', '=']);
+        let names = words.filter_map(|word| {
+            word.strip_prefix("--").map(|_| word).or(word.strip_prefix("QUERYSCOPE_").map(|_| word))
+        });
+        for name in names.filter(|name| *name != "--help" && name.len() > 2) {
+            assert!(
+                PAGE.contains(&format!("`{name}")) || PAGE.contains(&format!("[{name} ")),
+                "{name} of {command:?}"
+            );
+        }
+    }
 }
 
 #[test]

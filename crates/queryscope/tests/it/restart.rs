@@ -68,7 +68,7 @@ fn the_token_is_made_once_printed_once_and_for_its_owner_alone() {
     let data = folder.path().join("made/on/the/way");
     let service = Service::start(&data);
     let out = service.out();
-    assert!(out.contains(&format!("HttpEventExporter(\n            \"{}\"", service.url)), "{out}");
+    assert!(out.contains(&format!("queryscope.install(\n        \"{}\"", service.url)), "{out}");
     assert!(out.contains(&format!("token=\"{}\"", service.token)), "{out}");
     assert!(out.contains(&format!("queryscope demo --data {}", data.display())), "{out}");
     let mode = |path: &std::path::Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;

@@ -1,5 +1,5 @@
-//! A rolling upgrade: collectors of two versions on one database while senders resend to both. The later version is this
-//! one with further steps of the database's format, in this process; the earlier one is the binary.
+//! A rolling upgrade: collectors of two versions on one database while senders resend to both. The later version
+//! is this one with further steps of the database's format, in this process; the earlier one is the binary.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -32,7 +32,10 @@ impl Shared {
         migrate(&mut client, STEPS, true).await.expect("brought up to date");
         // The rows here name these as project, host and label.
         client
-            .batch_execute("INSERT INTO term (id, text, folded) SELECT n, n::text::bytea, '' FROM generate_series(1, 9) AS n")
+            .batch_execute(
+                "INSERT INTO term (id, text, folded)
+                 SELECT n, n::text::bytea, '' FROM generate_series(1, 9) AS n",
+            )
             .await
             .expect("texts");
         Self { pool, format: Format::of(STEPS), client }
@@ -90,14 +93,14 @@ impl Shared {
 
     /// What the table says.
     async fn rows(&self) -> Vec<RowState> {
-        columns::page(&self.client, 0, i64::MAX).await.expect("read")
+        columns::rows(&self.client, 0, i64::MAX).await.expect("read")
     }
 
     /// What columns say that are filled anew.
     async fn loaded(&self) -> Vec<RowState> {
-        let (terms, columns) = (TermTexts::default(), RwLock::new(Columns::default()));
-        columns::load(&self.pool, &terms, &columns).await.expect("loaded");
-        let snapshot = columns.read().expect("no panic").snapshot();
+        let index = queryscope_columns::Index::new(true);
+        columns::load(&self.pool, &TermTexts::default(), &index).await.expect("loaded");
+        let snapshot = index.snapshot_now().expect("filled");
         let segments = (0..100).filter_map(|number| snapshot.copy(number * SEGMENT));
         let mut rows: Vec<_> = segments.flat_map(|copy| copy.rows().expect("a copy")).collect();
         rows.sort_unstable_by_key(|row| row.row);
@@ -107,7 +110,8 @@ impl Shared {
 
 fn insertion(rows: std::ops::Range<i64>) -> String {
     format!(
-        "INSERT INTO query (id, query_id, stream, project, host, label, status, known, started_unix_ns, warnings, events)
+        "INSERT INTO query
+             (id, query_id, stream, project, host, label, status, known, started_unix_ns, warnings, events)
          SELECT n, gen_random_uuid(), 1, 1, 2, nullif(n % 3, 0), 0, 1, n * 1000, 0, 0
          FROM generate_series({}, {}) AS n",
         rows.start,
@@ -286,9 +290,9 @@ async fn a_segment_is_copied_by_one() {
 async fn what_stays_as_it_is_is_copied() {
     let store = Shared::new().await;
     store.insert(1..5 * SEGMENT).await;
-    let columns = RwLock::new(Columns::default());
-    columns::load(&store.pool, &TermTexts::default(), &columns).await.expect("loaded");
-    let look = async || copy_settled(&store.pool, store.format, &columns).await.expect("done");
+    let index = queryscope_columns::Index::new(true);
+    columns::load(&store.pool, &TermTexts::default(), &index).await.expect("loaded");
+    let look = async || copy_settled(&store.pool, store.format, &index).await.expect("done");
     look().await;
     assert_eq!(store.copied().await, [0; 0], "nobody knows yet that nothing changes");
     let mut twice = 0;
@@ -300,8 +304,8 @@ async fn what_stays_as_it_is_is_copied() {
     }
     assert_eq!(store.wrong().await, [0; 0]);
     store.change(&ended(1)).await;
-    let changed = columns::page(&store.client, 1, 2).await.expect("read");
-    columns.write().expect("no panic").apply(changed);
+    let changed = columns::rows(&store.client, 1, 2).await.expect("read");
+    index.apply(changed);
     look().await;
     look().await;
     assert_eq!(store.copied().await, [0, SEGMENT, 2 * SEGMENT, 3 * SEGMENT]);
@@ -365,8 +369,8 @@ async fn a_copy_that_is_damaged_is_not_read_and_a_wrong_one_is_found_and_taken_o
     }
 }
 
-/// What those who use a database do one after the other; each of two writers has a transaction open or none, each of two
-/// copiers is at a segment or at none.
+/// What those who use a database do one after the other; each of two writers has a transaction open or none, each
+/// of two copiers is at a segment or at none.
 #[derive(Debug, Clone)]
 enum Step {
     Begin(usize),
@@ -415,7 +419,7 @@ impl World {
         let store = Shared::new().await;
         let writers = [store.another().await, store.another().await];
         for writer in writers.iter().chain([&store.client]) {
-            // Who waits for another here waits for ever.
+            // A writer that waits for another here waits for ever.
             writer.batch_execute("SET lock_timeout = '1ms'").await.expect("set");
         }
         let next = 3 * SEGMENT;

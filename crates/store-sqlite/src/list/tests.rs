@@ -1,12 +1,14 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use queryscope_columns::{Columns, ROWS};
+use queryscope_columns::{Columns, ROWS, Selection, Snapshot};
+use queryscope_store::Order;
 use queryscope_store::testsuite::any_page;
 
 use super::*;
 use crate::load;
 use crate::migrate::{open_reader, open_writer};
+use crate::names::DatabaseNames;
 
 const QUERIES: usize = 300;
 
@@ -37,9 +39,7 @@ fn filled(folder: &tempfile::TempDir) -> Connection {
 /// Columns of which every other segment is sorted.
 fn columns(db: &Connection) -> Snapshot {
     let mut columns = Columns::default();
-    let mut rows = db.prepare(load::PAGE_OF_ROWS).expect("a statement");
-    let rows = rows.query_map([0, i64::MAX], load::state).expect("read");
-    columns.load(rows.map(|row| row.expect("a row")));
+    columns.load(load::rows(db, 0, i64::MAX).expect("read"));
     for row in (0..=QUERIES).step_by(2 * ROWS) {
         columns.finish_segment(row as i64);
     }
@@ -47,18 +47,26 @@ fn columns(db: &Connection) -> Snapshot {
     columns.snapshot()
 }
 
+fn places(db: &Connection, terms: &TermTexts, columns: &Snapshot, request: &ListRequest) -> Vec<Position> {
+    let selection = Selection::of(&DatabaseNames { db, terms }, &request.filter).expect("in terms");
+    queryscope_columns::page(columns, &selection, request)
+}
+
 #[test]
 fn columns_and_indexes_give_the_same_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = filled(&folder);
     let (terms, columns) = (TermTexts::default(), columns(&db));
-    let found = RefCell::new(0);
+    let listed = RefCell::new(0);
     proptest!(ProptestConfig::with_cases(500), |(request in any_page(0..QUERIES as i64 + 1, -10..800))| {
         let by_index = page(&db, &terms, &request, None).expect("read");
-        prop_assert_eq!(page(&db, &terms, &request, Some(&columns)).expect("read"), by_index.clone());
-        *found.borrow_mut() += by_index.len();
+        let found = places(&db, &terms, &columns, &request);
+        prop_assert_eq!(page(&db, &terms, &request, Some(&found)).expect("read"), by_index.clone());
+        let of_index: Vec<_> = by_index.iter().map(|listed| listed.position).collect();
+        prop_assert_eq!(found, of_index);
+        *listed.borrow_mut() += by_index.len();
     });
-    assert!(found.into_inner() > 500, "most requests find something");
+    assert!(listed.into_inner() > 500, "most requests find something");
 }
 
 #[test]
@@ -75,7 +83,8 @@ fn columns_that_are_behind_are_noticed() {
         let db = filled(&folder);
         let (terms, behind) = (TermTexts::default(), columns(&db));
         let rows = |columns: Option<&Snapshot>| -> Vec<i64> {
-            let listed = page(&db, &terms, &request, columns).expect("read");
+            let places = columns.map(|columns| places(&db, &terms, columns, &request));
+            let listed = page(&db, &terms, &request, places.as_deref()).expect("read");
             listed.into_iter().map(|listed| listed.position.tie).collect()
         };
         let before = rows(Some(&behind));

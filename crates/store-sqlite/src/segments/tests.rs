@@ -1,9 +1,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use queryscope_columns::RowState;
 
 use super::*;
 use crate::migrate::{open_reader, open_writer};
@@ -15,7 +15,7 @@ use crate::verify;
 struct Followed {
     folder: tempfile::TempDir,
     db: Connection,
-    columns: RwLock<Columns>,
+    index: queryscope_columns::Index,
     touched: Touched,
     copier: Copier,
     now: Instant,
@@ -26,11 +26,11 @@ impl Followed {
         let folder = tempfile::tempdir().expect("a folder");
         let mut db = open_writer(&folder.path().join("a.db"), true).expect("a new database");
         let touched = Touched::watch(&mut db).expect("watched");
-        let now = Instant::now();
+        let now = queryscope_store::now();
         let copier = Copier::new(&db, now).expect("a copier");
-        let mut columns = Columns::default();
-        columns.finish_loading();
-        Self { folder, db, columns: RwLock::new(columns), touched, copier, now }
+        let index = queryscope_columns::Index::new(true);
+        index.finish();
+        Self { folder, db, index, touched, copier, now }
     }
 
     fn path(&self) -> PathBuf {
@@ -41,14 +41,15 @@ impl Followed {
         self.db.execute_batch(sql).expect("changed");
         let rows: Vec<_> =
             self.touched.take().into_iter().map(|row| load::read(&self.db, row).expect("read")).collect();
-        self.columns.write().expect("no panic").apply(rows);
+        self.index.apply(rows);
     }
 
     fn insert(&mut self, rows: Range<i64>) {
         for row in rows {
             let label = row % 3;
             self.change(&format!(
-                "INSERT INTO query (id, query_id, stream, project, host, label, status, known, started_unix_ns, warnings)
+                "INSERT INTO query
+                     (id, query_id, stream, project, host, label, status, known, started_unix_ns, warnings)
                  VALUES ({row}, randomblob(16), 1, 1, 2, nullif({label}, 0), 0, 1, {row}000, 0)"
             ));
         }
@@ -59,7 +60,7 @@ impl Followed {
         let end = self.now + time;
         while self.now < end {
             self.now += Duration::from_secs(1);
-            while self.copier.run(&mut self.db, &self.columns, self.now).expect("run") {}
+            while self.copier.run(&mut self.db, &self.index, self.now).expect("run") {}
         }
     }
 
@@ -75,16 +76,16 @@ impl Followed {
 
     /// What the table says.
     fn rows(&self) -> Vec<RowState> {
-        let mut page = self.db.prepare(load::PAGE_OF_ROWS).expect("a statement");
-        page.query_map([0, i64::MAX], load::state).expect("read").map(|row| row.expect("a row")).collect()
+        load::rows(&self.db, 0, i64::MAX).expect("read")
     }
 
     /// What columns say that are filled anew.
     fn loaded(&self) -> Vec<RowState> {
-        let columns = RwLock::new(Columns::default());
+        let index = queryscope_columns::Index::new(true);
         let connections = vec![open_reader(&self.path()).expect("opens")];
-        load::load(connections, &columns, &AtomicBool::new(false)).expect("loaded");
-        let snapshot = columns.read().expect("no panic").snapshot();
+        let segments = load::left(&connections[0]).expect("read");
+        load::load(connections, &index, &segments).expect("loaded");
+        let snapshot = index.snapshot_now().expect("filled");
         let segments = (0..100).filter_map(|number| snapshot.copy(number * ROWS as i64));
         let mut rows: Vec<_> = segments.flat_map(|copy| copy.rows().expect("a copy")).collect();
         rows.sort_unstable_by_key(|row| row.row);
@@ -176,9 +177,9 @@ fn a_copy_that_is_wrong_is_found_and_a_repair_takes_it_out() {
         .expect("changed");
     let expected = "copy of queries from row 8: it does not say what their rows say";
     assert_eq!(problems(&store.db), [expected]);
-    let repair = Repair::begin(&store.path(), 0).expect("begun");
+    let mut repair = Repair::begin(&store.path(), 0).expect("begun");
     let mended = repair.mend_structure().expect("mended");
-    assert!(mended.contains(&"1 copies of queries did not say what their rows say".into()), "{mended:?}");
+    assert!(mended.contains(&"1 copies of runs differed from their rows".into()), "{mended:?}");
     repair.commit().expect("committed");
     assert_eq!((store.copied(), problems(&store.db)), (vec![0, 2 * SEGMENT], Vec::new()));
 }

@@ -1,4 +1,4 @@
-//! Whoever counts what a query was given can tell when something is missing.
+//! A count of what a query was given tells when something is missing.
 
 use super::batch::{batch, facts, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects};

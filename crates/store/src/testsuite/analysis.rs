@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use queryscope_history::Window;
+use queryscope_history::{Group, LabelOverview, Version, Window};
 
 use super::batch::{batch, facts};
 use super::subject::{ALL, Subject, Subjects};
-use crate::analysis::{Facets, GroupBy, GroupEntry, OverviewEntry, VersionEntry};
+use crate::analysis::{Facets, GroupBy};
 use crate::batch::Facts;
 use crate::commits::Heard;
 use crate::filter::{Is, QueryFilter};
@@ -25,15 +25,15 @@ impl Subject {
         self.store.facets(filter).await.expect("a store")
     }
 
-    pub(super) async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Vec<GroupEntry> {
+    pub(super) async fn groups(&self, filter: QueryFilter, by: GroupBy) -> Vec<Group<'static>> {
         self.store.all_groups(filter, by).await.expect("a store")
     }
 
-    pub(super) async fn versions(&self, filter: QueryFilter) -> Vec<VersionEntry> {
+    pub(super) async fn versions(&self, filter: QueryFilter) -> Vec<Version> {
         self.store.versions(filter).await.expect("a store")
     }
 
-    pub(super) async fn overview(&self, filter: QueryFilter, window: Window) -> Vec<OverviewEntry> {
+    pub(super) async fn overview(&self, filter: QueryFilter, window: Window) -> Vec<LabelOverview<'static>> {
         self.store.whole_overview(filter, window).await.expect("a store")
     }
 

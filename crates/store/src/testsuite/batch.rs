@@ -36,6 +36,7 @@ pub fn seqs(numbers: impl IntoIterator<Item = u64>) -> Vec<Seq> {
 pub fn facts(label: &str) -> Facts {
     Facts {
         seq: seq(1),
+        engine_version: None,
         label: Some(label.into()),
         fingerprint: None,
         started_unix_ns: Some(1_000_000_000),
@@ -223,14 +224,18 @@ impl BatchBuilder {
     }
 
     fn profile_line(&self, kind: &str, query: u64, number: u64, facts: &Facts) -> String {
-        let findings: Vec<Value> =
-            facts.rules.iter().map(|rule| json!({ "rule": rule, "kind": "problem", "level": "warn", "node_id": null, "title": rule })).collect();
+        let finding = |rule: &String| {
+            json!({
+                "rule": rule, "kind": "problem", "level": "warn", "node_id": null, "title": rule
+            })
+        };
+        let findings: Vec<Value> = facts.rules.iter().map(finding).collect();
         json!({
             "schema": events_format(self.engine.as_deref()), "seq": number, "type": kind,
             "query_id": query_id(query).to_string(),
             "profile": {
                 "schema": PROFILE_FORMAT, "query_id": query_id(query).to_string(),
-                "label": facts.label, "fingerprint": facts.fingerprint,
+                "engine_version": facts.engine_version, "label": facts.label, "fingerprint": facts.fingerprint,
                 "started_unix_ns": facts.started_unix_ns, "wall_ms": facts.wall_ms, "cpu_ms": facts.cpu_ms,
                 "result_rows": facts.result_rows, "failed": facts.failed,
                 "plan": { "physical": [], "logical": [] },
@@ -250,7 +255,13 @@ mod tests {
 
     #[test]
     fn a_built_batch_is_what_its_lines_say() {
-        let told = Facts { seq: seq(9), rules: vec!["spill".into()], warnings: 1, ..facts("täglich") };
+        let told = Facts {
+            seq: seq(9),
+            engine_version: Some("1.35".into()),
+            rules: vec!["spill".into()],
+            warnings: 1,
+            ..facts("täglich")
+        };
         let built = batch(1)
             .process(Some("etl"), None, "h")
             .started(1, 2, facts("x"))

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::batch::{batch, facts, line, query_id, seq};
+use super::changes::change;
+use super::evaluation::found;
 use super::subject::{Subject, Subjects};
 use crate::chunk::{lines_of, unpack};
 use crate::commits::{Change, Commits, Heard};
+use crate::diagnosis::{Evaluation, QueryEvaluation, StoredChange};
 use crate::query::Status;
 
 /// Queries of the case that commits at once.
@@ -51,6 +54,32 @@ pub(super) fn each_commit_is_told_once_it_can_be_read(subjects: &Subjects) {
         let (change, told) = next_one(s, &mut commits).await;
         assert_eq!((change.new, change.moved, told), (None, false, vec![line(1, 6)]));
         assert_eq!(commits.try_next(), None);
+    });
+}
+
+pub(super) fn changes_of_queries_are_told_where_they_are_to_be(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let found = |changes: &[StoredChange]| {
+            vec![QueryEvaluation { changes: changes.into(), ..found("a", vec![]) }]
+        };
+        let record = async |changes: &[StoredChange], told: &[&str]| {
+            assert!(s.store.evaluation_lease("c", PATIENCE).await.expect("a store"));
+            let told = told.iter().map(ToString::to_string).collect();
+            let evaluation =
+                Evaluation { holder: "c".into(), queries: found(changes), told, ..Evaluation::default() };
+            assert!(s.store.record_evaluation(evaluation).await.expect("a store"));
+        };
+        let named = |id: &str, since_unix_ns| StoredChange { since_unix_ns, ..change(id, 1.0) };
+        record(&[named("before", 1)], &["before"]).await;
+        let mut commits = s.store.commits();
+        record(&[named("one", 2), named("two", 3), named("three", 4)], &["two", "three"]).await;
+        let Some(Heard::Found(told)) = commits.next().await else { panic!("not told") };
+        let mut told: Vec<&str> = told.iter().map(|change| &*change.id).collect();
+        told.sort_unstable();
+        assert_eq!(told, ["three", "two"]);
+        record(&[named("one", 2)], &[]).await;
+        s.commit(batch(1).progress(1, [2])).await;
+        assert!(matches!(commits.next().await, Some(Heard::Changes(_))), "nothing was to be told");
     });
 }
 

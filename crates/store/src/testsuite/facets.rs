@@ -16,7 +16,7 @@ fn told(values: &[FacetValue]) -> String {
 
 /// Checks services, environments, hosts and states.
 async fn check(s: &Subject, filter: QueryFilter, expected: [&str; 4]) {
-    let Facets { service, environment, host, status } = s.facets(filter.clone()).await;
+    let Facets { service, environment, host, status, .. } = s.facets(filter.clone()).await;
     assert_eq!([service, environment, host, status].map(|values| told(&values)), expected, "{filter:?}");
 }
 
@@ -104,6 +104,46 @@ pub(super) fn no_value_is_a_value(subjects: &Subjects) {
         check(s, unlabelled, ["- 1", " 1", " 1", "running 1"]).await;
         let unplanned = QueryFilter { fingerprint: Some(Is::Absent), ..QueryFilter::default() };
         check(s, unplanned, all).await;
+    });
+}
+
+pub(super) fn versions_of_the_engine_are_counted_under_the_others(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let version = |version: &str, facts: Facts| Facts { engine_version: Some(version.into()), ..facts };
+        let first = batch(1).process(Some("etl"), None, "h1");
+        s.commit(first.finished(1, 1, version("1.35", at("x", 10))).finished(2, 2, at("x", 20))).await;
+        let failed = Facts { failed: Some("boom".into()), ..version("1.36", at("y", 30)) };
+        let second = batch(2).process(None, Some("prod"), "h2").finished(3, 1, failed);
+        s.commit(second.started(4, 2, version("1.35", at("x", 40)))).await;
+        let other = batch(3).project("other").process(None, None, "h1");
+        s.commit(other.finished(5, 1, version("1.36", at("x", 20)))).await;
+        let check = async |filter: QueryFilter, expected: &str| {
+            assert_eq!(told(&s.facets(filter.clone()).await.engine_version), expected, "{filter:?}");
+        };
+        check(QueryFilter::default(), "1.35 2, 1.36 2, - 1").await;
+        check(mine(), "1.35 2, - 1, 1.36 1").await;
+        check(QueryFilter { label: Some(is("x")), ..mine() }, "1.35 2, - 1").await;
+        check(QueryFilter { since_unix_ns: Some(20), ..mine() }, "- 1, 1.35 1, 1.36 1").await;
+        check(QueryFilter { service: Some(is("etl")), ..mine() }, "- 1, 1.35 1, 1.36 0").await;
+        check(QueryFilter { environment: Some(is("prod")), ..mine() }, "1.35 1, 1.36 1, - 0").await;
+        check(QueryFilter { host: Some("h1".into()), ..mine() }, "- 1, 1.35 1, 1.36 0").await;
+        check(QueryFilter { status: Some(Status::Failed), ..mine() }, "1.36 1, - 0, 1.35 0").await;
+        check(QueryFilter { fingerprint: Some(is("p")), ..mine() }, "- 0, 1.35 0, 1.36 0").await;
+        let filter = QueryFilter { engine_version: Some(is("1.35")), ..mine() };
+        check(filter.clone(), "1.35 2, - 1, 1.36 1").await;
+        self::check(
+            s,
+            filter,
+            ["- 1, etl 1", "- 1, prod 1", "h1 1, h2 1", "finished 1, running 1, failed 0"],
+        )
+        .await;
+        let filter = QueryFilter { engine_version: Some(Is::Absent), ..mine() };
+        self::check(
+            s,
+            filter,
+            ["etl 1, - 0", "- 1, prod 0", "h1 1, h2 0", "finished 1, failed 0, running 0"],
+        )
+        .await;
     });
 }
 

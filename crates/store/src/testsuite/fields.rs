@@ -34,6 +34,7 @@ pub(super) fn everything_known(subjects: &Subjects) {
     subjects.one(async |s| {
         let told = Facts {
             seq: seq(2),
+            engine_version: Some("1.35.2 β".into()),
             label: Some("orders/täglich 日本 🦀".into()),
             fingerprint: Some("9f86d081884c7d65".into()),
             started_unix_ns: Some(1_795_206_683_609_778_763),
@@ -80,6 +81,7 @@ pub(super) fn odd_texts(subjects: &Subjects) {
             ["", " ", "\0", "a\0b", "NULL", "0", "\u{fffd}\u{200b}\u{10ffff}", "'; --", "\r\n", &long];
         for (number, text) in (1..).zip(texts) {
             let told = Facts {
+                engine_version: Some(text.into()),
                 label: Some(text.into()),
                 fingerprint: Some(text.into()),
                 failed: Some(text.into()),
@@ -96,6 +98,7 @@ pub(super) fn a_profile_replaces_a_guess(subjects: &Subjects) {
     subjects.one(async |s| {
         let guess = batch(1).guessed_start(7).progress(1, [2]);
         let started = Facts {
+            engine_version: Some("1".into()),
             label: Some("started".into()),
             fingerprint: Some("plan a".into()),
             started_unix_ns: Some(5),

@@ -1,9 +1,11 @@
 //! Queries by label or plan.
 
+use queryscope_history::Group;
+
 use super::analysis::{at, is};
 use super::batch::batch;
 use super::subject::{Subject, Subjects};
-use crate::analysis::{GroupBy, GroupEntry};
+use crate::analysis::GroupBy;
 use crate::batch::Facts;
 use crate::filter::{Is, QueryFilter};
 use crate::query::Status;
@@ -22,7 +24,7 @@ fn failed(facts: Facts) -> Facts {
 /// The keys and runs of groups by label, in the order given.
 async fn runs(s: &Subject, filter: QueryFilter) -> Vec<(String, u64)> {
     let groups = s.groups(filter, GroupBy::Label).await;
-    groups.into_iter().map(|group| (group.key, group.runs)).collect()
+    groups.into_iter().map(|group| (group.key.into_owned(), group.runs)).collect()
 }
 
 async fn check(s: &Subject, filter: QueryFilter, expected: &[(&str, u64)]) {
@@ -46,7 +48,7 @@ pub(super) fn a_group_counts_every_state_and_times_what_finished(subjects: &Subj
         s.commit(sent).await;
         s.end_silent(2).await;
         s.commit(batch(1).received(9).started(5, 5, at("x", 40))).await;
-        let expected = GroupEntry {
+        let expected = Group {
             key: "x".into(),
             runs: 5,
             failed: 1,
@@ -98,7 +100,7 @@ pub(super) fn what_lacks_the_key_is_in_no_group(subjects: &Subjects) {
         check(s, QueryFilter::default(), &[("", 1)]).await;
         check(s, QueryFilter { label: Some(Is::Absent), ..QueryFilter::default() }, &[]).await;
         let plans = s.groups(QueryFilter::default(), GroupBy::Fingerprint).await;
-        let plans: Vec<_> = plans.iter().map(|group| (group.key.as_str(), group.runs)).collect();
+        let plans: Vec<_> = plans.iter().map(|group| (&*group.key, group.runs)).collect();
         assert_eq!(plans, [("", 1), ("p", 1)]);
     });
 }
@@ -114,7 +116,7 @@ pub(super) fn a_plan_of_several_labels_is_one_group(subjects: &Subjects) {
         );
         s.commit(sent).await;
         let groups = s.groups(QueryFilter::default(), GroupBy::Fingerprint).await;
-        let groups: Vec<_> = groups.iter().map(|group| (group.key.as_str(), group.runs)).collect();
+        let groups: Vec<_> = groups.iter().map(|group| (&*group.key, group.runs)).collect();
         assert_eq!(groups, [("q", 1), ("p", 2)]);
         check(s, QueryFilter { fingerprint: Some(is("p")), ..QueryFilter::default() }, &[("y", 1), ("x", 1)])
             .await;

@@ -60,9 +60,14 @@ pub(super) fn ties_have_one_order(subjects: &Subjects) {
 
 /// Two queries that differ in everything a filter asks.
 async fn two(s: &Subject) {
-    let told = Facts { fingerprint: Some("f1".into()), ..facts("l1") };
+    let told = Facts { fingerprint: Some("f1".into()), engine_version: Some("v1".into()), ..facts("l1") };
     s.commit(batch(1).project("p1").process(Some("s1"), Some("e1"), "h1").finished(1, 2, told)).await;
-    let told = Facts { fingerprint: Some("f2".into()), failed: Some("boom".into()), ..facts("l2") };
+    let told = Facts {
+        fingerprint: Some("f2".into()),
+        engine_version: Some("v2".into()),
+        failed: Some("boom".into()),
+        ..facts("l2")
+    };
     s.commit(batch(2).project("p2").process(Some("s2"), Some("e2"), "h2").finished(2, 2, told)).await;
 }
 
@@ -74,6 +79,8 @@ pub(super) fn each_filter_alone(subjects: &Subjects) {
             (QueryFilter { project: Some("p1".into()), ..all() }, &[1][..]),
             (QueryFilter { label: Some(is("l1")), ..all() }, &[1]),
             (QueryFilter { fingerprint: Some(is("f2")), ..all() }, &[2]),
+            (QueryFilter { engine_version: Some(is("v2")), ..all() }, &[2]),
+            (QueryFilter { engine_version: Some(is("f2")), ..all() }, &[]),
             (QueryFilter { service: Some(is("s1")), ..all() }, &[1]),
             (QueryFilter { environment: Some(is("e2")), ..all() }, &[2]),
             (QueryFilter { host: Some("h1".into()), ..all() }, &[1]),
@@ -106,6 +113,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             project: Some("p2".into()),
             label: Some(is("l2")),
             fingerprint: Some(is("f2")),
+            engine_version: Some(is("v2")),
             service: Some(is("s2")),
             environment: Some(is("e2")),
             host: Some("h2".into()),
@@ -119,6 +127,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             QueryFilter { project: Some("p1".into()), ..whole.clone() },
             QueryFilter { label: Some(is("l1")), ..whole.clone() },
             QueryFilter { fingerprint: Some(is("f1")), ..whole.clone() },
+            QueryFilter { engine_version: Some(is("v1")), ..whole.clone() },
             QueryFilter { service: Some(Is::Absent), ..whole.clone() },
             QueryFilter { environment: Some(is("e1")), ..whole.clone() },
             QueryFilter { host: Some("h1".into()), ..whole.clone() },
@@ -135,7 +144,8 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
 pub(super) fn absent_is_a_value(subjects: &Subjects) {
     subjects.one(async |s| {
         s.commit(batch(1).progress(1, [2])).await;
-        let told = Facts { fingerprint: Some(String::new()), ..facts("") };
+        let told =
+            Facts { fingerprint: Some(String::new()), engine_version: Some(String::new()), ..facts("") };
         s.commit(batch(2).process(Some(""), Some(""), "h").finished(2, 2, told)).await;
         let all = QueryFilter::default;
         let absent = Some(Is::Absent);
@@ -144,6 +154,10 @@ pub(super) fn absent_is_a_value(subjects: &Subjects) {
             (
                 QueryFilter { fingerprint: absent.clone(), ..all() },
                 QueryFilter { fingerprint: Some(is("")), ..all() },
+            ),
+            (
+                QueryFilter { engine_version: absent.clone(), ..all() },
+                QueryFilter { engine_version: Some(is("")), ..all() },
             ),
             (
                 QueryFilter { service: absent.clone(), ..all() },

@@ -1,26 +1,32 @@
 //! A store that is plainly right: the model the suite compares others with.
 
 mod analysis;
+mod audit;
 mod commit;
+mod diagnosis;
 mod disk;
+mod issues;
 mod list;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_protocol::{QueryId, StreamId};
+use queryscope_history::Version;
+use queryscope_issues::{Issue, Note};
+use queryscope_protocol::QueryId;
 
-use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, VersionEntry};
+use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
+use crate::diagnosis::{ChangesRequest, Evaluation, PendingRun, QueryHistory, QueryKey, StoredChange};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
-use crate::kept::{Account, Loss};
+use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
-use crate::seen::runs_of;
-use crate::store::{Committed, Deleted, Listed, Store, StoreStats, StreamSeen};
+use crate::store::{Committed, Deleted, Listed, Store, StoreStats};
 use crate::token::TokenRecord;
 use disk::Disk;
 
@@ -104,7 +110,7 @@ impl Store for MemoryStore {
         Ok(analysis::groups(&self.disk()?.rows, &request))
     }
 
-    async fn versions(&self, filter: QueryFilter) -> Result<Vec<VersionEntry>, StoreError> {
+    async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError> {
         Ok(analysis::versions(&self.disk()?.rows, &filter))
     }
 
@@ -117,13 +123,12 @@ impl Store for MemoryStore {
     }
 
     async fn recording(&self, id: QueryId) -> Result<Option<RecordingParts>, StoreError> {
+        Ok(self.disk()?.recording(id))
+    }
+
+    async fn recordings(&self, ids: &[QueryId]) -> Result<Vec<Option<RecordingParts>>, StoreError> {
         let disk = self.disk()?;
-        Ok(disk.row(id).map(|row| RecordingParts {
-            query: row.query.clone(),
-            process_line: disk.streams[&row.query.stream_id].process_line.clone(),
-            sealed_path: row.sealed_path.clone(),
-            chunks: row.chunk_infos(),
-        }))
+        Ok(ids.iter().map(|id| disk.recording(*id)).collect())
     }
 
     async fn chunks(&self, ids: Vec<i64>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
@@ -147,64 +152,111 @@ impl Store for MemoryStore {
     async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
         let mut disk = self.disk()?;
         let Disk { rows, streams, .. } = &mut *disk;
-        let mut deleted = Vec::new();
+        let (mut deleted, mut gone) = (Vec::new(), Vec::new());
         rows.retain(|row| {
             let old = row.query.status != Status::Running && row.query.started_unix_ns < started_unix_ns;
             let delete = old && deleted.len() < limit;
             if delete {
                 let sealed_path = row.sealed_path.clone();
+                gone.push(row.query.clone());
                 deleted.push(Deleted { query_id: row.query.query_id, sealed_path });
                 streams.get_mut(&row.query.stream_id).expect("of a stream").unkept += row.events;
             }
             !delete
         });
+        // Where a run of before is left, the change that began with it is, too.
+        let is_last = deleted.len() < limit;
+        disk.forget_diagnosis(&gone, if is_last { started_unix_ns } else { i64::MIN });
         Ok(deleted)
-    }
-
-    async fn scan(&self, after: Option<i64>, limit: usize) -> Result<Vec<Listed>, StoreError> {
-        let disk = self.disk()?;
-        let ahead = disk.rows.iter().filter(|row| after.is_none_or(|after| row.place > after));
-        Ok(ahead.take(limit).map(disk::Row::listed).collect())
-    }
-
-    async fn account(&self, id: QueryId) -> Result<Option<Account>, StoreError> {
-        Ok(self.disk()?.row(id).map(|row| Account { committed: row.events, lost: 0 }))
-    }
-
-    async fn unkept(&self, id: StreamId) -> Result<Option<u64>, StoreError> {
-        Ok(self.disk()?.streams.get(&id).map(|stream| stream.unkept))
-    }
-
-    async fn losses(&self, id: StreamId) -> Result<Vec<Loss>, StoreError> {
-        Ok(self.disk()?.losses.iter().filter(|loss| loss.stream_id == id).copied().collect())
-    }
-
-    async fn record_losses(&self, losses: Vec<Loss>) -> Result<(), StoreError> {
-        let mut disk = self.disk()?;
-        for loss in losses {
-            if !disk.losses.contains(&loss) {
-                disk.losses.push(loss);
-            }
-        }
-        Ok(())
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
         self.disk().map(drop)
     }
 
-    async fn streams(&self, after: Option<StreamId>, limit: usize) -> Result<Vec<StreamSeen>, StoreError> {
+    async fn pending_runs(&self, after: Option<i64>, limit: usize) -> Result<Vec<PendingRun>, StoreError> {
         let disk = self.disk()?;
-        let ahead = disk.streams.iter().filter(|(id, _)| after.is_none_or(|after| **id > after));
-        Ok(ahead
-            .take(limit)
-            .map(|(id, stream)| StreamSeen {
-                stream_id: *id,
-                project: stream.project.clone(),
-                process_line: stream.process_line.clone(),
-                seen: runs_of(stream.seen.iter().copied()),
-            })
-            .collect())
+        let pending = disk.diagnosis.pending.values();
+        Ok(pending.filter(|run| after.is_none_or(|after| run.place > after)).take(limit).cloned().collect())
+    }
+
+    async fn evaluation_lease(&self, holder: &str, ttl: Duration) -> Result<bool, StoreError> {
+        Ok(self.disk()?.diagnosis.lease(holder, ttl))
+    }
+
+    async fn record_evaluation(&self, evaluation: Evaluation) -> Result<bool, StoreError> {
+        let told = evaluation.told_changes().cloned().collect();
+        let mut disk = self.disk()?;
+        let observed = evaluation.issues.clone();
+        let recorded = disk.diagnosis.record(evaluation)?;
+        if recorded {
+            let moved = disk.issues.observe(&observed);
+            self.feed.publish_found(told);
+            self.feed.publish_issues(moved);
+        }
+        Ok(recorded)
+    }
+
+    async fn query_history(&self, key: &QueryKey) -> Result<Option<QueryHistory>, StoreError> {
+        Ok(self.disk()?.diagnosis.history(key))
+    }
+
+    async fn forget_evaluation(&self, holder: &str, key: &QueryKey) -> Result<bool, StoreError> {
+        Ok(self.disk()?.diagnosis.forget(holder, key))
+    }
+
+    async fn evaluated_queries(
+        &self,
+        after: Option<QueryKey>,
+        limit: usize,
+    ) -> Result<Vec<QueryKey>, StoreError> {
+        Ok(self.disk()?.diagnosis.evaluated(after.as_ref(), limit))
+    }
+
+    async fn is_brought_forward(&self) -> Result<bool, StoreError> {
+        Ok(!self.disk()?.diagnosis.forgot)
+    }
+
+    async fn mark_brought_forward(&self) -> Result<(), StoreError> {
+        self.disk()?.diagnosis.forgot = false;
+        Ok(())
+    }
+
+    async fn changes(&self, request: ChangesRequest) -> Result<Vec<StoredChange>, StoreError> {
+        Ok(self.disk()?.diagnosis.page(&request))
+    }
+
+    async fn change(&self, id: &str) -> Result<Option<StoredChange>, StoreError> {
+        Ok(self.disk()?.diagnosis.changes.get(id).cloned())
+    }
+
+    async fn issues(&self, request: IssuesRequest) -> Result<Vec<Issue>, StoreError> {
+        Ok(self.disk()?.issues.page(&request))
+    }
+
+    async fn issue(&self, id: &str) -> Result<Option<IssueRecord>, StoreError> {
+        Ok(self.disk()?.issues.0.get(id).cloned())
+    }
+
+    async fn move_issue(&self, id: &str, step: IssueStep, unix_ns: i64) -> Result<IssueMoved, StoreError> {
+        let mut disk = self.disk()?;
+        let moved = disk.issues.step(id, &step, unix_ns);
+        if let IssueMoved::Moved(issue) = &moved {
+            self.feed.publish_issues(vec![Issue::clone(issue)]);
+        }
+        Ok(moved)
+    }
+
+    async fn note_issue(&self, id: &str, note: Note) -> Result<NoteAdded, StoreError> {
+        Ok(self.disk()?.issues.add_note(id, note))
+    }
+
+    async fn mutes_due(&self, unix_ns: i64, limit: usize) -> Result<Vec<String>, StoreError> {
+        Ok(self.disk()?.issues.mutes_due(unix_ns, limit))
+    }
+
+    async fn issue_counts(&self) -> Result<Vec<IssueCount>, StoreError> {
+        Ok(self.disk()?.issues.counts())
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
@@ -222,11 +274,6 @@ impl Store for MemoryStore {
 
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.disk()?.tokens.remove(name).is_some())
-    }
-
-    async fn verify(&self) -> Result<Vec<String>, StoreError> {
-        drop(self.disk()?);
-        Ok(Vec::new())
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

@@ -1,11 +1,10 @@
 //! How the labels are doing.
 
-use queryscope_history::{Day, Median, Verdict, Window};
+use queryscope_history::{Day, LabelOverview, Median, Verdict, Window};
 
 use super::analysis::{DAY_NS, HOUR_NS, NOW_NS, at, is};
 use super::batch::batch;
 use super::subject::{Subject, Subjects};
-use crate::analysis::OverviewEntry;
 use crate::batch::Facts;
 use crate::filter::{Is, QueryFilter};
 use crate::query::Status;
@@ -45,11 +44,11 @@ async fn store(s: &Subject, first: u64, ended: impl IntoIterator<Item = Facts>) 
 /// Labels and runs, in the order given.
 async fn check(s: &Subject, filter: QueryFilter, window: Window, expected: &[(&str, u64)]) {
     let found = s.overview(filter.clone(), window).await;
-    let found: Vec<_> = found.iter().map(|entry| (entry.label.as_str(), entry.runs)).collect();
+    let found: Vec<_> = found.iter().map(|entry| (&*entry.label, entry.runs)).collect();
     assert_eq!(found, expected, "{filter:?} in {window:?}");
 }
 
-async fn only(s: &Subject, window: Window) -> OverviewEntry {
+async fn only(s: &Subject, window: Window) -> LabelOverview<'static> {
     let mut entries = s.overview(QueryFilter::default(), window).await;
     assert_eq!(entries.len(), 1, "{entries:?}");
     entries.remove(0)
@@ -110,7 +109,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
             failed,
             median_wall_ms: median_wall_ms.into(),
         };
-        let expected = OverviewEntry {
+        let expected = LabelOverview {
             label: "x".into(),
             service: Some("etl".into()),
             services: 2,
@@ -137,6 +136,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
                 day(0, 0, None),
                 day(4, 1, Some(300.0)),
             ],
+            change: None,
         };
         for _ in 0..2 {
             assert_eq!(only(s, days(4)).await, expected);
@@ -156,7 +156,7 @@ pub(super) fn the_last_three_runs_may_be_old(subjects: &Subjects) {
         store(s, 1, (1..=7).map(|n| took(10.0, ago("x", far + 13 * DAY_NS + n)))).await;
         store(s, 10, (0..3).map(|n| took(100.0, ago("x", far + n)))).await;
         let entry = only(s, days(90)).await;
-        let said = |entry: OverviewEntry| (entry.recent_runs, entry.recent_wall_ms, entry.usual_wall_ms);
+        let said = |entry: LabelOverview<'_>| (entry.recent_runs, entry.recent_wall_ms, entry.usual_wall_ms);
         assert_eq!((entry.verdict, said(entry)), (Some(Verdict::Slower), (3, Some(100.0), Some(10.0))));
         // With one run in the range two older ones are looked at; the usual ones came before these.
         check(s, QueryFilter::default(), days(14), &[]).await;
@@ -282,7 +282,7 @@ pub(super) fn what_was_deleted_has_no_part(subjects: &Subjects) {
         s.store.delete_before(NOW_NS - 10 * DAY_NS, 100).await.expect("a store");
         for _ in 0..2 {
             let entry = only(s, days(30)).await;
-            assert_eq!((entry.runs, entry.new_rules), (7, vec!["scan".to_owned()]));
+            assert_eq!((entry.runs, entry.new_rules), (7, vec!["scan".into()]));
             s.reopen().await;
         }
     });

@@ -11,7 +11,8 @@ use crate::query::Status;
 /// What a field of a filter may ask for; a table is to know all but the last.
 const VALUES: [&str; 4] = ["a", "b", "c", "nobody"];
 
-/// Any page of a table whose fields say `a`, `b`, `c` or nothing, within its rows and their starts; nothing is searched for.
+/// Any page of a table whose fields say `a`, `b`, `c` or nothing, within its rows and their starts; nothing is
+/// searched for.
 pub fn any_page(rows: Range<i64>, starts: Range<i64>) -> impl Strategy<Value = ListRequest> {
     let order = select(&[Order::Newest, Order::Oldest][..]);
     let after = (starts.clone(), rows).prop_map(|(started_unix_ns, tie)| Position { started_unix_ns, tie });
@@ -30,12 +31,24 @@ fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
     };
     let status = prop::option::weighted(0.4, select(&Status::ALL[..]));
     let bound = || prop::option::weighted(0.2, starts.clone());
-    (text(), is(), is(), is(), is(), text(), status, bound(), bound()).prop_map(
-        |(project, label, fingerprint, service, environment, host, status, since_unix_ns, until_unix_ns)| {
+    (text(), is(), is(), is(), is(), is(), text(), status, bound(), bound()).prop_map(
+        |(
+            project,
+            label,
+            fingerprint,
+            engine_version,
+            service,
+            environment,
+            host,
+            status,
+            since_unix_ns,
+            until_unix_ns,
+        )| {
             QueryFilter {
                 project,
                 label,
                 fingerprint,
+                engine_version,
                 service,
                 environment,
                 host,

@@ -37,6 +37,7 @@ struct Lived {
     start: i64,
     label: Option<&'static str>,
     fingerprint: Option<&'static str>,
+    engine_version: Option<&'static str>,
     error: &'static str,
 }
 
@@ -73,6 +74,7 @@ impl Lived {
         let told = Facts {
             label: self.label.map(Into::into),
             fingerprint: self.fingerprint.map(Into::into),
+            engine_version: self.engine_version.map(Into::into),
             started_unix_ns: Some(self.start),
             failed: (self.status == Status::Failed).then(|| self.error.into()),
             ..facts("")
@@ -85,9 +87,15 @@ impl Lived {
 }
 
 pub(super) fn any_population() -> impl Strategy<Value = Population> {
-    let lived = (status(), STARTS, maybe(&LABELS), maybe(&PLACES), select(&ERRORS[..])).prop_map(
-        |(status, start, label, fingerprint, error)| Lived { status, start, label, fingerprint, error },
-    );
+    let lived = (status(), STARTS, maybe(&LABELS), maybe(&PLACES), maybe(&PLACES), select(&ERRORS[..]))
+        .prop_map(|(status, start, label, fingerprint, engine_version, error)| Lived {
+            status,
+            start,
+            label,
+            fingerprint,
+            engine_version,
+            error,
+        });
     let stream = (
         select(&PROJECTS[..]),
         maybe(&PLACES),
@@ -111,24 +119,27 @@ pub(super) fn any_filter() -> impl Strategy<Value = QueryFilter> {
         rarely(maybe(of).prop_map(|value| value.map_or(Is::Absent, |value| Is::Value(value.into()))))
     };
     (
-        (text(&PROJECTS), is(&LABELS), is(&PLACES), is(&PLACES), is(&PLACES), text(&PLACES)),
+        (text(&PROJECTS), is(&LABELS), is(&PLACES), is(&PLACES), is(&PLACES), is(&PLACES), text(&PLACES)),
         (rarely(status()), rarely(STARTS), rarely(STARTS), text(&SEARCHES)),
     )
-        .prop_map(|((project, label, fingerprint, service, environment, host), others)| {
-            let (status, since_unix_ns, until_unix_ns, search) = others;
-            QueryFilter {
-                project,
-                label,
-                fingerprint,
-                service,
-                environment,
-                host,
-                status,
-                since_unix_ns,
-                until_unix_ns,
-                search,
-            }
-        })
+        .prop_map(
+            |((project, label, fingerprint, engine_version, service, environment, host), others)| {
+                let (status, since_unix_ns, until_unix_ns, search) = others;
+                QueryFilter {
+                    project,
+                    label,
+                    fingerprint,
+                    engine_version,
+                    service,
+                    environment,
+                    host,
+                    status,
+                    since_unix_ns,
+                    until_unix_ns,
+                    search,
+                }
+            },
+        )
 }
 
 fn status() -> impl Strategy<Value = Status> {

@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use queryscope_history::Window;
+use queryscope_history::{Group, LabelOverview, Totals, Version, Window};
 
 use super::analysis::{DAY_NS, HOUR_NS, NOW_NS};
 use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
 use super::population::{LABELS, PLACES, PROJECTS, any_filter, maybe};
 use super::subject::{ALL, Subjects, request};
-use crate::analysis::{
-    Facets, GroupBy, GroupEntry, GroupsRequest, OverviewEntry, OverviewOrder, OverviewRequest, OverviewSplit,
-    OverviewTotals, VersionEntry,
-};
+use crate::analysis::{Facets, GroupBy, GroupsRequest, OverviewOrder, OverviewRequest, OverviewSplit};
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
 use crate::path::recording_path;
@@ -84,12 +81,12 @@ struct Answers {
     /// By start and id: among queries of the same start each store has an order of its own.
     list: Vec<Query>,
     facets: Facets,
-    by_label: Vec<GroupEntry>,
-    by_plan: Vec<GroupEntry>,
-    versions: Vec<VersionEntry>,
-    overview: Vec<OverviewEntry>,
+    by_label: Vec<Group<'static>>,
+    by_plan: Vec<Group<'static>>,
+    versions: Vec<Version>,
+    overview: Vec<LabelOverview<'static>>,
     /// Page after page, in each order and split.
-    overviews: Vec<(OverviewTotals, Vec<OverviewEntry>)>,
+    overviews: Vec<(Totals, Vec<LabelOverview<'static>>)>,
 }
 
 pub(super) fn any_question_of_any_history(subjects: &Subjects) {
@@ -137,7 +134,7 @@ async fn ask(store: &dyn Store, question: &Question) -> Answers {
 }
 
 /// Groups by plan, page after page.
-async fn group_pages(store: &dyn Store, filter: &QueryFilter) -> Vec<GroupEntry> {
+async fn group_pages(store: &dyn Store, filter: &QueryFilter) -> Vec<Group<'static>> {
     let (mut groups, mut after) = (Vec::new(), None);
     loop {
         let request =
@@ -156,7 +153,7 @@ async fn overview_pages(
     store: &dyn Store,
     filter: &QueryFilter,
     window: Window,
-) -> Vec<(OverviewTotals, Vec<OverviewEntry>)> {
+) -> Vec<(Totals, Vec<LabelOverview<'static>>)> {
     let mut overviews = Vec::new();
     for (order, split) in [
         (OverviewOrder::Time, OverviewSplit::Service),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use queryscope_protocol::{QueryId, Seq, StreamId};
 
 use super::subject::{ALL, chunks_of};
+use crate::audit::StoreAudit;
 use crate::query::Query;
 use crate::seen::Run;
-use crate::store::Store;
 use crate::token::TokenRecord;
 
 /// All that a store shows, what is of its own making left out: ids of chunks, ties, bytes on disk.
@@ -45,7 +45,7 @@ impl Snapshot {
     ///
     /// # Panics
     /// When the store fails or contradicts itself.
-    pub async fn of(store: &dyn Store) -> Self {
+    pub async fn of(store: &dyn StoreAudit) -> Self {
         let mut queries = Vec::new();
         for listed in store.scan(None, ALL).await.expect("a store") {
             let id = listed.query.query_id;

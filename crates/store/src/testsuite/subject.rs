@@ -8,6 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::batch::{BatchBuilder, query_id};
 use super::{Harness, Snapshot};
+use crate::audit::StoreAudit;
 use crate::chunk::{lines_of, unpack};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Order, QueryFilter};
@@ -61,13 +62,18 @@ impl Subjects {
 /// A store and the harness that opened it.
 pub(super) struct Subject {
     harness: Box<dyn Harness>,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn StoreAudit>,
 }
 
 impl Subject {
     async fn open(harness: Box<dyn Harness>) -> Self {
         let store = harness.open().await;
         Self { harness, store }
+    }
+
+    /// Whether other processes may open it at the same time.
+    pub(super) fn is_shared(&self) -> bool {
+        self.harness.is_shared()
     }
 
     /// Closes the store and opens it again.

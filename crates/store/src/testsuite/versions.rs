@@ -1,9 +1,10 @@
 //! The plans of a label.
 
+use queryscope_history::Version;
+
 use super::analysis::{at, is};
 use super::batch::{batch, query_id};
 use super::subject::{Subject, Subjects};
-use crate::analysis::VersionEntry;
 use crate::batch::Facts;
 use crate::filter::QueryFilter;
 use crate::query::Status;
@@ -38,7 +39,7 @@ pub(super) fn a_version_is_all_runs_of_its_plan(subjects: &Subjects) {
             .finished(3, 3, failed(with(99.0, "scan", plan("p", 40))))
             .started(4, 4, plan("p", 30));
         s.commit(sent).await;
-        let expected = VersionEntry {
+        let expected = Version {
             fingerprint: "p".into(),
             runs: 4,
             failed: 1,

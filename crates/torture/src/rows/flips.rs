@@ -60,7 +60,8 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
         }
     }
     Ok(format!(
-        "in recordings {} found and named, {} changed nothing that is read; in the database {} found, {} changed nothing",
+        "in recordings {} found and named, {} changed nothing that is read; \
+         in the database {} found, {} changed nothing",
         found[1], unseen[1], found[0], unseen[0]
     ))
 }

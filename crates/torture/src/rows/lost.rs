@@ -68,7 +68,8 @@ fn send(address: &Address, batch: &[u8], bytes_max: usize) -> Result<String> {
     let mut connection = TcpStream::connect(host)?;
     connection.set_read_timeout(Some(TIMEOUT))?;
     let head = format!(
-        "POST /v1/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "POST /v1/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
         address.token,
         batch.len()
     );

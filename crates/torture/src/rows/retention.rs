@@ -24,7 +24,7 @@ const QUERIES: usize = 300;
 const AGE_NS: i64 = 5 * 86_400 * 1_000_000_000;
 /// Kills before the rest goes undisturbed.
 const KILLS: u32 = 3;
-/// Who has not come to it by then never will.
+/// A wait that takes longer has failed.
 const WITHIN: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 

@@ -59,7 +59,8 @@ pub(super) fn run(setup: &Setup, seconds: u32) -> Result<String> {
     );
     let held = setup.binary.check(&data, traffic.acknowledged())?;
     Ok(format!(
-        "{} events of {} queries; most memory in the first half {} MB, in the second {} MB; log at most {} MB, {descriptors} descriptors",
+        "{} events of {} queries; most memory in the first half {} MB, in the second {} MB; \
+         log at most {} MB, {descriptors} descriptors",
         held.events,
         held.queries,
         first.memory / 1_000_000,

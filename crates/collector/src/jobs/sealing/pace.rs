@@ -4,7 +4,8 @@ use std::time::Duration;
 
 /// Under steady ingest a round starts this long after the one before ended, as long as it keeps up.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
-/// How long rounds stand back, in all, while batches are refused; anew once a round was not full, so that nothing waits.
+/// How long rounds stand back, in all, while batches are refused; anew once a round was not full, so that nothing
+/// waits.
 const STAND_BACK_MAX: Duration = Duration::from_mins(1);
 /// How often to look whether batches are still refused.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -29,7 +29,7 @@ fn unavailable(query: u64) -> (QueryId, RecordingError) {
 #[tokio::test]
 async fn what_a_round_finds_out_about_the_bucket_is_known() {
     let (app, mut skip) = (app().await, HashSet::new());
-    let away = || app.recordings_needed.away(app.clock.steady_ms()).is_some();
+    let away = || app.recordings_health.away(app.clock.steady_ms()).is_some();
     let in_vain = SealRound { failed: vec![unavailable(1), unavailable(2)], ..SealRound::default() };
     assert!(!note(&app, Ok(in_vain), &mut skip), "it is tried again");
     assert!(away());
@@ -57,9 +57,9 @@ async fn it_goes_on_once_recordings_can_be_reached_again() {
 
 /// Whether a round ends within some time.
 async fn ends(app: &Arc<App>, pace: &mut Pace, within: Duration) -> bool {
-    let (stop, turns, skip) = (CancellationToken::new(), Turns::new(None), HashSet::new());
+    let (stop, lock, skip) = (CancellationToken::new(), RecordingsLock::new(None), HashSet::new());
     pace.pause = Duration::ZERO;
-    timeout(within, wait_and_seal(app, &stop, &turns, pace, &skip)).await.is_ok()
+    timeout(within, wait_and_seal(app, &stop, &lock, pace, &skip)).await.is_ok()
 }
 
 #[tokio::test]

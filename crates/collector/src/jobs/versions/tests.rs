@@ -63,8 +63,8 @@ async fn what_was_replaced_goes_a_day_after_it_was_written() {
         replaced(folder.path(), &store, &recordings, clock.unix_ns(), queries).await;
     let (commits, settings) = (CommitMetrics::default(), Settings::default());
     let collector = Collector::start(store, recordings, Arc::new(clock), commits, settings).await;
-    let (stop, turns) = (CancellationToken::new(), Arc::new(Turns::new(None)));
-    let job = tokio::spawn(run(collector.expect("a collector").app, stop.clone(), turns, Duration::ZERO));
+    let (stop, lock) = (CancellationToken::new(), Arc::new(RecordingsLock::new(None)));
+    let job = tokio::spawn(run(collector.expect("a collector").app, stop.clone(), lock, Duration::ZERO));
     let gone = async {
         while goes.exists() {
             sleep(LOOK).await;

@@ -18,6 +18,12 @@ async fn facets_count_four_fields() {
     five(&app).await;
     insta::assert_json_snapshot!(get(&app, "/api/facets?service=orders-etl").await, @r#"
     {
+      "engine_version": [
+        {
+          "runs": 3,
+          "value": null
+        }
+      ],
       "environment": [
         {
           "runs": 3,
@@ -152,6 +158,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
     five(&app).await;
     insta::assert_json_snapshot!(get(&app, "/api/overview?days=1").await, @r#"
     {
+      "change_runs_min": 8,
       "days": [
         1795046400000000000,
         1795132800000000000
@@ -165,6 +172,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
             null,
             751.0
           ],
+          "change": null,
           "days": [
             {
               "failed": 0,
@@ -205,6 +213,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
             null,
             null
           ],
+          "change": null,
           "days": [
             {
               "failed": 0,

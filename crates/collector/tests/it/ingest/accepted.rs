@@ -103,7 +103,9 @@ async fn a_type_nobody_knows_without_a_query_is_only_remembered() {
 async fn fields_counters_and_roles_nobody_knows_pass() {
     let app = TestApp::new().await;
     let plan = json!({
-        "physical": [{"id": 4_294_967_299_u64, "kind": "warp", "role": "time-travel", "inputs": [], "metrics": {"warps": 3}}],
+        "physical": [
+            {"id": 4_294_967_299_u64, "kind": "warp", "role": "time-travel", "inputs": [], "metrics": {"warps": 3}}
+        ],
         "logical": [], "mystical": 1,
     });
     check(&app.post(batch(1, [finished(2, 1, json!({"plan": plan, "mood": "good"}))])).await, 1, 0);

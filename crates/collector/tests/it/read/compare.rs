@@ -84,6 +84,10 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
                 "ns": 0
               },
               {
+                "cause": "user_code",
+                "ns": 0
+              },
+              {
                 "cause": "unexplained",
                 "ns": 8500000
               }
@@ -93,6 +97,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
           "base": {
             "cpu_ms": null,
             "engine": null,
+            "engine_version": null,
             "environment": "prod",
             "failed": null,
             "fingerprint": "p1",
@@ -155,6 +160,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
           "run": {
             "cpu_ms": null,
             "engine": null,
+            "engine_version": null,
             "environment": "prod",
             "failed": null,
             "fingerprint": "p2",

@@ -46,17 +46,22 @@ async fn earlier_runs_of_the_plan_say_how_long_it_takes() {
     app.clock.advance(Duration::from_secs(35));
     insta::assert_json_snapshot!(progress(&app, 99).await, @r#"
         {
+          "basis": "10 earlier runs of its plan",
+          "change": null,
           "done": {
             "high": 0.5,
             "low": 0.35
           },
           "elapsed_ms": 35000.0,
+          "is_late": false,
           "longer_than": 3,
           "query_id": "e0000000-0000-4000-8000-000000000063",
           "remaining_ms": {
+            "p10": 5000.0,
             "p50": 35000.0,
             "p90": 65000.0
           },
+          "rows_read_factor": null,
           "runs": 10,
           "status": "running",
           "usual_wall_ms": 55000.0
@@ -71,6 +76,10 @@ async fn longer_than_nearly_all_is_predicted_nothing() {
     let late = progress(&app, 99).await;
     assert_eq!((&late["longer_than"], &late["runs"]), (&json!(8), &json!(10)));
     assert_eq!((&late["remaining_ms"], &late["done"]), (&Value::Null, &Value::Null));
+    assert_eq!(late["is_late"], false);
+    app.clock.advance(Duration::from_secs(10));
+    let late = progress(&app, 99).await;
+    assert_eq!((&late["longer_than"], &late["is_late"]), (&json!(9), &json!(true)));
 }
 
 #[tokio::test]
@@ -78,11 +87,15 @@ async fn too_few_runs_say_nothing() {
     let app = world(4).await;
     insta::assert_json_snapshot!(progress(&app, 99).await, @r#"
         {
+          "basis": null,
+          "change": null,
           "done": null,
           "elapsed_ms": 0.0,
+          "is_late": false,
           "longer_than": null,
           "query_id": "e0000000-0000-4000-8000-000000000063",
           "remaining_ms": null,
+          "rows_read_factor": null,
           "runs": 4,
           "status": "running",
           "usual_wall_ms": null

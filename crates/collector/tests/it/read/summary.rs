@@ -9,7 +9,11 @@ use crate::events::{
 
 /// A profile with everything a summary shows.
 fn full() -> Value {
-    let finding = |rule: &str, level: &str| json!({"rule": rule, "kind": "k", "level": level, "node_id": 1, "title": "t"});
+    let finding = |rule: &str, level: &str| {
+        json!({
+            "rule": rule, "kind": "k", "level": level, "node_id": 1, "title": "t"
+        })
+    };
     json!({
         "label": "scan/parquet", "fingerprint": "238b6af6d50a", "cpu_ms": 558.25, "result_rows": 8059, "failed": null,
         "insights": {"schema": "i", "findings": [
@@ -26,6 +30,7 @@ async fn a_finished_query_has_every_field() {
     {
       "cpu_ms": 558.25,
       "engine": "polars",
+      "engine_version": null,
       "environment": "prod",
       "failed": null,
       "fingerprint": "238b6af6d50a",
@@ -59,6 +64,7 @@ async fn what_nobody_told_is_null() {
     {
       "cpu_ms": null,
       "engine": null,
+      "engine_version": null,
       "environment": null,
       "failed": null,
       "fingerprint": null,

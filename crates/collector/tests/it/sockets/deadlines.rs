@@ -1,4 +1,4 @@
-//! Whoever is slow is let go of at a deadline.
+//! A slow connection is closed at a deadline.
 
 use std::time::Duration;
 

@@ -26,7 +26,9 @@ impl<'s> Shared<'s> {
             queryscope(["migrate", "--from", from, "--to", &database.address(), "--recordings", place])
                 .success();
         assert!(
-            said.starts_with("6 queries, 9 events, 1 streams, 1 tokens moved; 0 queries were there\n"),
+            said.starts_with(
+                "6 queries, 9 events, 1 streams, 1 tokens, 0 issues moved; 0 queries were there\n"
+            ),
             "{said}"
         );
         Self { database, recordings, folder }
@@ -228,8 +230,9 @@ fn of_a_database_a_repair_takes_out_copies_that_are_wrong_and_nothing_else() {
     let shared = Shared::make(root.path(), &databases);
     // Of no query, where there are some.
     shared.database.sql(
-        "INSERT INTO segment (first, last, mark, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms)
-         VALUES (0, 7, gen_random_uuid(), '', '', '', '', '', '', '', '')",
+        "INSERT INTO segment (first, last, mark, origins, plans, row, origin, plan, engine_versions, status,
+             started_unix_ns, wall_ms)
+         VALUES (0, 7, gen_random_uuid(), '', '', '', '', '', '', '', '', '')",
     );
     let says = "problem: copy of queries from row 0: it does not say what their rows say\n";
     let checked = shared.check(&[]);
@@ -237,7 +240,7 @@ fn of_a_database_a_repair_takes_out_copies_that_are_wrong_and_nothing_else() {
     checked.failure(1);
     let repaired = shared.check(&["--repair"]).success();
     assert!(
-        repaired.contains("repaired: 1 copies of queries did not say what their rows say\n")
+        repaired.contains("repaired: 1 copies of runs differed from their rows\n")
             && repaired.ends_with(": sound after 1 repairs, 0 losses\n"),
         "{repaired}"
     );

@@ -1,4 +1,5 @@
-//! `queryscope check --repair`: what follows from the events is made anew, what is lost is named, and the folder is sound.
+//! `queryscope check --repair`: what follows from the events is made anew, what is lost is named, and the folder
+//! is sound.
 
 use std::fs;
 

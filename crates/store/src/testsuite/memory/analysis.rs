@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use queryscope_history::{Earlier, Group, Overview, Run, RunStatus};
+use queryscope_history::{Earlier, Group, LabelOverview, Run, RunStatus, Totals, Version};
 use queryscope_protocol::QueryId;
 use uuid::Uuid;
 
 use super::disk::Row;
-use super::list::matches;
 use crate::analysis::{
-    FacetValue, Facets, GroupBy, GroupEntry, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewEntry,
-    OverviewRequest, OverviewSplit, OverviewTotals, VersionEntry,
+    FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewPlace,
+    OverviewRequest, OverviewSplit, rank,
 };
 use crate::filter::QueryFilter;
+use crate::packed::{Packed, pack};
 use crate::query::{Query, Status};
 
 type Field = fn(&Query) -> Option<String>;
@@ -23,11 +23,13 @@ pub(super) fn facets(rows: &[Row], filter: &QueryFilter) -> Facets {
     let service = QueryFilter { service: None, ..filter.clone() };
     let environment = QueryFilter { environment: None, ..filter.clone() };
     let host = QueryFilter { host: None, ..filter.clone() };
+    let engine_version = QueryFilter { engine_version: None, ..filter.clone() };
     let status = QueryFilter { status: None, ..filter.clone() };
     Facets {
         service: facet(rows, &service, |query| query.service.clone()),
         environment: facet(rows, &environment, |query| query.environment.clone()),
         host: facet(rows, &host, |query| Some(query.host.clone())),
+        engine_version: facet(rows, &engine_version, |query| query.engine_version.clone()),
         status: facet(rows, &status, |query| Some(query.status.to_string())),
     }
 }
@@ -56,26 +58,35 @@ pub(super) fn groups(rows: &[Row], request: &GroupsRequest) -> GroupsAnswer {
         GroupBy::Label => |query| query.label.clone(),
         GroupBy::Fingerprint => |query| query.fingerprint.clone(),
     };
-    let mut groups: Vec<GroupEntry> = by_key(kept(rows, &filter), key)
+    let mut groups: Vec<(GroupPlace, Box<[u8]>)> = by_key(kept(rows, &filter), key)
         .into_iter()
-        .filter_map(|(key, rows)| with_runs(&rows, |runs| Some(GroupEntry::of(&key, Group::of(runs)?))))
+        .filter_map(|(key, rows)| {
+            with_runs(&rows, |runs| {
+                let group = Group::of(runs)?;
+                let last_started_unix_ns = Reverse(group.last_started_unix_ns);
+                Some((GroupPlace { last_started_unix_ns, key }, pack(&group)))
+            })
+        })
         .collect();
-    groups.sort_by_key(GroupEntry::place);
-    groups.retain(|group| request.after.as_ref().is_none_or(|after| group.place() > *after));
+    groups.sort();
+    groups.retain(|(place, _)| request.after.as_ref().is_none_or(|after| place > after));
     let left_out = groups.split_off(groups.len().min(request.limit.unwrap_or(usize::MAX)));
-    let next = groups.last().filter(|_| !left_out.is_empty()).map(GroupEntry::place);
-    GroupsAnswer { entries: groups.into_iter().collect(), next }
+    let next = groups.last().filter(|_| !left_out.is_empty()).map(|(place, _)| place.clone());
+    let entries = Packed::join(groups.into_iter().map(|(place, packed)| (place.key.into(), packed)));
+    GroupsAnswer { entries, next }
 }
 
-pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<VersionEntry> {
+pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<Version> {
     let filter = QueryFilter { search: None, ..filter.clone() };
     let rows: Vec<&Row> = kept(rows, &filter).collect();
     with_runs(&rows, |runs| {
         let versions = queryscope_history::versions(runs);
         let latest = |id| rows.iter().find(|row| run_id(row) == id).map(|row| row.query.query_id);
         versions
-            .iter()
-            .filter_map(|version| Some(VersionEntry::of(version, latest(version.latest_query_id)?)))
+            .into_iter()
+            .filter_map(|version| {
+                Some(Version { latest_query_id: latest(version.latest_query_id)?, ..version })
+            })
             .collect()
     })
 }
@@ -83,33 +94,34 @@ pub(super) fn versions(rows: &[Row], filter: &QueryFilter) -> Vec<VersionEntry> 
 pub(super) fn overview(rows: &[Row], request: &OverviewRequest) -> OverviewAnswer {
     let OverviewRequest { filter, window, order, split, after, limit } = request;
     let filter = QueryFilter { search: None, since_unix_ns: None, until_unix_ns: None, ..filter.clone() };
-    let mut totals = OverviewTotals::default();
-    let mut entries: Vec<OverviewEntry> = Vec::new();
+    let mut totals = Totals::default();
+    let mut entries: Vec<(OverviewPlace, Box<[u8]>)> = Vec::new();
     for (label, rows) in by_key(kept(rows, &filter), |query| query.label.clone()) {
         let mut parts: BTreeMap<Option<String>, Vec<&Row>> = BTreeMap::new();
         for row in rows {
             let part = row.query.service.clone().filter(|_| *split == OverviewSplit::Service);
             parts.entry(part).or_default().push(row);
         }
-        for rows in parts.values() {
-            with_runs(rows, |runs| {
-                if let Some(overview) = Overview::of(window, runs, &Earlier::default()) {
+        for (service, rows) in parts {
+            with_runs(&rows, |runs| {
+                if let Some(overview) = LabelOverview::of(window, runs, &Earlier::default()) {
                     totals.add(&overview);
-                    entries.push(OverviewEntry::of(&label, overview));
+                    let rank = rank(*order, overview.has_news(), overview.total_wall_ms);
+                    entries.push((OverviewPlace { rank, label: label.clone(), service }, pack(&overview)));
                 }
             });
         }
     }
-    let place = |entry: &OverviewEntry| entry.place(*order, *split);
-    entries.sort_by_key(place);
-    entries.retain(|entry| after.as_ref().is_none_or(|after| place(entry) > *after));
+    entries.sort();
+    entries.retain(|(place, _)| after.as_ref().is_none_or(|after| place > after));
     let left_out = entries.split_off(entries.len().min(limit.unwrap_or(usize::MAX)));
-    let next = entries.last().filter(|_| !left_out.is_empty()).map(place);
-    OverviewAnswer { totals, entries: entries.into_iter().collect(), next }
+    let next = entries.last().filter(|_| !left_out.is_empty()).map(|(place, _)| place.clone());
+    let entries = Packed::join(entries.into_iter().map(|(place, packed)| (place.label.into(), packed)));
+    OverviewAnswer { totals, entries, next }
 }
 
 fn kept<'r>(rows: &'r [Row], filter: &QueryFilter) -> impl Iterator<Item = &'r Row> {
-    rows.iter().filter(move |row| matches(&row.query, filter))
+    rows.iter().filter(move |row| filter.keeps(&row.query))
 }
 
 /// Rows that have a key, by it.

@@ -81,6 +81,7 @@ impl Disk {
             row.heard_unix_ms = batch.received_unix_ms;
             row.events += fresh.len() as u64;
             row.chunks.push(chunk);
+            self.diagnosis.append(row, Some(before.known), &part.report);
             let moved = (row.query.status, row.query.known) != (before.status, before.known);
             Change { query_id, status: row.query.status, moved, new: None, chunk: info }
         } else {
@@ -95,7 +96,9 @@ impl Disk {
                 events: fresh.len() as u64,
                 chunks: vec![chunk],
             });
-            let status = self.rows[self.rows.len() - 1].query.status;
+            let row = &self.rows[self.rows.len() - 1];
+            self.diagnosis.append(row, None, &part.report);
+            let status = row.query.status;
             Change { query_id, status, moved: true, new, chunk: info }
         }
     }

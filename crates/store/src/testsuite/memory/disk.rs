@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
 
+use super::diagnosis::Diagnosis;
+use super::issues::Issues;
 use crate::filter::Position;
 use crate::kept::Loss;
 use crate::query::Query;
-use crate::recording::{ChunkInfo, Sealed};
+use crate::recording::{ChunkInfo, RecordingParts, Sealed};
 use crate::store::Listed;
 use crate::token::TokenRecord;
 
@@ -21,6 +23,8 @@ pub(super) struct Disk {
     pub(super) engines: BTreeSet<String>,
     pub(super) tokens: BTreeMap<String, TokenRecord>,
     pub(super) losses: Vec<Loss>,
+    pub(super) diagnosis: Diagnosis,
+    pub(super) issues: Issues,
 }
 
 #[derive(Debug)]
@@ -51,6 +55,17 @@ pub(super) struct ChunkRow {
 impl Disk {
     pub(super) fn row(&self, id: QueryId) -> Option<&Row> {
         self.rows.iter().find(|row| row.query.query_id == id)
+    }
+
+    /// Where the events of a query are.
+    pub(super) fn recording(&self, id: QueryId) -> Option<RecordingParts> {
+        let row = self.row(id)?;
+        Some(RecordingParts {
+            query: row.query.clone(),
+            process_line: self.streams[&row.query.stream_id].process_line.clone(),
+            sealed_path: row.sealed_path.clone(),
+            chunks: row.chunk_infos(),
+        })
     }
 
     /// Gives back the path nothing points to any more.

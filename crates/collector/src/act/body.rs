@@ -1,0 +1,87 @@
+//! Bodies of requests that do something to issues.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use queryscope_issues::Person;
+use queryscope_issues::limits::{NAME_CHARS_MAX, TEXT_CHARS_MAX};
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+
+/// Bytes of a body.
+const BODY_BYTES_MAX: usize = 64 << 10;
+/// How long a body may take to arrive.
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Reads the JSON of a request.
+///
+/// # Errors
+/// 415 where it is not called JSON, 413 and 408 beyond the bounds, 400 where it is not what is expected.
+pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+    if !is_json(request.headers()) {
+        let reason = "Content-Type must be application/json";
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    let bytes = receive(request.into_body()).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ApiError::invalid(format!("the body is not valid: {error}")))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+async fn receive(body: Body) -> Result<bytes::Bytes, ApiError> {
+    let body = Limited::new(body, BODY_BYTES_MAX).collect();
+    match tokio::time::timeout(BODY_DEADLINE, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(ApiError::too_large(format!("the body is larger than {BODY_BYTES_MAX} bytes")))
+        }
+        Ok(Err(_)) => Err(ApiError::invalid("the body ended early")),
+        Err(_) => Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    }
+}
+
+/// The person that asks, and what they write.
+///
+/// # Errors
+/// 400 where it is too long.
+pub(super) fn person(by: Option<String>, comment: Option<String>) -> Result<Person, ApiError> {
+    Ok(Person { by: name(by)?, comment: text("comment", comment)? })
+}
+
+/// A name.
+///
+/// # Errors
+/// 400 where it is too long.
+pub(super) fn name(by: Option<String>) -> Result<Option<String>, ApiError> {
+    bounded("by", by, NAME_CHARS_MAX)
+}
+
+/// A text.
+///
+/// # Errors
+/// 400 where it is too long.
+pub(super) fn text(member: &str, text: Option<String>) -> Result<Option<String>, ApiError> {
+    bounded(member, text, TEXT_CHARS_MAX)
+}
+
+/// A text without white space around it; what is empty then is none.
+fn bounded(member: &str, text: Option<String>, chars_max: usize) -> Result<Option<String>, ApiError> {
+    let Some(text) = text else { return Ok(None) };
+    let text = text.trim();
+    if text.chars().nth(chars_max).is_some() {
+        return Err(ApiError::invalid(format!("{member}: longer than {chars_max} characters")));
+    }
+    if text.contains('\0') {
+        return Err(ApiError::invalid(format!("{member}: must not hold the character U+0000")));
+    }
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+}

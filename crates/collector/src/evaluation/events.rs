@@ -1,0 +1,164 @@
+//! The events that ended runs, from wherever they are stored.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use queryscope_diagnosis::{Context, Plan, RunFeatures};
+use queryscope_protocol::{Event, EventKind, QueryId, Seq, seq_of};
+use queryscope_recordings::{LineReader, RecordingError};
+use queryscope_store::{Known, Query, RecordingParts, StoreError, lines_of, unpack};
+
+use super::look::Waiting;
+use crate::app::App;
+
+/// The event that ended a run.
+pub(super) struct Ended {
+    query: Query,
+    seq: Option<Seq>,
+    text: Text,
+}
+
+enum Text {
+    /// A chunk that holds the line.
+    Chunk(Vec<u8>),
+    Line(Vec<u8>),
+}
+
+/// Reads the events that ended these runs, in their order; `None` for one that cannot be read or is gone.
+///
+/// # Errors
+/// When the store or the recordings cannot be reached.
+pub(super) async fn read(app: &Arc<App>, runs: &[Waiting]) -> Result<Vec<Option<Ended>>, StoreError> {
+    let parts = parts(app, runs).await?;
+    let chunk_of = |run: &Waiting, parts: &RecordingParts| {
+        let seq = run.seq?;
+        let mut chunks = parts.chunks.iter().filter(|chunk| chunk.first <= seq && seq <= chunk.last);
+        // Where chunks overlap, only reading them tells.
+        chunks.next().filter(|_| chunks.next().is_none()).map(|chunk| chunk.id)
+    };
+    let places = runs.iter().zip(&parts).map(|(run, parts)| chunk_of(run, parts.as_ref()?));
+    let places: Vec<Option<i64>> = places.collect();
+    let ids: Vec<i64> = places.iter().flatten().copied().collect();
+    let mut chunks: HashMap<i64, Vec<u8>> = HashMap::with_capacity(ids.len());
+    if !ids.is_empty() {
+        let read = app.store.chunks(ids.clone()).await?;
+        chunks.extend(ids.into_iter().zip(read).filter_map(|(id, chunk)| Some((id, chunk?))));
+    }
+    let mut all = Vec::with_capacity(runs.len());
+    for ((run, parts), place) in runs.iter().zip(parts).zip(places) {
+        let Some(parts) = parts else {
+            all.push(None);
+            continue;
+        };
+        let query = parts.query.clone();
+        // It was deleted, and reported again since.
+        let text = match place.and_then(|place| chunks.remove(&place)) {
+            _ if query.known != Known::Finished => None,
+            Some(chunk) => Some(Text::Chunk(chunk)),
+            // It is sealed.
+            _ => recorded(app, run, parts).await?.map(Text::Line),
+        };
+        all.push(text.map(|text| Ended { query, seq: run.seq, text }));
+    }
+    Ok(all)
+}
+
+/// Where the events of these runs are.
+async fn parts(app: &App, runs: &[Waiting]) -> Result<Vec<Option<RecordingParts>>, StoreError> {
+    let ids: Vec<QueryId> = runs.iter().map(|run| run.query_id).collect();
+    if let Ok(parts) = app.store.recordings(&ids).await {
+        return Ok(parts);
+    }
+    // One that is damaged must not keep the others from their evaluation.
+    let mut all = Vec::with_capacity(ids.len());
+    let mut failed = None;
+    for &id in &ids {
+        match app.store.recording(id).await {
+            Ok(parts) => all.push(parts),
+            Err(error @ StoreError::Fatal(_)) => return Err(error),
+            Err(error) => {
+                failed = Some(error);
+                all.push(None);
+            }
+        }
+    }
+    match failed {
+        Some(error) if all.iter().all(Option::is_none) => Err(error),
+        _ => Ok(all),
+    }
+}
+
+/// The line from the recording, wherever that is.
+async fn recorded(
+    app: &Arc<App>,
+    run: &Waiting,
+    parts: RecordingParts,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let read = async {
+        let content = app.recordings.read(&app.store, parts).await?;
+        let mut lines = LineReader::new(run.query_id, content.bytes);
+        while let Some(line) = lines.next_text().await? {
+            let is_it = match run.seq {
+                Some(seq) => seq_of(&line) == Some(seq),
+                None => is_end(&line),
+            };
+            if is_it {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    };
+    match read.await {
+        Ok(line) => Ok(line),
+        Err(RecordingError::Store(error)) => Err(error),
+        Err(RecordingError::Unavailable(error)) => Err(StoreError::Unavailable(error)),
+        Err(error) => {
+            if !matches!(error, RecordingError::Gone)
+                && let Some(times) = app.evaluation.unreadable.due()
+            {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, times, query_id = %run.query_id, "an ended run cannot be read to be evaluated");
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn is_end(line: &[u8]) -> bool {
+    let event = str::from_utf8(line).ok().and_then(|line| Event::read_stored(line).ok());
+    event.is_some_and(|event| matches!(event.kind, EventKind::Finished(..)))
+}
+
+/// The features that the event which ended a run makes, and their plan; `None` where it is no such event.
+pub(super) fn features(query: &Query, line: &[u8]) -> Option<RunFeatures> {
+    let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
+    if !matches!(event.kind, EventKind::Finished(..)) {
+        return None;
+    }
+    features_of(query, line, Arc::new)
+}
+
+fn features_of(query: &Query, line: &[u8], plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<RunFeatures> {
+    let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
+    let profile = event.profile().ok()??;
+    let context = Context {
+        host: Some(query.host.as_str().into()),
+        environment: query.environment.as_deref().map(Into::into),
+        program_version: None,
+    };
+    Some(RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, plan))
+}
+
+impl Ended {
+    /// The features of the run; `None` where the profile cannot be read.
+    pub(super) fn features(&self, plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<RunFeatures> {
+        match &self.text {
+            Text::Line(line) => features_of(&self.query, line, plan),
+            Text::Chunk(chunk) => {
+                let text = unpack(chunk).ok()?;
+                let line = lines_of(&text).find(|line| seq_of(line) == self.seq)?;
+                features_of(&self.query, line, plan)
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What the parts of an account say, with the figures they rest on.
+
+use super::account::{Accounts, ms};
+use super::median_plan::{Medians, NodeMedians};
+use super::words::{bytes_words, count_words, factor_words, figure, ms_words};
+use crate::change::Figure;
+
+impl Accounts<'_> {
+    pub(super) fn per_row_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
+        let per_row =
+            |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
+        let (then, now) = (before.and_then(per_row), per_row(node));
+        let sentence = match (then, now) {
+            (Some(then), Some(now)) if then > 0.0 => {
+                format!("{} takes {} as long for each row", planned.name(), factor_words(now / then))
+            }
+            _ => format!("{} works longer", planned.name()),
+        };
+        (sentence, vec![figure("busy_per_row", then, now, "ns")])
+    }
+
+    pub(super) fn spill_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let is_told = !self.query_spills();
+        let (before, now) = if is_told {
+            let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].spilled);
+            (before, node.spilled)
+        } else {
+            (self.then.spilled, self.now.spilled)
+        };
+        let was = if before > 0.0 { bytes_words(before) } else { "nothing".to_owned() };
+        let bytes = bytes_words(now);
+        let sentence = if is_told {
+            format!("{} spills {bytes} to disk instead of {was}", planned.name())
+        } else {
+            let (slower, _) = self.per_row_words(here);
+            format!("The query spills {bytes} to disk instead of {was}: {slower}")
+        };
+        (sentence, vec![figure("spilled", Some(before), Some(now), "bytes")])
+    }
+
+    pub(super) fn user_code_words(&self, here: usize) -> String {
+        let node = &self.now.plan.nodes[here];
+        let rows = self.now.nodes[here]
+            .rows_in
+            .map_or_else(String::new, |rows| format!(" for {} rows", count_words(rows)));
+        format!("{} calls user code ({}){rows}", node.name(), node.user_code.as_deref().unwrap_or("unnamed"))
+    }
+
+    pub(super) fn wait_words(&self, here: usize) -> (String, Vec<Figure>) {
+        let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
+        let before = self.matching.of_new[here].map(|there| &self.then.nodes[there]);
+        // Beside each other: no partition waits longer than the run takes.
+        let (then, now) = (before.and_then(NodeMedians::wall_waiting), node.wall_waiting());
+        let bytes = before.and_then(|node| node.bytes_read).zip(node.bytes_read);
+        let same = bytes.filter(|(then, now)| (0.9..=1.1).contains(&(now / then.max(1.0))));
+        let sentence = format!(
+            "{} waits for data for {} instead of {}{}",
+            planned.name(),
+            ms_words(now.unwrap_or(0.0) / 1e6),
+            ms_words(then.unwrap_or(0.0) / 1e6),
+            same.map_or_else(String::new, |(_, bytes)| format!(", for the same {}", bytes_words(bytes)))
+        );
+        (sentence, vec![figure("waiting", ms(then), ms(now), "ms")])
+    }
+
+    pub(super) fn plan_words(&self) -> (String, Option<usize>) {
+        let differences = self.matching.differences(&self.then.plan, &self.now.plan);
+        if let Some((here, input, old)) = self.first_rewired().filter(|_| differences.is_empty()) {
+            let [here_name, input] = [here, input].map(|node| self.now.plan.nodes[node].name());
+            let old = self.then.plan.nodes[old].name();
+            let sentence =
+                format!("The plan changed and works more: {here_name} reads from {input} instead of {old}");
+            return (sentence, Some(here));
+        }
+        let shown: Vec<&str> = differences.iter().take(3).map(|difference| &*difference.text).collect();
+        let more = differences.len().saturating_sub(3);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let node = differences.iter().find_map(|difference| difference.node);
+        (format!("The plan changed and works more: {}{more}", shown.join("; ")), node)
+    }
+
+    pub(super) fn starved_words(&self) -> String {
+        let part = |side: &Medians| {
+            side.busy_over_cpu.filter(|&over| over > 0.0).map(|over| (100.0 / over).min(100.0).round())
+        };
+        match (part(self.then), part(self.now)) {
+            (Some(then), Some(now)) if self.starved > 1.0 => format!(
+                "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
+            ),
+            _ => {
+                let factor = self.now.busy() / self.then.busy().max(1.0);
+                format!(
+                    "All nodes take {} as long at once: a slower or shared processor",
+                    factor_words(factor)
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Opens a change of time, and keeps its figures, causes and start up to date as runs arrive.
+
+use std::sync::Arc;
+
+use super::{Detector, MOVES_UNTIL, Workspace};
+use crate::cause::{self, Sides};
+use crate::change::{Change, Kind, State, Transition};
+use crate::features::{RunFeatures, Status};
+use crate::layer::{Layer, Levels, the_one_host};
+use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN};
+use crate::marks::marks;
+use crate::scan::{Split, locate};
+use crate::search::Found;
+use crate::series::{Entry, Load, Point};
+
+impl Detector {
+    pub(super) fn open_layer(
+        &mut self,
+        kind: Kind,
+        found: &Found,
+        point: &Point,
+        ended_unix_ns: i64,
+        workspace: &mut Workspace,
+        told: &mut Vec<Transition>,
+    ) {
+        let since = found.since;
+        let mut before_failed = 0;
+        let kept = self.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
+        let before = if let Some(layer) = kept {
+            before_failed = layer.before_failed;
+            Arc::clone(&layer.before)
+        } else {
+            let mut before = Vec::new();
+            let from = self.layers.last().map(|layer| layer.since);
+            let about = |entry: &&Entry| {
+                entry.point.place() < since
+                    && !entry.episode
+                    && from.is_none_or(|from| entry.point.place() >= from)
+                    && entry.point.environment == point.environment
+                    && found.host.is_none_or(|host| host == entry.point.host)
+            };
+            let ended = self.series.entries.iter().rev().filter(about).take(BEFORE_RUNS_KEPT);
+            for entry in ended {
+                match entry.point.status {
+                    Status::Finished => before.extend(entry.run().cloned()),
+                    Status::Failed => before_failed += 1,
+                    Status::Cancelled => {}
+                }
+            }
+            before.reverse();
+            Arc::new(before)
+        };
+        let mut layer = Layer {
+            change: Change::new(kind, since, ended_unix_ns),
+            since,
+            environment: point.environment,
+            host: found.host,
+            by_rows: found.by_rows,
+            before,
+            before_failed,
+            runs: 0,
+            failed: 0,
+            extra_wall_ms: 0.0,
+            extra_cpu_ms: 0.0,
+            levels: Levels::default(),
+            peak: 0.0,
+            adjustment: found.adjustment.clone(),
+            evidence: 0.0,
+            quiet_since: None,
+            next_refresh: 0,
+        };
+        if let Some(top) = self.layers.last_mut() {
+            top.change.state = State::Superseded;
+            told.push(Transition::Closed(top.change.clone()));
+            if top.change.kind == Kind::Faster {
+                self.layers.pop();
+            }
+        }
+        layer.change.state = State::Open;
+        layer.change.environment = self.series.environment(point.environment);
+        self.layers.push(layer);
+        let at = self.layers.len() - 1;
+        self.refresh(at, workspace, &mut Vec::new);
+        told.push(Transition::Opened(self.layers[at].change.clone()));
+    }
+
+    /// Counts both sides anew and explains the difference; where few runs came since, its start may move.
+    pub(super) fn refresh(&mut self, at: usize, workspace: &mut Workspace, load: Load<'_>) {
+        self.series.load(load);
+        let layer = &self.layers[at];
+        if layer.runs <= MOVES_UNTIL && layer.runs > 0 && layer.evidence <= 0.0 {
+            self.relocate(at, workspace);
+        }
+        self.widen(at);
+        let layer = &self.layers[at];
+        let about = |entry: &&Entry| {
+            layer.environment == entry.point.environment && entry.point.place() >= layer.since
+        };
+        let everywhere: Vec<&Entry> = self.series.finished().filter(about).collect();
+        let host = the_one_host(layer, &everywhere);
+        let after: Vec<&Entry> = everywhere
+            .iter()
+            .copied()
+            .filter(|entry| host.is_none_or(|host| host == entry.point.host))
+            .collect();
+        let others: Vec<&RunFeatures> = everywhere
+            .iter()
+            .filter(|entry| host.is_some_and(|host| host != entry.point.host))
+            .filter_map(|entry| entry.run())
+            .collect();
+        let before: Vec<&RunFeatures> = layer
+            .before
+            .iter()
+            .filter(|run| host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host))
+            .collect();
+        // A host that never ran the query before is compared with the others.
+        let before = if before.len() >= AFTER_RUNS_MIN { before } else { layer.before.iter().collect() };
+        let runs: Vec<&RunFeatures> = after.iter().filter_map(|entry| entry.run()).collect();
+        let sides = Sides { before: &before, after: &runs, others: &others, host: host.is_some() };
+        let explained = cause::explain(layer.change.kind, &sides);
+        let then: Vec<f64> = before.iter().map(|run| layer.value(&Point::new(run))).collect();
+        let last = after.len().saturating_sub(60);
+        let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
+        let levels = Levels::of(&then, &now, &mut workspace.adjust);
+        let newest = runs.last().map(|run| run.started_unix_ns.saturating_add_unsigned(run.wall_ns));
+        let named = runs.last().and_then(|run| run.host.as_deref()).map(str::to_owned);
+        let recounted: Vec<Point> = after.iter().map(|entry| entry.point).collect();
+        let layer = &mut self.layers[at];
+        layer.host = host;
+        layer.change.host = named.filter(|_| host.is_some());
+        layer.levels = levels;
+        let shift = levels.after - levels.before;
+        if shift.abs() > layer.peak.abs() || layer.runs <= 2 * AFTER_RUNS_MIN as u64 {
+            layer.peak = shift;
+        }
+        layer.change.before = explained.before;
+        layer.change.before.failed = layer.before_failed;
+        layer.change.before.runs += layer.before_failed;
+        layer.change.after = explained.after;
+        layer.change.after.failed = layer.failed;
+        layer.change.factor = explained.factor;
+        layer.change.causes = explained.causes;
+        layer.change.harmless = explained.harmless;
+        layer.change.examples = explained.examples;
+        // While all runs since are in the window their cost is counted whole.
+        if layer.runs <= MOVES_UNTIL {
+            layer.runs = 0;
+            (layer.extra_wall_ms, layer.extra_cpu_ms) = (0.0, 0.0);
+            for point in &recounted {
+                layer.runs += 1;
+                layer.pay(point);
+            }
+        }
+        layer.change.after.runs = layer.runs + layer.failed;
+        layer.settle_cost(newest.unwrap_or(layer.since.0));
+        layer.next_refresh = layer.runs + 1 + layer.runs / 5;
+    }
+
+    /// A change that was found on one host may be one of all: then the runs before are those of all hosts.
+    fn widen(&mut self, at: usize) {
+        let layer = &self.layers[at];
+        let Some(host) = layer.host else { return };
+        let inside = |entry: &&Entry| {
+            entry.point.environment == layer.environment && !entry.episode && entry.point.host != host
+        };
+        let others = |after: bool| {
+            self.series
+                .finished()
+                .filter(inside)
+                .filter(move |entry| (entry.point.place() >= layer.since) == after)
+        };
+        if others(true).count() < 2 {
+            return;
+        }
+        let known = layer.before.iter().any(|run| crate::series::number(run.host.as_ref()) != host);
+        if known {
+            return;
+        }
+        let mut before: Vec<RunFeatures> =
+            others(false).rev().take(BEFORE_RUNS_KEPT).filter_map(|entry| entry.run().cloned()).collect();
+        before.extend(layer.before.iter().cloned());
+        before.sort_by_key(|run| (run.started_unix_ns, run.query_id));
+        let surplus = before.len().saturating_sub(BEFORE_RUNS_KEPT);
+        before.drain(..surplus);
+        self.layers[at].before = Arc::new(before);
+    }
+
+    /// Searches the start of an open change again, now that more runs came after it.
+    fn relocate(&mut self, at: usize, workspace: &mut Workspace) {
+        let layer = &self.layers[at];
+        let floor = at.checked_sub(1).map(|below| self.layers[below].since);
+        let entries: Vec<&Entry> = self
+            .series
+            .finished()
+            .filter(|entry| !entry.episode && layer.is_about(&entry.point))
+            .filter(|entry| floor.is_none_or(|floor| entry.point.place() > floor))
+            .collect();
+        let points: Vec<Point> = entries.iter().map(|entry| entry.point).collect();
+        let cut = points.partition_point(|point| point.place() < layer.since);
+        if cut < BEFORE_RUNS_MIN || points.len() - cut < AFTER_RUNS_MIN {
+            return;
+        }
+        let values: Vec<f64> = points.iter().map(|point| layer.value(point)).collect();
+        let split = Split { cut, shift: layer.levels.after - layer.levels.before, probability: 0.0 };
+        let moved = locate(&values, split, &marks(&points), &mut workspace.scan);
+        if moved == cut || moved < BEFORE_RUNS_MIN || points.len() - moved < AFTER_RUNS_MIN {
+            return;
+        }
+        let since = points[moved].place();
+        let before = &entries[moved.saturating_sub(BEFORE_RUNS_KEPT)..moved];
+        let before: Vec<RunFeatures> = before.iter().filter_map(|entry| entry.run().cloned()).collect();
+        let keeps = at > 0 && self.layers[at - 1].change.kind == Kind::Slower;
+        let layer = &mut self.layers[at];
+        layer.since = since;
+        layer.change.since_unix_ns = since.0;
+        layer.change.since_query_id = since.1.to_string();
+        if !keeps {
+            layer.before = Arc::new(before);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The named bounds of issues.
+
+/// Runs in a row within [`CALM_FACTOR`] after which an issue is resolved once its change is over; also runs of any
+/// time after the end of its change.
+pub const CALM_RUNS: u64 = 5;
+/// A run is as before when it takes at most this times the median of before.
+pub const CALM_FACTOR: f64 = 1.1;
+/// Runs as bad as before, since an issue was resolved, after which it is regressed although its change began earlier.
+pub const BAD_RUNS: u64 = 5;
+/// Least wall time at stake a day for an issue of time to open or to come back, in milliseconds. Failures have none.
+pub const STAKE_MS_A_DAY_MIN: f64 = 1_000.0;
+/// Characters of a person's name.
+pub const NAME_CHARS_MAX: usize = 200;
+/// Characters of a comment on a transition, and of a note.
+pub const TEXT_CHARS_MAX: usize = 10_000;
+/// Notes an issue may have.
+pub const NOTES_MAX: usize = 1_000;
+/// The largest factor a mute may wait for.
+pub const TIMES_WORSE_MAX: f64 = 1_000.0;

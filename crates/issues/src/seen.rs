@@ -1,0 +1,69 @@
+//! What an evaluation saw of a query.
+
+use crate::issue::Kind;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It finished.
+    Finished,
+    /// It failed.
+    Failed,
+    /// A person or the program stopped it: it says nothing.
+    Cancelled,
+}
+
+/// An ended run that was evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenRun {
+    /// Its start, in Unix nanoseconds.
+    pub started_unix_ns: i64,
+    /// Its id.
+    pub id: String,
+    /// Its wall time, in milliseconds.
+    pub wall_ms: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its environment.
+    pub environment: Option<String>,
+    /// Its host.
+    pub host: Option<String>,
+    /// The version of its engine.
+    pub engine_version: Option<String>,
+    /// The version of its program.
+    pub program_version: Option<String>,
+}
+
+/// A change that lasts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenChange {
+    /// Its id.
+    pub id: String,
+    /// The kind of the issue it is.
+    pub kind: Kind,
+    /// Start of its first run, in Unix nanoseconds.
+    pub since_unix_ns: i64,
+    /// Its first run.
+    pub since_query_id: String,
+    /// The environment whose runs changed.
+    pub environment: Option<String>,
+    /// The host whose runs changed, where one alone did.
+    pub host: Option<String>,
+    /// Median wall time before, in milliseconds.
+    pub usual_wall_ms: Option<f64>,
+    /// How bad it is: the factor of wall time, or the rate of failures.
+    pub severity: f64,
+    /// Wall time at stake a day, in milliseconds.
+    pub wall_ms_a_day: f64,
+}
+
+/// What an evaluation saw of one query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// When, in Unix nanoseconds.
+    pub unix_ns: i64,
+    /// Runs that were evaluated, in the order they were.
+    pub runs: Vec<SeenRun>,
+    /// The changes that last now, at most one of each kind.
+    pub open: Vec<SeenChange>,
+}

@@ -1,0 +1,246 @@
+//! `queryscope diff`: two runs side by side, and what the difference in time is made of.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::Found;
+use super::answers::{Account, Comparison, NodePair, Part, Run};
+use super::args::DiffArgs;
+use super::run_name::id_or_plan;
+use super::screen::{Screen, print, print_json};
+use super::service::Service;
+use super::style::{FAST, PLAIN, SLOW, SOFT, STRONG, joined, painted};
+use super::text::{line, name, pad, pad_start, shorten, width};
+use super::units::{UNKNOWN, duration, plural, ratio, runs as runs_text, signed_duration, whole};
+use super::words::node_name;
+
+/// A difference of less is about the same, as a share of the base.
+const SAME: f64 = 0.05;
+/// Columns of the bars from one wall time to the other.
+const BARS_COLUMNS: usize = 30;
+/// Columns of a node's name, at least and at most.
+const NODE_COLUMNS: (usize, usize) = (16, 48);
+
+pub(crate) async fn run(args: &DiffArgs, screen: Screen) -> Result<Found> {
+    let service = Service::find(&args.service_at)?;
+    let first = id_or_plan(&service, &args.base, &args.source).await?;
+    let params = match &args.run {
+        Some(run) => vec![("run", id_or_plan(&service, run, &args.source).await?), ("base", first)],
+        None => vec![("run", first)],
+    };
+    let answer: Value = service.get("/api/compare", &params).await?;
+    if args.format.json {
+        print_json(&answer)?;
+    } else {
+        let comparison: Comparison = serde_json::from_value(answer)?;
+        print(&text(&comparison, args.limit as usize, screen))?;
+    }
+    Ok(Found::Something)
+}
+
+fn text(comparison: &Comparison, limit: usize, screen: Screen) -> String {
+    let Comparison { base, run, .. } = comparison;
+    let label =
+        |run: &Run| run.label.as_deref().map_or("no label".to_owned(), |label| name(label).into_owned());
+    let title =
+        if base.label == run.label { label(run) } else { format!("{} against {}", label(run), label(base)) };
+    let mut text = format!("{}\n", painted(&title, STRONG));
+    let plans = if comparison.same_plan { "Both ran the same plan." } else { "The plan is another one." };
+    text += &screen.paragraph(&format!("{} {plans}", comparison_line(&comparison.account)), "");
+    text += "\n";
+    let side = |title: &str, run: &Run, basis: &str| {
+        let status =
+            if run.status == "finished" { String::new() } else { format!(", {}", line(&run.status)) };
+        let started = screen.times.at_second(run.started_unix_ns);
+        screen.hanging(&format!("{title}  "), &format!("{} of {started}{status}{basis}", line(&run.query_id)))
+    };
+    let basis = basis(comparison);
+    text += &side("before  ", base, &format!(", {basis}"));
+    text += &side("this run", run, "");
+    text.push('\n');
+    text += &waterfall(&comparison.account);
+    text += &nodes(&comparison.nodes, limit, screen);
+    text
+}
+
+fn basis(comparison: &Comparison) -> String {
+    let runs = comparison.runs.unwrap_or(0);
+    let earlier = plural(runs, "earlier run", "earlier runs");
+    match comparison.basis.as_str() {
+        "named" => "the run that was chosen".into(),
+        "before_change" => format!("a typical one of {} before the change of its query", runs_text(runs)),
+        "plan" => format!("the usual one of {earlier} of this plan"),
+        _ => format!("the usual one of {earlier} of the label: this plan had none"),
+    }
+}
+
+fn cause_name(part: &Part) -> String {
+    let known = match (part.cause.as_str(), part.ns < 0) {
+        ("plan_change", _) => "Plan change",
+        ("more_rows", false) => "More rows",
+        ("more_rows", true) => "Fewer rows",
+        ("slower_per_row", false) => "Slower per row",
+        ("slower_per_row", true) => "Faster per row",
+        ("less_parallelism", false) => "Less parallelism",
+        ("less_parallelism", true) => "More parallelism",
+        ("waiting", _) => "Waiting",
+        ("planning", _) => "Planning",
+        ("unexplained", _) => "In no counter",
+        (other, _) => return line(&other.replace('_', " ")).into_owned(),
+    };
+    known.into()
+}
+
+/// "1.23 s instead of 610 ms (2.0x). Most of the difference: more rows (+400 ms)."
+fn comparison_line(account: &Account) -> String {
+    let (before, now) = (account.base_wall_ns as f64 / 1e6, account.run_wall_ns as f64 / 1e6);
+    let times = if before > 0.0 { format!(" ({})", ratio(now / before)) } else { String::new() };
+    let line = format!("{} instead of {}{times}.", duration(now), duration(before));
+    let difference = account.difference_ns;
+    let most = account
+        .parts
+        .iter()
+        .filter(|part| part.ns != 0 && (part.ns > 0) == (difference > 0))
+        .max_by_key(|part| part.ns.abs());
+    let is_same = (difference as f64).abs() < account.base_wall_ns as f64 * SAME;
+    match most.filter(|_| difference != 0 && !is_same) {
+        None => format!("{line} That is about the same."),
+        Some(most) => {
+            let name = cause_name(most).to_lowercase();
+            format!("{line} Most of the difference: {name} ({}).", signed_duration(most.ns as f64 / 1e6))
+        }
+    }
+}
+
+/// From one wall time, cause by cause, to the other: each bar begins where the one before ended, and the figures sum.
+fn waterfall(account: &Account) -> String {
+    let mut rows = vec![("Before".to_owned(), 0, account.base_wall_ns, None)];
+    let mut at = account.base_wall_ns;
+    for part in account.parts.iter().filter(|part| part.ns != 0) {
+        let next = at.saturating_add(part.ns);
+        rows.push((cause_name(part), at, next, Some(part.ns)));
+        at = next;
+    }
+    rows.push(("This run".into(), 0, account.run_wall_ns, None));
+    let ends = rows.iter().flat_map(|row| [row.1, row.2]);
+    let (least, most) = ends.fold((0, 1), |(least, most), end| (end.min(least), end.max(most)));
+    let column = |ns: i64| {
+        let share = (ns - least) as f64 / (most - least) as f64;
+        (share * BARS_COLUMNS as f64).round() as usize
+    };
+    let names = rows.iter().map(|row| width(&row.0)).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (title, from, until, part) in rows {
+        let (first, last) = (column(from.min(until)), column(from.max(until)));
+        // What is there at all is seen.
+        let first = first.min(BARS_COLUMNS - 1);
+        let filled = (last - first.min(last)).max(1);
+        let bar = format!("{}{}", " ".repeat(first), "█".repeat(filled));
+        let (style, figure) = match part {
+            None => (PLAIN, duration(until as f64 / 1e6)),
+            Some(ns) => (if ns > 0 { SLOW } else { FAST }, signed_duration(ns as f64 / 1e6)),
+        };
+        let bar = painted(&pad(&bar, BARS_COLUMNS), style);
+        lines.push(format!("{}  {bar}  {}", pad(&title, names), pad_start(&figure, 12)));
+    }
+    joined(lines)
+}
+
+/// How much more a node worked, in milliseconds of CPU; `None` where neither plan tells.
+fn added_busy_ms(pair: &NodePair) -> Option<f64> {
+    let of_run = || Some(i64::try_from(pair.run.as_ref()?.busy_ns?).unwrap_or(i64::MAX));
+    let of_base = || Some(-i64::try_from(pair.base.as_ref()?.busy_ns?).unwrap_or(i64::MAX));
+    let ns = pair.delta.as_ref().and_then(|delta| delta.busy_ns).or_else(of_run).or_else(of_base)?;
+    Some(ns as f64 / 1e6)
+}
+
+/// "4.14 M → 38.9 M", or one number where it is the same in both.
+fn rows_out(pair: &NodePair) -> String {
+    let rows =
+        |side: &Option<super::answers::NodeFigures>| side.as_ref().and_then(|figures| figures.rows_out);
+    match (rows(&pair.base), rows(&pair.run)) {
+        (None, None) => UNKNOWN.into(),
+        (Some(rows), None) | (None, Some(rows)) => whole(rows),
+        (Some(before), Some(now)) if before == now => whole(now),
+        (Some(before), Some(now)) => format!("{} → {}", whole(before), whole(now)),
+    }
+}
+
+/// Nodes that came, went or do something else first: they are causes; within each by how much their time moved.
+fn nodes(pairs: &[NodePair], limit: usize, screen: Screen) -> String {
+    let mut sorted: Vec<&NodePair> = pairs.iter().collect();
+    let moved = |pair: &NodePair| added_busy_ms(pair).unwrap_or(0.0).abs();
+    sorted.sort_by(|a, b| (a.fate == "same").cmp(&(b.fate == "same")).then(moved(b).total_cmp(&moved(a))));
+    if sorted.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<(String, &NodePair)> =
+        sorted.iter().take(limit).map(|pair| (pair_name(pair), *pair)).collect();
+    let figures: Vec<(String, String)> =
+        shown.iter().map(|(_, pair)| (signed_duration(added_busy_ms(pair)), rows_out(pair))).collect();
+    let of = |at: fn(&(String, String)) -> &String, title: &str| {
+        figures.iter().map(|row| width(at(row))).max().unwrap_or(0).max(width(title))
+    };
+    let (cpu, rows) = (of(|row| &row.0, "CPU"), of(|row| &row.1, "rows out"));
+    let natural = shown.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let left = screen.columns.map_or(usize::MAX, |columns| columns.saturating_sub(cpu + rows + 4));
+    let room = natural.clamp(NODE_COLUMNS.0, NODE_COLUMNS.1).min(left.max(1));
+    let row = |name: &str, figures: [&str; 2]| {
+        format!("{name}  {}  {}", pad_start(figures[0], cpu), pad_start(figures[1], rows))
+    };
+    let heading = row(&pad("node", room), ["CPU", "rows out"]);
+    let mut text = format!("\n{}\n", painted(&heading, SOFT));
+    for ((name, pair), (busy, rows_text)) in shown.iter().zip(&figures) {
+        text += &row(&pad(&shorten(name, room), room), [busy, rows_text]);
+        text += "\n";
+        for change in &pair.changes {
+            text += &screen.soft(&line(&change.text), "  ");
+        }
+    }
+    if sorted.len() > limit {
+        text += &screen.soft(&format!("{} more nodes: --limit shows them", sorted.len() - limit), "");
+    }
+    text
+}
+
+fn pair_name(pair: &NodePair) -> String {
+    let figures = pair.run.as_ref().or(pair.base.as_ref());
+    let name = figures.map(|node| node_name(&node.kind, node.id)).unwrap_or_default();
+    if pair.fate == "same" { name } else { format!("{name} ({})", line(&pair.fate)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(parts: &[(&str, i64)]) -> Account {
+        let difference_ns = parts.iter().map(|(_, ns)| ns).sum();
+        let parts = parts.iter().map(|&(cause, ns)| Part { cause: cause.into(), ns }).collect();
+        Account { base_wall_ns: 610_000_000, run_wall_ns: 610_000_000 + difference_ns, difference_ns, parts }
+    }
+
+    #[test]
+    fn the_line_says_what_most_of_the_difference_is() {
+        let line = |parts: &[(&str, i64)]| comparison_line(&account(parts));
+        assert_eq!(
+            line(&[("more_rows", 700_000_000), ("waiting", -80_000_000)]),
+            "1.23 s instead of 610 ms (2.0x). Most of the difference: more rows (+700 ms)."
+        );
+        assert_eq!(
+            line(&[("more_rows", -300_000_000)]),
+            "310 ms instead of 610 ms (0.5x). Most of the difference: fewer rows (−300 ms)."
+        );
+        assert_eq!(
+            line(&[("planning", 6_000_000)]),
+            "616 ms instead of 610 ms (1.0x). That is about the same."
+        );
+    }
+
+    #[test]
+    fn the_bars_lead_from_one_wall_time_to_the_other() {
+        let parts =
+            [("plan_change", 0), ("more_rows", 700_000_000), ("waiting", -80_000_000), ("planning", 1)];
+        let text = waterfall(&account(&parts));
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
+    }
+}

@@ -1,0 +1,148 @@
+//! `queryscope list`: the queries, and which of them changed.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::answers::{Change, Overview, Query};
+use super::args::ListArgs;
+use super::listing::{Cell, Column, Figure, Listing, Room};
+use super::screen::{Screen, print, print_json};
+use super::service::Service;
+use super::style::{FAIL, PLAIN, SOFT};
+use super::text::name;
+use super::units::{self, duration, plural, runs as runs_text, share};
+use super::words::{how_much, is_worse, style_of};
+use super::{Found, pages};
+
+/// The column that sorts unless another is asked for.
+pub(crate) const SORT: &str = "time";
+/// Open changes that are read: the dashboard reads as many.
+const CHANGES_MAX: usize = 1000;
+
+const COLUMNS: &[Column] = &[
+    Column { name: "query", field: "label", room: Room::Name(16), spare: 0 },
+    Column { name: "service", field: "service", room: Room::Name(6), spare: 2 },
+    Column { name: "usual", field: "usual_wall_ms", room: Room::Figure, spare: 0 },
+    Column { name: "lately", field: "recent_wall_ms", room: Room::Figure, spare: 0 },
+    Column { name: "change", field: "change", room: Room::Name(12), spare: 0 },
+    Column { name: "runs", field: "runs", room: Room::Figure, spare: 0 },
+    Column { name: "failed", field: "failed", room: Room::Figure, spare: 0 },
+    Column { name: "time", field: "total_wall_ms", room: Room::Figure, spare: 1 },
+];
+
+/// Names of the columns.
+pub(crate) fn sorts() -> Vec<&'static str> {
+    COLUMNS.iter().map(|column| column.name).collect()
+}
+
+pub(crate) async fn run(args: &ListArgs, screen: Screen) -> Result<Found> {
+    let service = Service::find(&args.service_at)?;
+    let mut params = args.source.params();
+    let mut asked = params.clone();
+    asked.extend([
+        ("days", args.days.to_string()),
+        ("utc_offset", screen.times.utc_offset_minutes().to_string()),
+        ("split", "service".into()),
+    ]);
+    params.extend([("state", "open".into()), ("limit", CHANGES_MAX.to_string())]);
+    let (overview, changes) = tokio::try_join!(
+        service.page("/api/overview", &asked),
+        pages(&service, "/api/changes", params, "changes", CHANGES_MAX)
+    )?;
+    let mut document = overview.body;
+    let entries = document["queries"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let overview: Overview = serde_json::from_value(document.clone())?;
+    let open = by_query(&changes.entries)?;
+    let listing = listing(entries, &open, &overview, args)?;
+    let found = Found::when(!listing.is_empty());
+    if args.format.json {
+        document["queries"] = listing.into_entries().into();
+        document["changes"] = changes.entries.into();
+        print_json(&document)?;
+    } else if args.format.csv {
+        print(&listing.to_csv()?)?;
+    } else {
+        print(&text(&listing, &overview, args, screen))?;
+    }
+    Ok(found)
+}
+
+/// A query: its label and service.
+type Key = (String, Option<String>);
+
+/// Open changes by query: of several, that for the worse, and then the one that costs most.
+fn by_query(entries: &[Value]) -> Result<HashMap<Key, Change>> {
+    let mut open: HashMap<Key, Change> = HashMap::new();
+    for entry in entries {
+        let change: Change = serde_json::from_value(entry.clone())?;
+        let key = (change.label.clone().unwrap_or_default(), change.service.clone());
+        match open.get(&key) {
+            Some(known) if is_worse(known) || !is_worse(&change) => {}
+            _ => {
+                open.insert(key, change);
+            }
+        }
+    }
+    Ok(open)
+}
+
+fn listing(
+    entries: Vec<Value>,
+    open: &HashMap<Key, Change>,
+    overview: &Overview,
+    args: &ListArgs,
+) -> Result<Listing> {
+    let mut listing = Listing::new(COLUMNS);
+    for entry in entries {
+        let query: Query = serde_json::from_value(entry.clone())?;
+        let change = open.get(&(query.label.clone(), query.service.clone()));
+        if change.is_some() || !args.changed {
+            listing.push(cells(&query, change, overview.totals.total_wall_ms), entry);
+        }
+    }
+    listing.sort(&args.sort, args.reverse);
+    listing.limit(args.limit.map_or(usize::MAX, |limit| limit as usize));
+    Ok(listing)
+}
+
+fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
+    let service = query.service.as_deref().map_or("–".into(), name);
+    let share_of_all = (all_ms > 0.0).then(|| query.total_wall_ms / all_ms);
+    let changed = match change {
+        Some(change) => Cell::text(&how_much(change), Some(&change.kind))
+            .ranked(Some(change.cost.wall_ms_a_day))
+            .in_style(style_of(change)),
+        None => Cell::text("no change", None).in_style(SOFT),
+    };
+    let whole = |value: u64| Cell::whole(Some(value as i64), units::count);
+    vec![
+        Cell::text(&name(&query.label), Some(&query.label)),
+        Cell::text(&service, query.service.as_deref()).in_style(SOFT),
+        Cell::number(query.usual_wall_ms, duration),
+        Cell::number(query.recent_wall_ms, duration),
+        changed,
+        whole(query.runs),
+        whole(query.failed).in_style(if query.failed > 0 { FAIL } else { PLAIN }),
+        Cell::figure(share(share_of_all), Figure::Number(query.total_wall_ms)),
+    ]
+}
+
+/// "34 queries, 4.09 k runs in 14 days", then the table.
+fn text(listing: &Listing, overview: &Overview, args: &ListArgs, screen: Screen) -> String {
+    let days = plural(u64::from(args.days), "day", "days");
+    let all = plural(overview.totals.labels, "query", "queries");
+    if listing.is_empty() {
+        let line = match (overview.totals.labels, args.source.params().is_empty()) {
+            (0, true) => format!("No query with a label ran in {days}"),
+            (0, false) => format!("No query with a label matches the filters in {days}"),
+            _ => format!("None of {all} has an open change"),
+        };
+        return screen.paragraph(&line, "");
+    }
+    let shown = listing.len() as u64;
+    let part = if shown < overview.totals.labels { format!("; {shown} shown") } else { String::new() };
+    let line = format!("{all}, {} in {days}{part}", runs_text(overview.totals.runs));
+    format!("{}\n{}", screen.paragraph(&line, ""), listing.to_table(screen.columns))
+}

@@ -1,0 +1,291 @@
+//! `queryscope show`: where the time of one run went.
+
+use anyhow::{Error, Result};
+use serde_json::{Value, json};
+
+use super::answers::{Change, Evidence, Finding, Insights, Progress, Run};
+use super::args::ShowArgs;
+use super::events::{self, RunEvents};
+use super::listing::pairs;
+use super::plan::{self, PlanRow};
+use super::screen::{Screen, print, print_json};
+use super::service::{Service, segment};
+use super::style::{FAIL, PLAIN, SLOW, STRONG, heading, joined, painted, painted_line};
+use super::text::{block, line, name};
+use super::tree::tree;
+use super::units::{UNKNOWN, count, duration, ratio, share, threads};
+use super::words::{capital, first_cause, how_much, is_cancelled, node_name, place, remaining};
+use super::{Found, run_name};
+
+/// Lines of an error text.
+const ERROR_LINES_MAX: usize = 40;
+
+/// What the service knows of a run, beside its summary.
+struct Known {
+    insights: Result<Value>,
+    progress: Option<Progress>,
+    change: Option<Change>,
+    events: Result<RunEvents>,
+}
+
+pub(crate) async fn run(args: &ShowArgs, screen: Screen) -> Result<Found> {
+    let service = Service::find(&args.service_at)?;
+    let id = run_name::id_of(&service, &args.run).await?;
+    let path = format!("/api/queries/{}", segment(&id));
+    let summary: Value = service.get(&path, &[]).await?;
+    let (paths_insights, paths_progress) = (format!("{path}/insights"), format!("{path}/progress"));
+    let (insights, progress, events) = tokio::join!(
+        service.get::<Value>(&paths_insights, &[]),
+        service.get::<Value>(&paths_progress, &[]),
+        events::read(&service, &id)
+    );
+    // Where it cannot be told how long earlier runs took, nothing is said of it.
+    let told = progress.as_ref().ok().and_then(|told| serde_json::from_value(told.clone()).ok());
+    let known = Known { insights, change: change(&service, told.as_ref()).await, progress: told, events };
+    let rows = known.events.as_ref().ok().and_then(RunEvents::profile).map(|profile| plan::rows(&profile));
+    if args.format.json {
+        let document = json!({
+            "run": summary,
+            "insights": known.insights.ok(),
+            "progress": progress.ok(),
+            "nodes": rows.map(|rows| rows.iter().filter(|row| !row.is_repeated).map(node_json).collect::<Vec<_>>()),
+        });
+        print_json(&document)?;
+    } else {
+        let run: Run = serde_json::from_value(summary)?;
+        print(&text(&run, &known, rows.as_deref(), screen))?;
+    }
+    Ok(Found::Something)
+}
+
+async fn change(service: &Service, progress: Option<&Progress>) -> Option<Change> {
+    let id = progress?.change.as_deref()?;
+    service.get(&format!("/api/changes/{}", segment(id)), &[]).await.ok()
+}
+
+fn node_json(row: &PlanRow) -> Value {
+    json!({
+        "id": row.id,
+        "kind": row.kind,
+        "role": row.role.as_str(),
+        "inputs": row.inputs,
+        "words": row.words,
+        "share": row.share,
+        "busy_ns": row.busy_ns,
+        "rows_in": row.rows_in,
+        "rows_out": row.rows_out,
+        "bytes_read": row.bytes_read,
+        "done": row.done,
+    })
+}
+
+fn text(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> String {
+    let label = run.label.as_deref().map_or("no label".into(), name);
+    let mut text = format!("{}\n", painted(&label, STRONG));
+    let style = match run.status.as_str() {
+        "failed" if !is_cancelled(run.failed.as_deref()) => FAIL,
+        "unfinished" => SLOW,
+        _ => PLAIN,
+    };
+    text += &screen.painted(&state_line(run, known.progress.as_ref(), screen), "", style);
+    if let Some(change) = &known.change {
+        text += &screen.paragraph(&change_note(change, screen), "");
+    }
+    if run.status == "running"
+        && let Some(words) = known.progress.as_ref().and_then(remaining)
+    {
+        let is_forecast = known.progress.as_ref().is_some_and(|progress| progress.remaining_ms.is_some());
+        let words = if is_forecast { format!("Probably {words}") } else { capital(&words) };
+        text += &screen.paragraph(&format!("{words}."), "");
+    }
+    text += "\n";
+    text += &pairs(&figures(run, known, screen));
+    if let Some(error) = run.failed.as_deref() {
+        text += &heading(if is_cancelled(Some(error)) { "Cancelled" } else { "Error" });
+        let lines = block(error);
+        for line in lines.iter().take(ERROR_LINES_MAX) {
+            text += &screen.paragraph(line, "  ");
+        }
+        if lines.len() > ERROR_LINES_MAX {
+            text +=
+                &screen.soft(&format!("{} more lines: --json has all", lines.len() - ERROR_LINES_MAX), "  ");
+        }
+    }
+    let insights =
+        known.insights.as_ref().map(|insights| serde_json::from_value::<Insights>(insights.clone()));
+    let findings: &[Finding] = match &insights {
+        Ok(Ok(insights)) => &insights.findings,
+        _ => &[],
+    };
+    text += &plan_text(rows, known.events.as_ref().err(), findings, screen);
+    text += &heading("Findings");
+    match &insights {
+        Ok(Ok(insights)) if insights.findings.is_empty() => {
+            text += &screen.paragraph(&no_finding(run, insights.checked), "  ");
+        }
+        Ok(Ok(insights)) => {
+            for finding in &insights.findings {
+                text += &finding_text(finding, screen);
+            }
+        }
+        Ok(Err(error)) => text += &screen.paragraph(&format!("Findings could not be read: {error}."), "  "),
+        Err(error) => text += &screen.paragraph(&format!("Findings could not be read: {error:#}."), "  "),
+    }
+    text
+}
+
+/// "Finished in 94 s, 2.3x its usual time (41 s, n = 37)."
+fn state_line(run: &Run, progress: Option<&Progress>, screen: Screen) -> String {
+    let so_far = || {
+        let told = progress.and_then(|progress| progress.elapsed_ms);
+        told.unwrap_or_else(|| screen.times.since_ms(run.started_unix_ns))
+    };
+    let elapsed_ms = run.wall_ms.unwrap_or_else(so_far);
+    let time = duration(elapsed_ms);
+    let usual = progress.and_then(|progress| {
+        let usual_ms = progress.usual_wall_ms.filter(|&ms| ms > 0.0)?;
+        Some((usual_ms, format!("{}, n = {}", duration(usual_ms), progress.runs)))
+    });
+    let compared = match usual {
+        Some((usual_ms, basis)) if run.status == "running" && elapsed_ms < usual_ms => {
+            format!(", usually {basis}")
+        }
+        Some((usual_ms, basis)) => format!(", {} its usual time ({basis})", ratio(elapsed_ms / usual_ms)),
+        None => String::new(),
+    };
+    match run.status.as_str() {
+        "running" => format!("Running for {time}{compared}."),
+        "finished" => format!("Finished in {time}{compared}."),
+        "failed" if is_cancelled(run.failed.as_deref()) => format!("Cancelled after {time}."),
+        "failed" => format!("Failed after {time}."),
+        "unfinished" => {
+            let heard = progress.and_then(|progress| progress.elapsed_ms).map(duration);
+            let after = heard.map(|time| format!(" after {time}")).unwrap_or_default();
+            format!("Lost contact{after}: whether it finished is not known.")
+        }
+        other => format!("{}.", capital(&line(other))),
+    }
+}
+
+fn change_note(change: &Change, screen: Screen) -> String {
+    let much = if change.kind == "failing" { how_much(change) } else { format!("is {}", how_much(change)) };
+    let parts = ["Its query".to_owned(), much, place(change)];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let since = screen.times.at(change.since_unix_ns);
+    format!("{} since {since}. {}", parts.join(" "), first_cause(change)).trim_end().to_owned()
+}
+
+fn figures(run: &Run, known: &Known, screen: Screen) -> Vec<(&'static str, String)> {
+    let profile = known.events.as_ref().ok().and_then(RunEvents::profile);
+    let named = |text: &Option<String>| text.as_deref().map(|text| name(text).into_owned());
+    let site = [named(&run.service), named(&run.environment), Some(name(&run.host).into_owned())];
+    let site: Vec<String> = site.into_iter().flatten().collect();
+    let mut rows = vec![
+        ("run", line(&run.query_id).into_owned()),
+        ("started", screen.times.at_second(run.started_unix_ns)),
+        ("from", site.join(" · ")),
+    ];
+    let engine = [named(&run.engine), named(&run.engine_version)];
+    let engine: Vec<String> = engine.into_iter().flatten().collect();
+    if !engine.is_empty() {
+        rows.push(("engine", engine.join(" ")));
+    }
+    if let Some(site) = profile.as_ref().and_then(|profile| profile.call_site.as_ref()) {
+        let file = site.filepath.rsplit('/').next().unwrap_or_default();
+        rows.push(("called at", format!("{}:{} in {}", line(file), site.lineno, line(&site.function))));
+    }
+    let busy = run.cpu_ms.zip(run.wall_ms.filter(|&ms| ms > 0.0));
+    let busy = busy.map(|(cpu, wall)| format!(" ({} threads busy)", threads(cpu / wall))).unwrap_or_default();
+    rows.push(("CPU time", format!("{}{busy}", duration(run.cpu_ms))));
+    if let Some(planning_ms) = profile.as_ref().and_then(|profile| profile.planning_ms) {
+        rows.push(("planning", duration(planning_ms)));
+    }
+    if let Some(result_rows) = run.result_rows {
+        rows.push(("result", format!("{} rows", count(result_rows as f64))));
+    }
+    rows.push(("plan", named(&run.fingerprint).unwrap_or_else(|| UNKNOWN.into())));
+    rows
+}
+
+fn plan_text(
+    rows: Option<&[PlanRow]>,
+    error: Option<&Error>,
+    findings: &[Finding],
+    screen: Screen,
+) -> String {
+    let title = heading("Plan");
+    let said = match (rows, error) {
+        (Some([]), _) => "It ended before it had a plan.".to_owned(),
+        (Some(rows), _) => {
+            let marked = findings.iter().filter_map(|finding| u64::try_from(finding.node_id?).ok()).collect();
+            let lines = tree(rows, &marked, screen.columns);
+            return format!("{title}{}", lines.iter().map(|line| painted_line(line)).collect::<String>());
+        }
+        (None, Some(error)) => format!("The plan could not be read: {error:#}."),
+        (None, None) => "Its events say nothing of its plan.".to_owned(),
+    };
+    format!("{title}{}", screen.paragraph(&said, "  "))
+}
+
+fn no_finding(run: &Run, checked: Option<u64>) -> String {
+    let none = match run.status.as_str() {
+        "running" => "None so far",
+        "failed" => "None in what it did until it failed",
+        "unfinished" => "None in what it told",
+        _ => "None",
+    };
+    match checked {
+        None => format!("{none}."),
+        Some(0) => "Not checked: the plan has more than 10,000 nodes.".into(),
+        Some(1) => format!("{none}: 1 rule checked, none fired."),
+        Some(rules) => format!("{none}: {rules} rules checked, none fired."),
+    }
+}
+
+fn finding_text(finding: &Finding, screen: Screen) -> String {
+    let (mark, style) = if finding.level == "warn" { ("! ", SLOW) } else { ("  ", PLAIN) };
+    let title = screen.hanging(mark, &line(&finding.title));
+    let mut text = joined(title.lines().map(|one| painted(one, style)));
+    let node = finding.node_kind.as_deref().zip(finding.node_id.and_then(|id| u64::try_from(id).ok()));
+    let node = node.map(|(kind, id)| node_name(kind, id));
+    let of_cpu = finding.cpu_share.map(|part| format!("{} of the CPU", share(part)));
+    let saves = finding.evidence.iter().find(|evidence| evidence.name == "saves_wall_at_most");
+    let saves = saves.and_then(|evidence| evidence.value.as_f64()).filter(|&ms| ms > 0.0);
+    let saves = saves.map(|ms| format!("saves at most {}", duration(ms)));
+    let facts: Vec<String> = [node, of_cpu, saves].into_iter().flatten().collect();
+    if !facts.is_empty() {
+        text += &screen.soft(&facts.join(" · "), "  ");
+    }
+    if let Some(fix) = &finding.fix {
+        text += &screen.paragraph(&line(fix), "  ");
+    }
+    let evidence: Vec<String> = finding
+        .evidence
+        .iter()
+        .filter(|evidence| !evidence.name.starts_with("saves_"))
+        .map(|evidence| format!("{}: {}", line(&evidence.name.replace('_', " ")), evidence_text(evidence)))
+        .collect();
+    if !evidence.is_empty() {
+        text += &screen.soft(&evidence.join("; "), "  ");
+    }
+    text
+}
+
+fn evidence_text(evidence: &Evidence) -> String {
+    match (&evidence.value, evidence.unit.as_deref()) {
+        (Value::String(text), _) => line(text).into_owned(),
+        (Value::Number(number), unit) => {
+            let number = number.as_f64();
+            match unit {
+                Some("ms") => duration(number),
+                Some("ratio") => format!("{}x", count(number)),
+                None | Some("1") => count(number),
+                Some(unit) => format!("{} {}", count(number), line(unit)),
+            }
+        }
+        _ => UNKNOWN.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

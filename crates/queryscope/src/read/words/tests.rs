@@ -1,0 +1,127 @@
+//! The same cases as in `ui/src/model/change.test.ts` and `ui/src/model/remaining.test.ts`: the sentences are the same.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::read::units::Zone;
+
+const NOW: Times = Times { now_unix_ns: 0, zone: Zone::Utc };
+
+fn change(more: Value) -> Change {
+    let mut change = json!({
+        "kind": "slower", "state": "open", "service": "etl", "label": "a",
+        "since_unix_ns": 9, "since_query_id": "q",
+        "before": {"runs": 120, "median_wall_ms": 39_700.0, "low_ms": 39_000.0, "high_ms": 40_000.0, "failed": 0},
+        "after": {"runs": 37, "median_wall_ms": 93_500.0, "low_ms": 92_000.0, "high_ms": 95_000.0, "failed": 0},
+        "factor": 2.36,
+        "cost": {"runs": 37, "extra_wall_ms": 3_780_000.0, "wall_ms_a_day": 720_000.0},
+    });
+    let Value::Object(more) = more else { panic!("members") };
+    change.as_object_mut().expect("an object").extend(more);
+    serde_json::from_value(change).expect("a change")
+}
+
+fn line_of(more: Value) -> String {
+    change_line(&change(more), NOW).replace("00:00", "t9")
+}
+
+#[test]
+fn a_change_says_how_much_since_when_and_both_sides() {
+    assert_eq!(line_of(json!({})), "2.4x slower since t9 (93.5 s in 37 runs, before 39.7 s in 120)");
+    assert!(line_of(json!({"kind": "faster", "factor": 0.5})).starts_with("2.0x faster since t9 "));
+    let grew = line_of(json!({"kind": "data_grew", "factor": 1.5}));
+    assert!(grew.starts_with("1.5x slower as its data grew since"), "{grew}");
+    assert!(line_of(json!({"factor": null})).starts_with("Slower since t9 "));
+    let failing = json!({
+        "kind": "failing",
+        "after": {"runs": 10, "failed": 9},
+        "before": {"runs": 120, "failed": 0},
+    });
+    assert_eq!(line_of(failing), "Fails since t9 (9 of 10 runs, before 0 of 120)");
+}
+
+#[test]
+fn causes_are_the_sentences_of_the_service_and_what_is_not_known_is_said() {
+    let cause = json!({"cause": "slower_per_row", "share": 1.0, "wall_ms": 5.0,
+        "sentence": "Scan #1 takes 2.0x as long for each row",
+        "evidence": [{"name": "rows_in", "unit": "rows", "before": 10_000.0, "after": 40_000.0},
+            {"name": "busy", "unit": "ms", "before": null, "after": 3.0}]});
+    let known = change(json!({"causes": [cause]}));
+    assert_eq!(first_cause(&known), "Scan #1 takes 2.0x as long for each row.");
+    assert_eq!(evidence(&known.causes[0]), "rows in 40 k rows, before 10 k rows (4.0x); busy 3 ms, before –");
+    assert_eq!(first_cause(&change(json!({}))), "The cause is not known.");
+    assert_eq!(first_cause(&change(json!({"kind": "failing"}))), "");
+    let unexplained = json!({"cause": "unexplained", "share": 1.0, "wall_ms": 5.0});
+    assert_eq!(
+        cause_words(&serde_json::from_value(unexplained).expect("a cause")),
+        "No counter explains it."
+    );
+}
+
+#[test]
+fn a_cost_that_is_none_is_not_told() {
+    assert_eq!(cost_line(&change(json!({}))), "12 min a day more than before; 1 h 03 min in 37 runs so far");
+    let cost = |all: f64, day: f64| {
+        cost_line(&change(json!({"cost": {"runs": 3, "extra_wall_ms": all, "wall_ms_a_day": day}})))
+    };
+    assert_eq!(cost(0.0, 0.0), "");
+    assert_eq!(cost(-60.0, -90.0), "90 ms a day less than before; 60 ms in 3 runs so far");
+}
+
+#[test]
+fn a_change_of_one_host_is_of_its_runs_alone() {
+    let of_host = change(json!({"host": "etl-3", "environment": "prod"}));
+    assert_eq!([place(&of_host), place(&change(json!({})))], ["on host etl-3 alone, in prod", ""]);
+    let recovered = change(json!({"state": "recovered", "recovered_unix_ns": 70}));
+    assert_eq!(state_words(&recovered, NOW), format!("recovered {}", NOW.at(70)));
+    assert_eq!(state_words(&change(json!({"state": "superseded"})), NOW), "superseded");
+}
+
+#[test]
+fn without_a_change_the_line_says_what_is_usual() {
+    let query = |usual: Option<f64>, lately: Option<f64>| {
+        let query = json!({"label": "a", "runs": 14, "usual_wall_ms": usual, "recent_wall_ms": lately});
+        let query = serde_json::from_value(query).expect("a query");
+        query_line(Some(&query), &[], 14, NOW)
+    };
+    let said = "No change was found: 2 s lately, usually 1 s, 14 runs in 14 days";
+    assert_eq!(query(Some(1000.0), Some(2000.0)), said);
+    assert_eq!(query(None, Some(2000.0)), "No change was found: 14 runs in 14 days");
+    assert_eq!(query_line(None, &[], 1, NOW), "No run in the last 1 day");
+    let (slower, faster) = (change(json!({})), change(json!({"kind": "faster"})));
+    let both = query_line(None, &[&faster, &slower], 14, NOW);
+    assert!(both.starts_with("2.4x slower") && both.ends_with("1 other change is open."), "{both}");
+}
+
+#[test]
+fn what_remains_is_an_interval_with_its_basis() {
+    let says = |more: Value| {
+        let mut progress = json!({"runs": 40, "is_late": false});
+        let Value::Object(more) = more else { panic!("members") };
+        progress.as_object_mut().expect("an object").extend(more);
+        remaining(&serde_json::from_value(progress).expect("progress"))
+    };
+    let times = json!({"p10": 2100.0, "p50": 8300.0, "p90": 31_000.0});
+    let basis = "40 earlier runs of its plan";
+    assert_eq!(
+        says(json!({"longer_than": 21, "remaining_ms": times, "basis": basis})).as_deref(),
+        Some("2.1 s to 31 s more (40 earlier runs of its plan)")
+    );
+    assert_eq!(
+        says(json!({"longer_than": 38, "is_late": true})).as_deref(),
+        Some("already longer than 38 of 40 earlier runs")
+    );
+    assert_eq!(
+        says(json!({"longer_than": 36, "is_late": true, "remaining_ms": times})).as_deref(),
+        Some("longer than 36 of 40 earlier runs; 2.1 s to 31 s more")
+    );
+    let more = says(json!({"longer_than": 40, "rows_read_factor": 3.0})).expect("words");
+    assert!(more.ends_with("; it reads 3.0x the rows of those"), "{more}");
+    assert_eq!([says(json!({})), says(json!({"longer_than": 0}))], [None, None]);
+}
+
+#[test]
+fn nodes_have_the_short_number_that_people_say() {
+    assert_eq!([node_number(7), node_number(4_294_967_303)], [7, 7]);
+    assert_eq!(node_name("Join\x1b", 4_294_967_303), "Join␛ #7");
+}

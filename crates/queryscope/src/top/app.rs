@@ -1,0 +1,274 @@
+//! What `top` knows and shows: changed by updates and keys alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::follow::{Pulse, Snapshot, Update};
+use super::keys::Key;
+use super::plan_view::PlanView;
+use super::rows;
+use crate::read::answers::{Progress, Run};
+
+/// Characters of a filter.
+const FILTER_MAX: usize = 100;
+
+/// A running run.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) run: Run,
+    pub(crate) pulse: Option<Pulse>,
+    pub(crate) progress: Option<Progress>,
+}
+
+/// Whether the service is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Contact {
+    Connecting,
+    Open,
+    /// Not any more; what is shown is what was known.
+    Lost {
+        reason: String,
+    },
+}
+
+/// What a key leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    GoOn,
+    Quit,
+}
+
+/// All that is known and chosen.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub(crate) struct App {
+    pub(crate) url: String,
+    /// Whether the reader wants colours.
+    pub(crate) has_colours: bool,
+    pub(crate) contact: Contact,
+    /// When it was first drawn that contact is lost, in Unix nanoseconds.
+    pub(crate) lost_unix_ns: Option<i64>,
+    /// `None` before the first snapshot.
+    pub(crate) running: Option<BTreeMap<String, Running>>,
+    /// The column that sorts.
+    pub(crate) sort: &'static str,
+    pub(crate) reverse: bool,
+    pub(crate) is_grouped: bool,
+    /// Text that label, service, host or id must have.
+    pub(crate) filter: String,
+    pub(crate) is_filtering: bool,
+    pub(crate) plan: Option<PlanView>,
+    /// The rows as they were drawn last, by id or, in groups, by label.
+    shown: Vec<String>,
+    selected: Option<String>,
+    first: usize,
+    page: usize,
+}
+
+impl App {
+    pub(crate) fn new(url: String) -> Self {
+        Self {
+            url,
+            has_colours: true,
+            contact: Contact::Connecting,
+            lost_unix_ns: None,
+            running: None,
+            sort: rows::SORT,
+            reverse: false,
+            is_grouped: false,
+            filter: String::new(),
+            is_filtering: false,
+            plan: None,
+            shown: Vec::new(),
+            selected: None,
+            first: 0,
+            page: 1,
+        }
+    }
+
+    /// Takes an update; whether it is to be seen at once.
+    pub(crate) fn take(&mut self, update: Update) -> bool {
+        match update {
+            Update::Open { url } => {
+                self.url = url;
+                self.contact = Contact::Open;
+                self.lost_unix_ns = None;
+            }
+            Update::Lost { reason } => self.contact = Contact::Lost { reason },
+            Update::Snapshot(snapshot) => self.replace(snapshot),
+            Update::Query(run) => self.query(*run),
+            Update::Pulse(pulse) => {
+                let known = self.running.as_mut().and_then(|running| running.get_mut(&pulse.query_id));
+                if let Some(known) = known {
+                    // One without new samples leaves the last as it was.
+                    let last = known.pulse.as_ref().and_then(|pulse| pulse.threads.last()).copied();
+                    let threads = pulse.threads.last().copied().or(last).into_iter().collect();
+                    known.pulse = Some(Pulse { threads, ..pulse });
+                }
+                return false;
+            }
+            Update::Judged { run, progress } => {
+                if let Some(known) = self.running.as_mut().and_then(|running| running.get_mut(&run)) {
+                    known.progress = Some(*progress);
+                }
+                return false;
+            }
+            Update::Events { run, data } => {
+                let open = self.plan.as_mut().filter(|plan| plan.run == run);
+                return open.is_some_and(|plan| plan.take(&data));
+            }
+            Update::Ended(run) => {
+                if let Some(plan) = self.plan.as_mut().filter(|plan| plan.run == run.query_id) {
+                    plan.ended = Some(*run);
+                }
+            }
+            Update::PlanLost { run, reason } => {
+                if let Some(plan) = self.plan.as_mut().filter(|plan| plan.run == run) {
+                    plan.lost = Some(reason);
+                }
+            }
+        }
+        true
+    }
+
+    fn replace(&mut self, Snapshot { running, pulses }: Snapshot) {
+        let mut known = self.running.take().unwrap_or_default();
+        let mut pulses: HashMap<String, Pulse> =
+            pulses.into_iter().map(|pulse| (pulse.query_id.clone(), pulse)).collect();
+        let each = running.into_iter().map(|run| {
+            let pulse = pulses.remove(&run.query_id);
+            let progress = known.remove(&run.query_id).and_then(|known| known.progress);
+            (run.query_id.clone(), Running { run, pulse, progress })
+        });
+        self.running = Some(each.collect());
+    }
+
+    fn query(&mut self, run: Run) {
+        let Some(running) = &mut self.running else { return };
+        if run.status != "running" {
+            running.remove(&run.query_id);
+            return;
+        }
+        match running.get_mut(&run.query_id) {
+            Some(known) => known.run = run,
+            None => {
+                running.insert(run.query_id.clone(), Running { run, pulse: None, progress: None });
+            }
+        }
+    }
+
+    /// The run whose plan is open.
+    pub(crate) fn open_run(&self) -> Option<&str> {
+        self.plan.as_ref().map(|plan| plan.run.as_str())
+    }
+
+    /// Ids of the runs that are on the screen.
+    pub(crate) fn visible(&self) -> &[String] {
+        match (&self.plan, self.is_grouped) {
+            (Some(plan), _) => std::slice::from_ref(&plan.run),
+            (None, true) => &[],
+            (None, false) => {
+                let end = (self.first + self.page).min(self.shown.len());
+                &self.shown[self.first.min(end)..end]
+            }
+        }
+    }
+
+    /// Notes the rows that are drawn, and how many fit; gives the first to show and the place of the selected one.
+    pub(crate) fn shows(&mut self, rows: Vec<String>, page: usize) -> (usize, Option<usize>) {
+        let before = self.selected_place().unwrap_or(0);
+        self.shown = rows;
+        self.page = page.max(1);
+        // A row that has gone leaves the selection to the one in its place.
+        let place = self.selected_place().unwrap_or(before).min(self.shown.len().saturating_sub(1));
+        self.selected = self.shown.get(place).cloned();
+        self.first = self.first.min(self.shown.len().saturating_sub(self.page));
+        self.first = self.first.clamp((place + 1).saturating_sub(self.page), place);
+        (self.first, self.selected.as_ref().map(|_| place))
+    }
+
+    fn selected_place(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.shown.iter().position(|row| row == selected)
+    }
+
+    /// The selected run; `None` in groups.
+    pub(crate) fn selected_run(&self) -> Option<&Running> {
+        self.running.as_ref()?.get(self.selected.as_ref()?).filter(|_| !self.is_grouped)
+    }
+
+    /// Does what a key means.
+    pub(crate) fn press(&mut self, key: Key) -> Outcome {
+        match key {
+            Key::Interrupt => return Outcome::Quit,
+            _ if self.is_filtering => self.type_filter(key),
+            _ if self.plan.is_some() => self.press_in_plan(key),
+            Key::Char('q') => return Outcome::Quit,
+            Key::Escape if self.filter.is_empty() => return Outcome::Quit,
+            Key::Escape => self.filter.clear(),
+            Key::Up | Key::Char('k') => self.move_by(-1),
+            Key::Down | Key::Char('j') => self.move_by(1),
+            Key::PageUp => self.move_by(-(self.page as isize)),
+            Key::PageDown => self.move_by(self.page as isize),
+            Key::Home => self.move_by(isize::MIN / 2),
+            Key::End => self.move_by(isize::MAX / 2),
+            Key::Char('/') => self.is_filtering = true,
+            Key::Char('g') => self.is_grouped = !self.is_grouped,
+            Key::Char('s') => self.sort = rows::after(self.sort),
+            Key::Char('r') => self.reverse = !self.reverse,
+            Key::Enter => self.open(),
+            Key::Backspace | Key::Char(_) => {}
+        }
+        Outcome::GoOn
+    }
+
+    fn type_filter(&mut self, key: Key) {
+        match key {
+            Key::Enter => self.is_filtering = false,
+            Key::Escape => {
+                self.is_filtering = false;
+                self.filter.clear();
+            }
+            Key::Backspace => {
+                self.filter.pop();
+            }
+            Key::Char(c) if self.filter.chars().count() < FILTER_MAX => self.filter.push(c),
+            _ => {}
+        }
+    }
+
+    fn press_in_plan(&mut self, key: Key) {
+        let Some(plan) = &mut self.plan else { return };
+        match key {
+            Key::Escape | Key::Enter | Key::Char('q') | Key::Backspace => self.plan = None,
+            Key::Up | Key::Char('k') => plan.scroll(-1),
+            Key::Down | Key::Char('j') => plan.scroll(1),
+            Key::PageUp => plan.scroll_pages(-1),
+            Key::PageDown => plan.scroll_pages(1),
+            Key::Home => plan.scroll(isize::MIN / 2),
+            Key::End => plan.scroll(isize::MAX / 2),
+            Key::Interrupt | Key::Char(_) => {}
+        }
+    }
+
+    fn move_by(&mut self, rows: isize) {
+        let last = self.shown.len().saturating_sub(1);
+        let place = self.selected_place().unwrap_or(0).saturating_add_signed(rows).min(last);
+        self.selected = self.shown.get(place).cloned();
+    }
+
+    /// Opens the plan of the selected run, or the runs of the selected group.
+    fn open(&mut self) {
+        let Some(selected) = self.selected.clone() else { return };
+        if self.is_grouped {
+            self.is_grouped = false;
+            self.filter = selected;
+            self.selected = None;
+        } else {
+            let run = self.running.as_ref().and_then(|running| running.get(&selected));
+            self.plan = run.map(|running| PlanView::new(running.run.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,125 @@
+//! Pictures of what is drawn.
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::json;
+
+use super::super::app::App;
+use super::super::app::tests::{NOW, app, judge};
+use super::super::follow::Update;
+use super::super::keys::Key;
+use super::*;
+
+fn picture(app: &mut App, columns: u16, lines: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a terminal");
+    // Twice: the first picture says how many rows there are.
+    for _ in 0..2 {
+        terminal.draw(|frame| draw(frame, app, NOW)).expect("drawn");
+    }
+    terminal.backend().to_string()
+}
+
+fn judged() -> App {
+    let mut app = app();
+    let remaining = json!({"p10": 2100.0, "p50": 8300.0, "p90": 31_000.0});
+    let late = json!({"runs": 40, "is_late": true, "longer_than": 38});
+    judge(&mut app, "a", late);
+    let known = json!({"runs": 40, "is_late": false, "longer_than": 21, "remaining_ms": remaining,
+        "basis": "40 earlier runs of its plan"});
+    judge(&mut app, "b", known);
+    judge(&mut app, "c", json!({"runs": 1, "is_late": false}));
+    app
+}
+
+#[test]
+fn running_runs_fit_a_small_terminal() {
+    insta::assert_snapshot!(picture(&mut judged(), 80, 24));
+}
+
+#[test]
+fn a_wide_terminal_shows_all_columns() {
+    insta::assert_snapshot!(picture(&mut judged(), 160, 12));
+}
+
+#[test]
+fn groups_are_labels() {
+    let mut app = judged();
+    app.press(Key::Char('g'));
+    insta::assert_snapshot!(picture(&mut app, 80, 12));
+}
+
+#[test]
+fn an_outage_is_said_and_what_was_known_stays() {
+    let mut app = judged();
+    app.take(Update::Lost { reason: "http://127.0.0.1:7766 cannot be reached: Connection refused".into() });
+    insta::assert_snapshot!(picture(&mut app, 80, 12));
+}
+
+#[test]
+fn nothing_runs_and_nothing_is_known_yet() {
+    let mut app = App::new("http://127.0.0.1:7766".into());
+    assert!(picture(&mut app, 40, 8).contains("Connecting"));
+    let snapshot = json!({"running": [], "pulses": []});
+    app.take(Update::Snapshot(serde_json::from_value(snapshot).expect("a snapshot")));
+    assert!(picture(&mut app, 40, 8).contains("Nothing is running"));
+}
+
+#[test]
+fn colours_can_be_left_out_and_the_selection_is_seen() {
+    for has_colours in [true, false] {
+        let mut app = judged();
+        app.has_colours = has_colours;
+        let mut terminal = Terminal::new(TestBackend::new(80, 12)).expect("a terminal");
+        terminal.draw(|frame| draw(frame, &mut app, NOW)).expect("drawn");
+        let cells = &terminal.backend().buffer().content;
+        assert_eq!(cells.iter().any(|cell| cell.fg != Color::Reset), has_colours);
+        let selected = cells.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
+        let selected: String = selected.map(ratatui::buffer::Cell::symbol).collect();
+        assert!(selected.contains("orders/daily") && !selected.contains("orders/weekly"), "{selected}");
+    }
+}
+
+#[test]
+fn a_tiny_terminal_is_no_error() {
+    for (columns, lines) in [(1, 1), (10, 3), (20, 6)] {
+        let mut app = judged();
+        picture(&mut app, columns, lines);
+        app.press(Key::Enter);
+        picture(&mut app, columns, lines);
+    }
+}
+
+#[test]
+fn the_plan_is_a_tree_with_bars() {
+    let query = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
+    let line = |kind: &str, rest: &str| {
+        format!(
+            r#"{{"schema":"engine-telemetry/events@1","seq":2,"type":"{kind}","query_id":"{query}",{rest}}}"#
+        )
+    };
+    let physical = json!([
+        {"id": 1, "kind": "Scan", "role": "scan", "inputs": [],
+            "properties": {"table": "orders.parquet", "predicate": "col(\"a\") > 5"}},
+        {"id": 2, "kind": "Scan", "role": "scan", "inputs": [], "properties": {"table": "customers.parquet"}},
+        {"id": 3, "kind": "Join", "role": "join", "inputs": [1, 2],
+            "properties": {"how": "Inner", "left_on": ["id"], "right_on": ["id"]}},
+        {"id": 4, "kind": "Sink", "role": "sink", "inputs": [3]},
+    ]);
+    let profile = json!({"schema": "engine-telemetry/profile@1", "query_id": query, "wall_ms": 1000.0,
+        "plan": {"physical": physical, "logical": []}});
+    let nodes = json!({
+        "1": {"busy_ns": 250_000_000, "rows_out": 40_000, "done": true},
+        "3": {"busy_ns": 750_000_000, "rows_in": 40_000, "rows_out": 1_234_567},
+    });
+    let started = line("query.started", &format!(r#""profile":{profile}"#));
+    let sample = line("query.progress", &format!(r#""elapsed_ms":1500,"nodes":{nodes}"#));
+    let mut app = judged();
+    picture(&mut app, 80, 12);
+    app.press(Key::Enter);
+    assert!(app.take(Update::Events { run: "a".into(), data: format!("{started}\n{sample}") }));
+    insta::assert_snapshot!(picture(&mut app, 80, 12));
+    let ended = json!({"query_id": "a", "status": "failed", "started_unix_ns": 0, "wall_ms": 64_000.0,
+        "failed": "out of memory\nat node 3"});
+    app.take(Update::Ended(serde_json::from_value(ended).expect("a run")));
+    assert!(picture(&mut app, 80, 12).contains("Failed after 64 s: out of memory"));
+}
