@@ -6,10 +6,7 @@ const collector = process.env["QUERYSCOPE_URL"] ?? "http://127.0.0.1:7766";
 
 export default defineConfig({
   plugins: [svelte(), stampSources()],
-  server: {
-    host: "127.0.0.1",
-    proxy: { "/api": collector, "/v1": collector },
-  },
+  server: { host: "127.0.0.1", proxy: { "/api": collector, "/v1": collector } },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

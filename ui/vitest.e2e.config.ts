@@ -6,7 +6,7 @@ export default defineConfig({
     // One browser and one service at a time: the machine that tests may be small.
     fileParallelism: false,
     testTimeout: 60_000,
-    hookTimeout: 180_000,
+    hookTimeout: 360_000,
     expect: { poll: { timeout: 20_000 } },
   },
 });

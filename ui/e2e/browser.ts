@@ -6,8 +6,14 @@ import { expect } from "vitest";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 /** Nothing that is waited for takes longer on a machine that is busy otherwise. */
 const WAIT_MS = 10_000;
@@ -30,7 +36,10 @@ export interface Looked {
 
 /** A new window. Every error in it is noted, and so is every request that leaves the service. */
 export async function open(
-  browser: Browser, url: string, scheme: Scheme = "light", width: Width = 1280,
+  browser: Browser,
+  url: string,
+  scheme: Scheme = "light",
+  width: Width = 1280,
 ): Promise<Looked> {
   const context = await browser.newContext({
     viewport: { width, height: WIDTHS[width] },

@@ -10,7 +10,10 @@ import { BINARY, type Service } from "./service";
 const FOLDER = resolve(import.meta.dirname, "../../testdata/captures");
 
 export function captureFiles(): string[] {
-  return readdirSync(FOLDER).filter((name) => name.endsWith(".gz")).sort().map((name) => join(FOLDER, name));
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".gz"))
+    .sort()
+    .map((name) => join(FOLDER, name));
 }
 
 /** Stores them all. */
@@ -31,12 +34,16 @@ export function captureLines(label: string): string[] {
 
 /** The events of queries that call Python, or of TPC-H on DataFusion (crates/insights/tests/data). */
 export function insightsLines(file: "udf" | "tpch"): string[] {
-  return gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`))).toString().trimEnd().split("\n");
+  return gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`)))
+    .toString()
+    .trimEnd()
+    .split("\n");
 }
 
 /** Stores them. */
 export async function sendInsights(service: Service, file: "udf" | "tpch"): Promise<void> {
-  const process = '{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"5d2c6b1e-9a55-4f0b-8a43-0c2f53a3f7d1","host":"worker-1"}';
+  const id = "5d2c6b1e-9a55-4f0b-8a43-0c2f53a3f7d1";
+  const process = `{"schema":"engine-telemetry/events@1","seq":1,"type":"process","id":"${id}","host":"worker-1"}`;
   const lines = insightsLines(file);
   await service.sendLines(lines[0]?.includes('"type":"process"') ? lines : [process, ...lines]);
 }

@@ -25,12 +25,22 @@ test("100,000 queries scroll, each once, with only those in sight in the page", 
   expect(Number(await table.getAttribute("aria-rowcount"))).toBe(QUERIES + 1);
   await table.getByRole("link").nth(1).focus();
   // The end of what is loaded brings the next page, so the end moves on until all is there.
-  await expect.poll(async () => {
-    await page.keyboard.press("End");
-    return page.locator("[data-at]").last().getAttribute("data-at");
-  }, { timeout: 120_000, interval: 50 }).toBe(String(QUERIES - 1));
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press("End");
+        return page.locator("[data-at]").last().getAttribute("data-at");
+      },
+      { timeout: 120_000, interval: 50 },
+    )
+    .toBe(String(QUERIES - 1));
   expect(await page.locator("[data-at]").count()).toBeLessThan(80);
-  expect(await page.evaluate((at) => document.activeElement?.closest("[data-at]")?.getAttribute("data-at") === String(at), QUERIES - 1)).toBe(true);
+  expect(
+    await page.evaluate(
+      (at) => document.activeElement?.closest("[data-at]")?.getAttribute("data-at") === String(at),
+      QUERIES - 1,
+    ),
+  ).toBe(true);
   await page.keyboard.press("Home");
   await page.locator('[data-at="0"]').waitFor();
   expect(problems).toEqual([]);

@@ -30,14 +30,18 @@ async function open(label: string, search = ""): Promise<void> {
   const shots = process.env["SCREENSHOTS"];
   if (shots === undefined) return;
   await page.getByRole("region", { name: "Findings" }).waitFor();
-  await page.screenshot({ path: `${shots}/run-${label.replace("/", "-")}${search.replace(/\W+/g, "-")}.png`, fullPage: true });
+  await page.screenshot({
+    path: `${shots}/run-${label.replace("/", "-")}${search.replace(/\W+/g, "-")}.png`,
+    fullPage: true,
+  });
 }
 
 const text = async (): Promise<string> => (await page.getByRole("main").innerText()).replaceAll("\u00a0", " ");
 
 test("time of user code is in no counter: nothing waits, and nothing is said to be saved", async () => {
   await open("ux/slow-udf");
-  const line = "Finished in 1.69 s. 1.68 s of 1.69 s are in no counter; Select #2 runs Python code and is the likely place.";
+  const line =
+    "Finished in 1.69 s. 1.68 s of 1.69 s are in no counter; Select #2 runs Python code and is the likely place.";
   await page.getByRole("heading", { level: 1, name: line }).waitFor();
   await page.getByRole("region", { name: "Findings" }).getByText("1.68 s of 1.69 s in no counter").waitFor();
   expect(await text()).not.toMatch(/wait(s|ed)|saves at most/i);
@@ -47,16 +51,22 @@ test("time of user code is in no counter: nothing waits, and nothing is said to 
 
 test("an error stands in a block of its own", async () => {
   await open("ux/interrupted-udf");
-  await page.getByRole("heading", { level: 1, name: /^Failed after 2\.22 s\. 2\.2 s of 2\.22 s are in no counter/ }).waitFor();
+  await page
+    .getByRole("heading", { level: 1, name: /^Cancelled after 2\.22 s\. 2\.2 s of 2\.22 s are in no counter/ })
+    .waitFor();
   await page.getByText("python: KeyboardInterrupt:").first().waitFor();
 });
 
 test("DataFusion's counters are read: rows of edges, bytes of scans, figures of the first line", async () => {
   await open("tpch/q03");
-  const edges = await page.locator("path.edge title").evaluateAll((titles) => titles.map((title) => title.textContent ?? ""));
+  const edges = await page
+    .locator("path.edge title")
+    .evaluateAll((titles) => titles.map((title) => title.textContent ?? ""));
   expect(edges.length).toBeGreaterThan(3);
   expect(edges.filter((title) => !/^[\d.]+( [kM])? rows$/.test(title))).toEqual([]);
-  expect(await page.getByRole("heading", { level: 1 }).innerText()).toMatch(/% of the CPU is in \w+ #\d+, which (took in|gave out|read|puts out) [\d.]+/);
+  expect(await page.getByRole("heading", { level: 1 }).innerText()).toMatch(
+    /% of the CPU is in \w+ #\d+, which (took in|gave out|read|puts out) [\d.]+/,
+  );
   expect(await text()).toMatch(/Read\n[\d.]+ (KiB|MiB)\nfrom 3 scans/);
 });
 
@@ -64,7 +74,9 @@ test("DataFusion's table has rows in and out of every node", async () => {
   await open("tpch/q03", "?view=table");
   const rows = page.getByRole("treegrid").locator("tbody tr");
   await rows.first().waitFor();
-  const cells = await rows.evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent?.trim() ?? "")));
+  const cells = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent?.trim() ?? "")),
+  );
   for (const [name, , , taken, given] of cells) {
     expect(given, name).toMatch(/^\d/);
     if (!/DataSource/.test(name ?? "")) expect(taken, name).toMatch(/^\d/);
@@ -74,7 +86,8 @@ test("DataFusion's table has rows in and out of every node", async () => {
 test("a frame in memory is read from memory, and a sink gives nothing on", async () => {
   await open("ux/slow-udf", "?view=table");
   expect(await text()).toMatch(/Read\nin memory\n1 frame/);
-  const cells = (name: string): Promise<string[]> => page.getByRole("row", { name }).getByRole("gridcell").allInnerTexts();
+  const cells = (name: string): Promise<string[]> =>
+    page.getByRole("row", { name }).getByRole("gridcell").allInnerTexts();
   await page.getByRole("row", { name: /InMemorySink/ }).waitFor();
   expect((await cells("InMemorySink")).slice(3)).toEqual(["4 M", "–"]);
   expect((await cells("InMemorySource")).slice(3)).toEqual(["–", "4 M"]);
@@ -83,7 +96,9 @@ test("a frame in memory is read from memory, and a sink gives nothing on", async
 test("bars begin at one place, counters have one height, and the picture's text is at least 12 pixels", async () => {
   await open("join/three-way", "?view=table&node=4294967297");
   await page.getByRole("treegrid").waitFor();
-  const starts = await page.locator("[role=treegrid] .track").evaluateAll((bars) => bars.map((bar) => Math.round(bar.getBoundingClientRect().left)));
+  const starts = await page
+    .locator("[role=treegrid] .meter")
+    .evaluateAll((bars) => bars.map((bar) => Math.round(bar.getBoundingClientRect().left)));
   expect(new Set(starts).size).toBe(1);
   const rows = page.locator("aside table tr");
   await rows.first().waitFor();
@@ -91,16 +106,20 @@ test("bars begin at one place, counters have one height, and the picture's text 
   expect(new Set(heights).size).toBe(1);
   await page.getByRole("button", { name: "Picture" }).click();
   await page.locator("[data-box] text").first().waitFor();
-  const sizes = await page.locator("[data-box] text").evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).fontSize)));
+  const sizes = await page
+    .locator("[data-box] text")
+    .evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).fontSize)));
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(12);
 });
 
 test("while it runs, Now says whose work is in no counter", async () => {
   const lines = insightsLines("udf").filter((line) => /"type":"(process|query\.(started|progress))"/.test(line));
-  const running = lines.slice(0, 3).map((line) => line
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}/g, "01a206b1-0000-7000-8000-00000000000f")
-    .replaceAll(/"id":"[0-9a-f-]{36}"/g, '"id":"7d111514-0000-4000-8000-000000000001"')
-    .replace(/"started_unix_ns":\d+,"wall/, `"started_unix_ns":${Date.now()}000000,"wall`));
+  const running = lines.slice(0, 3).map((line) =>
+    line
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}/g, "01a206b1-0000-7000-8000-00000000000f")
+      .replaceAll(/"id":"[0-9a-f-]{36}"/g, '"id":"7d111514-0000-4000-8000-000000000001"')
+      .replace(/"started_unix_ns":\d+,"wall/, `"started_unix_ns":${Date.now()}000000,"wall`),
+  );
   await service.sendLines(running);
   ({ page } = await openPage(browser, `${service.url}/now`));
   await page.getByText("Select #2 runs Python code, whose work is in no counter").waitFor();

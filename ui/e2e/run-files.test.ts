@@ -36,11 +36,15 @@ test("a file is opened without being stored", async () => {
 test("a file is opened where it is dropped, on any page", async () => {
   const { page } = await open(browser, service.url);
   await page.getByRole("heading").first().waitFor();
-  await page.evaluate((bytes) => {
-    const files = new DataTransfer();
-    files.items.add(new File([new Uint8Array(bytes)], "mine.jsonl.gz"));
-    for (const type of ["dragover", "drop"]) window.dispatchEvent(new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true }));
-  }, [...readFileSync(RECORDING)]);
+  await page.evaluate(
+    (bytes) => {
+      const files = new DataTransfer();
+      files.items.add(new File([new Uint8Array(bytes)], "mine.jsonl.gz"));
+      for (const type of ["dragover", "drop"])
+        window.dispatchEvent(new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true }));
+    },
+    [...readFileSync(RECORDING)],
+  );
   await page.getByRole("heading", { name: /^Finished in 1\.87 s/ }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/open");
   await page.context().close();
@@ -52,19 +56,41 @@ function profile(): object {
 }
 
 const BROKEN: [string, () => Buffer, RegExp][] = [
-  ["notes.txt", () => Buffer.from("hello"), /notes\.txt cannot be shown: it holds no query that this page knows .*; line 1: /],
+  [
+    "notes.txt",
+    () => Buffer.from("hello"),
+    /notes\.txt cannot be shown: it holds no run that this page knows .*; line 1: /,
+  ],
   ["empty.jsonl", () => Buffer.alloc(0), /it is empty/],
-  ["later.json", () => Buffer.from(JSON.stringify({ ...profile(), schema: "polars-telemetry/profile@2" })), /it is polars-telemetry\/profile@2, and this page knows events@1 and profile@1/],
-  ["cut.jsonl", () => Buffer.from(captureLines("unique/redundant").join("\n").slice(0, -2000)), /1 line could not be read; shown is the rest/],
-  ["cut.jsonl.gz", () => gzipSync(captureLines("unique/redundant").join("\n")).subarray(0, -500), /its compressed part is cut off or broken: shown is what comes before/],
-  ["torn.jsonl.gz", () => readFileSync(RECORDING).subarray(0, 200), /its compressed part is cut off or broken, and holds no query before that/],
+  [
+    "later.json",
+    () => Buffer.from(JSON.stringify({ ...profile(), schema: "polars-telemetry/profile@2" })),
+    /it is polars-telemetry\/profile@2, and this page knows events@1 and profile@1/,
+  ],
+  [
+    "cut.jsonl",
+    () => Buffer.from(captureLines("unique/redundant").join("\n").slice(0, -2000)),
+    /1 line could not be read; shown is the rest/,
+  ],
+  [
+    "cut.jsonl.gz",
+    () => gzipSync(captureLines("unique/redundant").join("\n")).subarray(0, -500),
+    /its compressed part is cut off or broken: shown is what comes before/,
+  ],
+  [
+    "torn.jsonl.gz",
+    () => readFileSync(RECORDING).subarray(0, 200),
+    /its compressed part is cut off or broken, and holds no run before that/,
+  ],
 ];
 
 test.each(BROKEN)("%s says what is wrong with it", async (name, content, says) => {
   const looked = await open(browser, service.url);
   const { page } = looked;
   await page.getByRole("link", { name: "Open a file" }).click();
-  await page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: content() });
+  await page
+    .getByLabel("Choose a file")
+    .setInputFiles({ name, mimeType: "application/octet-stream", buffer: content() });
   await page.getByText(says).waitFor();
   await expectGood(looked);
   await page.context().close();
@@ -72,9 +98,28 @@ test.each(BROKEN)("%s says what is wrong with it", async (name, content, says) =
 
 test("a profile document is opened, and what is shown is not stored", async () => {
   const { page } = await open(browser, `${service.url}/open`);
-  await page.getByLabel("Choose a file").setInputFiles({ name: "mine.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(profile(), null, 1)) });
+  await page
+    .getByLabel("Choose a file")
+    .setInputFiles({
+      name: "mine.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify(profile(), null, 1)),
+    });
   await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
   await page.getByText("No sample of it was sent: one span is all there is.").waitFor();
+  await page.context().close();
+});
+
+test("a file of profiles is opened, and each of its queries can be chosen", async () => {
+  const { page } = await open(browser, `${service.url}/open`);
+  const other = { ...profile(), query_id: "01a1faa8-1bd9-77b2-97ab-860dd7026599", label: "another", wall_ms: 61_000 };
+  const lines = [profile(), other].map((each) => JSON.stringify(each)).join("\n");
+  await page
+    .getByLabel("Choose a file")
+    .setInputFiles({ name: "profiles.jsonl.gz", mimeType: "application/gzip", buffer: gzipSync(lines) });
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await page.getByLabel("2 runs").selectOption({ label: "another, 61 s" });
+  await page.getByRole("heading", { name: /^Finished in 61 s/ }).waitFor();
   await page.context().close();
 });
 
@@ -85,7 +130,10 @@ test("a shared run opens without a network, replays, and holds nothing that was 
   const dialog = page.getByRole("dialog", { name: "Share this run as a file" });
   await dialog.getByText("What leaves").waitFor();
   expect(await dialog.innerText()).not.toMatch(secret);
-  const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Save the file" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    dialog.getByRole("button", { name: "Save the file" }).click(),
+  ]);
   const file = join(service.data, "shared.html");
   await download.saveAs(file);
   await page.context().close();

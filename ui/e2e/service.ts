@@ -13,6 +13,9 @@ const BENCH = process.env["QUERYSCOPE_BENCH"] ?? join(TARGET, "queryscope-bench"
 const ROOT = resolve(import.meta.dirname, "../..");
 const TOKEN = "qs_of_the_browser_tests";
 
+/** Evaluating two weeks of history takes that long at most, in a debug build on a busy machine. */
+const EVALUATED_MS = 300_000;
+
 const run = promisify(execFile);
 
 export class Service {
@@ -28,7 +31,9 @@ export class Service {
   static async start(earlier?: Service): Promise<Service> {
     const data = earlier?.data ?? mkdtempSync(join(tmpdir(), "queryscope-ui-"));
     const bind = earlier === undefined ? "127.0.0.1:0" : new URL(earlier.url).host;
-    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const url = await new Promise<string>((found, failed) => {
       createInterface({ input: child.stdout }).on("line", (line) => {
         const address = /dashboard\s+(http:\/\/\S+)/.exec(line)?.[1];
@@ -43,11 +48,28 @@ export class Service {
   /** Two weeks of history, without live queries. */
   async fillWithDemo(): Promise<void> {
     await run(BINARY, ["demo", "--history-only", "--url", this.url, "--token", TOKEN]);
+    await this.changed(["billing/invoice-totals", "orders/daily-revenue", "orders/dedupe-customers"]);
+  }
+
+  /** Waits until ended runs have been evaluated: until each of these queries has an open change. */
+  async changed(labels: readonly string[]): Promise<void> {
+    const missing = new Set(labels);
+    for (let waited = 0; waited < EVALUATED_MS; waited += 500) {
+      const answer = await fetch(`${this.url}/api/changes?state=open`);
+      const { changes } = (await answer.json()) as { changes: { label: string }[] };
+      for (const { label } of changes) missing.delete(label);
+      if (missing.size === 0) return;
+      await new Promise((then) => setTimeout(then, 500));
+    }
+    throw new Error(`no change of ${[...missing].join(", ")} after ${EVALUATED_MS / 1000} s`);
   }
 
   /** So many queries of 2,000 labels. */
   async fillWithMany(count: number): Promise<void> {
-    await run(BENCH, ["fill", "--url", this.url, "--token", TOKEN, "--seed", "7", "--count", String(count)], { cwd: ROOT, maxBuffer: 1 << 26 });
+    await run(BENCH, ["fill", "--url", this.url, "--token", TOKEN, "--seed", "7", "--count", String(count)], {
+      cwd: ROOT,
+      maxBuffer: 1 << 26,
+    });
   }
 
   /** Sends events, one line each. */
@@ -58,7 +80,11 @@ export class Service {
   /** Sends lines as they are. */
   async sendLines(lines: readonly string[]): Promise<void> {
     const body = lines.map((line) => `${line}\n`).join("");
-    const response = await fetch(`${this.url}/v1/events`, { method: "POST", headers: { authorization: `Bearer ${TOKEN}` }, body });
+    const response = await fetch(`${this.url}/v1/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body,
+    });
     if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
   }
 

@@ -74,7 +74,7 @@ const PAGES: [path: string, shows: string | RegExp, most: number][] = [
   ["/queries?view=days", "Median of the day", 0.1],
   ["/queries?view=places", "Environments", 0.1],
   ["/queries?q=zzzz&service=billing", "Nothing matches all filters.", 0.1],
-  [LABEL, "Compare the two, node by node", 0.1],
+  [LABEL, /^Compare a typical run since/, 0.1],
   ["/labels/billing%2Finvoice-totals", "Plans", 0.1],
   ["/open", "Open a recording or a profile", 0.1],
 ];
@@ -120,7 +120,7 @@ async function running(): Promise<string> {
 }
 
 const RUNS: [what: string, path: () => Promise<string>, shows: string | RegExp][] = [
-  ["of a slower plan", () => newest("label=orders%2Fdaily-revenue&status=finished"), "Compare with it"],
+  ["of a slower plan", () => newest("label=orders%2Fdaily-revenue&status=finished"), "Compare with before"],
   ["that failed", () => newest("status=failed"), /^Failed after/],
   ["that runs", running, /^Running for/],
 ];
@@ -135,7 +135,10 @@ test.each(RUNS.flatMap((run) => ([1440, 390] as Width[]).map((width) => [...run,
   },
 );
 
-test.each([["/now", 0.1], ["/", 0.02]] as const)("%s stays where it is when four queries start", async (path, most) => {
+test.each([
+  ["/now", 0.1],
+  ["/", 0.02],
+] as const)("%s stays where it is when four queries start", async (path, most) => {
   for (const width of [1440, 390] as Width[]) {
     const page = await watched(path, width, /Ended last|Where the time went/);
     for (const at of [1, 2, 3, 4]) await service.send(...started({ label: `steady/${at}` }));

@@ -12,14 +12,19 @@ const NULL = ts.factory.createLiteralTypeNode(ts.factory.createNull());
 /** Names the unit a field's name ends with. `days` of an overview are points in time, too. */
 function unitOf(schema, { path }) {
   // utoipa writes a default beside an enum as one more type that it has to be.
-  if (schema.type === "object" && "default" in schema) return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
+  if (schema.type === "object" && "default" in schema)
+    return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
   const types = [schema.type].flat();
   if (!types.includes("integer") && !types.includes("number")) return undefined;
   const name = path?.split("/").findLast((part) => part !== "items") ?? "";
-  const unit = path?.includes("/Overview/") && name === "days" ? "UnixNs"
-    : name.endsWith("_unix_ns") || (path?.includes("/parameters/") && /^(since|until)$/.test(name)) ? "UnixNs"
-    : name.endsWith("_ms") ? "Milliseconds"
-    : undefined;
+  const unit =
+    path?.includes("/Overview/") && name === "days"
+      ? "UnixNs"
+      : name.endsWith("_unix_ns") || (path?.includes("/parameters/") && /^(since|until)$/.test(name))
+        ? "UnixNs"
+        : name.endsWith("_ms")
+          ? "Milliseconds"
+          : undefined;
   if (unit === undefined) return undefined;
   return types.includes("null") ? ts.factory.createUnionTypeNode([reference(unit), NULL]) : reference(unit);
 }

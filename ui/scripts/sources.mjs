@@ -3,7 +3,16 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const WATCHED = ["index.html", "package-lock.json", "package.json", "public", "src", "svelte.config.js", "tsconfig.json", "vite.config.ts"];
+const WATCHED = [
+  "index.html",
+  "package-lock.json",
+  "package.json",
+  "public",
+  "src",
+  "svelte.config.js",
+  "tsconfig.json",
+  "vite.config.ts",
+];
 
 function filesOf(root, path) {
   if (!statSync(join(root, path)).isDirectory()) return [path];

@@ -1,32 +1,83 @@
 import { describe, expect, test } from "vitest";
 import {
-  elapsedMs, epochMs, exactTime, formatAgo, formatBytes, formatCount, formatDuration, formatRatio, formatShare,
-  formatThreads, formatTime, heatOf, unbroken } from "./units";
+  elapsedMs,
+  epochMs,
+  exactTime,
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatRatio,
+  formatShare,
+  formatThreads,
+  formatTime,
+  heatOf,
+  unbroken,
+} from "./units";
 
 test.each([
-  [null, "–"], [0, "0 ms"], [0.0004, "<1 µs"], [0.42, "420 µs"], [0.99951, "1 ms"], [41.26, "41.3 ms"], [309.4, "309 ms"],
-  [999.6, "1 s"], [1603.4, "1.6 s"], [94_000, "94 s"], [119_499, "119 s"], [120_000, "2 min"],
-  [281_384, "4 min 41 s"], [694_937, "11.6 min"], [3_600_000, "1 h"], [7_500_000, "2 h 05 min"],
-  [44_280_000, "12.3 h"], [180_000_000, "2.08 d"], [-1500, "-1.5 s"],
+  [null, "–"],
+  [0, "0 ms"],
+  [0.0004, "<1 µs"],
+  [0.42, "420 µs"],
+  [0.99951, "1 ms"],
+  [41.26, "41.3 ms"],
+  [309.4, "309 ms"],
+  [999.6, "1 s"],
+  [1603.4, "1.6 s"],
+  [94_000, "94 s"],
+  [119_499, "119 s"],
+  [120_000, "2 min"],
+  [281_384, "4 min 41 s"],
+  [694_937, "11.6 min"],
+  [3_600_000, "1 h"],
+  [7_500_000, "2 h 05 min"],
+  [44_280_000, "12.3 h"],
+  [180_000_000, "2.08 d"],
+  [-1500, "-1.5 s"],
 ])("%d ms is said as %s", (ms, said) => expect(formatDuration(ms)).toBe(said));
 
 test.each([
-  [undefined, "–"], [0, "0"], [999, "999"], [999.6, "1 k"], [8059, "8.06 k"], [1_234_567, "1.23 M"], [9_007_199_254_740_993n, "9.01 P"],
+  [undefined, "–"],
+  [0, "0"],
+  [999, "999"],
+  [999.6, "1 k"],
+  [8059, "8.06 k"],
+  [1_234_567, "1.23 M"],
+  [9_007_199_254_740_993n, "9.01 P"],
 ])("%s rows are said as %s", (rows, said) => expect(formatCount(rows)).toBe(said));
 
-test.each([[0, "0 B"], [999, "999 B"], [1000, "0.977 KiB"], [1024, "1 KiB"], [1_572_864, "1.5 MiB"], [5 * 1024 ** 4, "5 TiB"]])(
-  "%d bytes are said as %s", (bytes, said) => expect(formatBytes(bytes)).toBe(said),
-);
+test.each([
+  [0, "0 B"],
+  [999, "999 B"],
+  [1000, "0.977 KiB"],
+  [1024, "1 KiB"],
+  [1_572_864, "1.5 MiB"],
+  [5 * 1024 ** 4, "5 TiB"],
+])("%d bytes are said as %s", (bytes, said) => expect(formatBytes(bytes)).toBe(said));
 
-test.each([[0, "0 %"], [0.0004, "<0.1 %"], [0.003, "0.3 %"], [0.0417, "4.2 %"], [0.0996, "10 %"], [0.713, "71 %"], [1, "100 %"]])(
-  "a share of %d is said as %s", (share, said) => expect(formatShare(share)).toBe(said),
-);
+test.each([
+  [0, "0 %"],
+  [0.0004, "<0.1 %"],
+  [0.003, "0.3 %"],
+  [0.0417, "4.2 %"],
+  [0.0996, "10 %"],
+  [0.713, "71 %"],
+  [1, "100 %"],
+])("a share of %d is said as %s", (share, said) => expect(formatShare(share)).toBe(said));
 
-test.each([[0.4989, "0.5x"], [0.04, "0.04x"], [1.983, "2.0x"], [9.96, "10x"], [40.2, "40x"], [1234, "1.23 kx"], [Infinity, "–"]])(
-  "a ratio of %d is said as %s", (ratio, said) => expect(formatRatio(ratio)).toBe(said),
-);
+test.each([
+  [0.4989, "0.5x"],
+  [0.04, "0.04x"],
+  [1.983, "2.0x"],
+  [9.96, "10x"],
+  [40.2, "40x"],
+  [1234, "1.23 kx"],
+  [Infinity, "–"],
+])("a ratio of %d is said as %s", (ratio, said) => expect(formatRatio(ratio)).toBe(said));
 
-test("threads have one digit after the point", () => expect([0, 0.27, 11.24, 128.4].map(formatThreads)).toEqual(["0.0", "0.3", "11.2", "128"]));
+test("threads have one digit after the point", () =>
+  expect([0, 0.27, 11.24, 128.4].map(formatThreads)).toEqual(["0.0", "0.3", "11.2", "128"]));
 
 test("heat has fixed steps, so that two queries compare", () =>
   expect([null, 0.009, 0.01, 0.05, 0.15, 0.29, 0.3, 1].map(heatOf)).toEqual([0, 0, 1, 2, 3, 3, 4, 4]));
@@ -54,8 +105,16 @@ describe("times", () => {
   });
 
   test("ages", () =>
-    expect([0, 14_000, 180_000, 18_000_000, 777_600_000].map(formatAgo)).toEqual(["just now", "14 s ago", "3 min ago", "5 h ago", "9 d ago"]));
+    expect([0, 14_000, 180_000, 18_000_000, 777_600_000].map(formatAgo)).toEqual([
+      "just now",
+      "14 s ago",
+      "3 min ago",
+      "5 h ago",
+      "9 d ago",
+    ]));
 });
 
 test("a number and its unit stay on one line", () =>
-  expect(unbroken("2 queries: 85.3 s in 24 runs, 71 %, 4 min 05 s, 3 MiB, 2 threads")).toBe("2 queries: 85.3\u00a0s in 24 runs, 71\u00a0%, 4\u00a0min 05\u00a0s, 3\u00a0MiB, 2 threads"));
+  expect(unbroken("2 queries: 85.3 s in 24 runs, 71 %, 4 min 05 s, 3 MiB, 2 threads")).toBe(
+    "2 queries: 85.3\u00a0s in 24 runs, 71\u00a0%, 4\u00a0min 05\u00a0s, 3\u00a0MiB, 2 threads",
+  ));

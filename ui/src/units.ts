@@ -96,12 +96,18 @@ export function formatShare(share: Maybe<number>): string {
 export function formatRatio(ratio: Maybe<number>): string {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return UNKNOWN;
   if (ratio >= 999.5) return `${formatCount(ratio)}x`;
-  return ratio < 9.95 ? `${ratio < 0.095 ? short(ratio, 1) : ratio.toFixed(1)}x` : `${short(ratio, ratio < 99.5 ? 2 : 3)}x`;
+  return ratio < 9.95
+    ? `${ratio < 0.095 ? short(ratio, 1) : ratio.toFixed(1)}x`
+    : `${short(ratio, ratio < 99.5 ? 2 : 3)}x`;
 }
 
 /** Busy threads: 0.3, 11.2. */
 export function formatThreads(threads: Maybe<number>): string {
-  return threads === null || threads === undefined ? UNKNOWN : threads < 99.95 ? threads.toFixed(1) : String(Math.round(threads));
+  return threads === null || threads === undefined
+    ? UNKNOWN
+    : threads < 99.95
+      ? threads.toFixed(1)
+      : String(Math.round(threads));
 }
 
 /** The heat of a share of the query's time, in fixed steps: <1, 1-5, 5-15, 15-30, >30 %. */
@@ -125,16 +131,15 @@ export function elapsedMs(from: UnixNs, to: UnixNs): Milliseconds {
 }
 
 function parts(ms: number, zone: Zone): Record<"year" | "month" | "day" | "hour" | "minute" | "second", number> {
-  const date = new Date(ms);
-  return zone === "utc"
-    ? {
-        year: date.getUTCFullYear(), month: date.getUTCMonth(), day: date.getUTCDate(),
-        hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds(),
-      }
-    : {
-        year: date.getFullYear(), month: date.getMonth(), day: date.getDate(),
-        hour: date.getHours(), minute: date.getMinutes(), second: date.getSeconds(),
-      };
+  const date = new Date(ms + utcOffset(ms, zone) * MINUTE);
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth(),
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+  };
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -21,7 +21,8 @@ export type JsonPath = {
 }[keyof paths];
 type Operation<P extends JsonPath> = paths[P] extends { get: infer O } ? O : never;
 export type Answer<P extends JsonPath> = Operation<P> extends { responses: infer R } ? Json<R> : never;
-export type Query<P extends JsonPath> = Operation<P> extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
+export type Query<P extends JsonPath> =
+  Operation<P> extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
 type PathParameters<P extends JsonPath> = Operation<P> extends { parameters: { path: infer V } } ? V : never;
 
 export interface Ask<P extends JsonPath> {
@@ -48,7 +49,9 @@ export class ApiError extends Error {
 
 /** The address of an answer. Parameters that are undefined are left out; an empty one asks for "without". */
 export function address(path: string, values: object = {}, query: object = {}): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((values as Record<string, unknown>)[name])));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((values as Record<string, unknown>)[name])),
+  );
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return search === "" ? filled : `${filled}?${search}`;
@@ -72,7 +75,9 @@ export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Pr
     text = await response.text();
   } catch (error) {
     if (ask.signal?.aborted === true) throw error;
-    const reason = limit.aborted ? `the service did not answer within ${ANSWER_MS / 1000} s` : "the service does not answer";
+    const reason = limit.aborted
+      ? `the service did not answer within ${ANSWER_MS / 1000} s`
+      : "the service does not answer";
     throw new ApiError(0, reason);
   }
   if (!response.ok) throw new ApiError(response.status, errorText(text) ?? `the service answered ${response.status}`);

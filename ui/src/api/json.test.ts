@@ -15,12 +15,15 @@ test("a time is a bigint whatever its size, and null where it is not known", () 
 });
 
 test("what a double holds is a number", () => {
-  const text = '{"a":9007199254740991,"b":1795206683609778763.5,"c":1e300,"d":-0,"e":12345678901234567e2,"f":0.2925150077372483,"g":-0.12345678901234567e-5}';
+  const text =
+    '{"a":9007199254740991,"b":1795206683609778763.5,"c":1e300,"d":-0,"e":12345678901234567e2,' +
+    '"f":0.2925150077372483,"g":-0.12345678901234567e-5}';
   expect(parseExact(text)).toEqual(JSON.parse(text));
 });
 
 test("text is text, also when it looks like a number", () => {
-  const text = '{"failed":"at 1795206683609778763 \\"started_unix_ns\\": 1795206683609778763","1795206683609778763":"\\\\"}';
+  const text =
+    '{"failed":"at 1795206683609778763 \\"started_unix_ns\\": 1795206683609778763","1795206683609778763":"\\\\"}';
   expect(parseExact(text)).toEqual(JSON.parse(text));
 });
 

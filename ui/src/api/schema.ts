@@ -1,6 +1,49 @@
 // Written by `npm run types` from schemas/openapi.json.
 import type { Milliseconds, UnixNs } from "../units";
 export interface paths {
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what changed in queries: since when, why, and what it costs.
+         * @description Each run that ended is compared with the runs of its project, service and label before it, within seconds of its
+         *     end. A change is stored once, and moves on as runs arrive: its figures grow, and it is over when runs are again as
+         *     they were before. `slower` and `failing` changes are regressions; `data_grew` is none.
+         *
+         *     The filters `environment` and `host` keep changes of the runs of that environment or of that host alone; a change of
+         *     the runs of all hosts has no host. A page that is not the last names the next in `next` and in the `Link` header.
+         *     Costs grow while pages are read: a change may be on two pages or on none.
+         */
+        get: operations["changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One change. */
+        get: operations["change"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -11,9 +54,10 @@ export interface paths {
         /**
          * Compares two runs.
          * @description Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
-         *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, the run is compared with the usual one: of
-         *     the up to 100 finished runs of its plan, label and service that began before it, else of those of its label and
-         *     service, the one whose wall time is nearest their median.
+         *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, a run since the open change of its
+         *     query, where there is one, is compared with a typical run from before the change. Any other run is compared
+         *     with the usual one: of the up to 100 finished runs of its plan, label and service that began before it, else of
+         *     those of its label and service, the one whose wall time is nearest their median.
          */
         get: operations["compare"];
         put?: never;
@@ -32,7 +76,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts queries by service, environment, host and status.
+         * Counts queries by service, environment, host, version of the engine and status.
          * @description Each field is counted under the filters on the others, the most frequent value first. A value that occurs
          *     under the filters on project, label and time is listed also when it has no queries under the rest.
          */
@@ -66,6 +110,133 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/issues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what changed for the worse in queries and needs somebody, with a state that people and the service move.
+         * @description There is one issue for each project, service, label and kind. It opens when the service has confirmed a change and
+         *     enough time is at stake, and is resolved by a person, or by the service once the change is over and five more runs
+         *     confirm it. A resolved issue that comes back is the same issue, `regressed`.
+         *
+         *     A page that is not the last names the next in `next` and in the `Link` header. Figures move while pages are read: an
+         *     issue may be on two pages or on none.
+         */
+        get: operations["issues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One issue, with the change it is about, its transitions and its notes. */
+        get: operations["issue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that somebody knows of an issue. */
+        post: operations["acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keeps an issue quiet until a time, until it is so many times worse, or until another version runs. */
+        post: operations["mute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Adds a note to an issue. */
+        post: operations["note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes back an acknowledgement, a mute or a resolution. */
+        post: operations["reopen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that an issue is over. It comes back, `regressed`, with a later change, or with five more bad runs. */
+        post: operations["resolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/live": {
         parameters: {
             query?: never;
@@ -78,8 +249,10 @@ export interface paths {
          * @description A stream of server-sent events: first `snapshot` (a `LiveSnapshot`: the running queries and their latest
          *     samples), then `query` (a `QuerySummary`) when a query starts, ends, runs again or shows something new, and
          *     `pulse` (a `Pulse`) with each new sample. A `pulse` carries the new values of `threads` alone: append them to
-         *     those of the snapshot and keep the last 120. `omitted` (`{"queries": n}`) says that n queries that ended
-         *     before they were seen running were not told of, because there are too many; the list has them.
+         *     those of the snapshot and keep the last 120. `change` (a `Change`) comes when a change
+         *     of a query is found or moves on, and `issue` (an `Issue`) when an issue makes a transition. `omitted`
+         *     (`{"queries": n}`) says that n queries that ended before they were seen running were not told of, because there are
+         *     too many; the list has them.
          *
          *     A comment comes every 15 s. Every message has an `id`; with the last one as `Last-Event-ID` the stream goes on
          *     behind it, or begins with a `snapshot` when that is too long ago. A reader that does not keep up is cut off.
@@ -212,7 +385,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says how long a running query may still take, by the earlier runs of its plan, label and service. */
+        /**
+         * Says how long a running query may still take, by the earlier runs of its label and service: those since the open
+         *     change of the query, where there is one, of the same plan where enough are, and scaled by the rows it has read
+         *     beyond theirs. Where none of them was evaluated yet, the wall times of the earlier runs of its plan say it.
+         * @description What is usual is told by runs from before the open change.
+         */
         get: operations["progress"];
         put?: never;
         post?: never;
@@ -339,7 +517,7 @@ export interface components {
          * @description What a part of a difference is put down to.
          * @enum {string}
          */
-        AccountCause: "plan_change" | "more_rows" | "slower_per_row" | "less_parallelism" | "waiting" | "planning" | "unexplained";
+        AccountCause: "plan_change" | "more_rows" | "slower_per_row" | "less_parallelism" | "waiting" | "planning" | "user_code" | "unexplained";
         /** @description A part of a difference. */
         AccountPart: {
             /** @description What it is put down to. */
@@ -365,6 +543,202 @@ export interface components {
              */
             threads: number;
         };
+        /** @description A figure on both sides: medians, unless the name says otherwise. */
+        CauseEvidence: {
+            /**
+             * Format: double
+             * @description After.
+             */
+            after?: number | null;
+            /**
+             * Format: double
+             * @description Before.
+             */
+            before?: number | null;
+            /** @description What it is. */
+            name: string;
+            /** @description Its unit. */
+            unit: string;
+        };
+        /**
+         * @description What caused a part of a difference.
+         * @enum {string}
+         */
+        CauseKind: "more_rows" | "plan_change" | "slower_per_row" | "fewer_threads" | "starved_cpu" | "waiting" | "spilling" | "skew" | "user_code" | "planning" | "host" | "engine_version" | "program_version" | "contention" | "failures" | "unexplained";
+        /** @description A change of a query. */
+        Change: {
+            /** @description Runs after. */
+            after: components["schemas"]["ChangeSide"];
+            /** @description Runs before. */
+            before: components["schemas"]["ChangeSide"];
+            /** @description Causes, the largest share first. */
+            causes: components["schemas"]["ChangeCause"][];
+            /**
+             * Format: int64
+             * @description When the service was sure.
+             */
+            confirmed_unix_ns?: UnixNs | null;
+            /** @description What it cost. */
+            cost: components["schemas"]["ChangeCost"];
+            /** @description The environment whose runs changed. */
+            environment?: string | null;
+            /** @description Two typical runs. */
+            examples: components["schemas"]["ChangeExamples"];
+            /**
+             * Format: double
+             * @description After by before: of the medians, or of the rates of failures.
+             */
+            factor?: number | null;
+            /** @description What also changed and did not matter. */
+            harmless: string[];
+            /** @description The host whose runs changed, where those of the others did not. */
+            host?: string | null;
+            /** @description Stable for the life of the change. */
+            id: string;
+            /** @description What changed. */
+            kind: components["schemas"]["ChangeKind"];
+            /** @description The query's label. */
+            label?: string | null;
+            /** @description The query's project; whoever stores the change knows it, the detector does not. */
+            project?: string | null;
+            /**
+             * Format: int64
+             * @description When runs were as before.
+             */
+            recovered_unix_ns?: UnixNs | null;
+            /** @description The query's service. */
+            service?: string | null;
+            /** @description That run. */
+            since_query_id: string;
+            /**
+             * Format: int64
+             * @description Start of the first run after it.
+             */
+            since_unix_ns: UnixNs;
+            /** @description What became of it. */
+            state: components["schemas"]["ChangeState"];
+        };
+        /** @description A cause and its part of a difference. */
+        ChangeCause: {
+            /** @description What it is. */
+            cause: components["schemas"]["CauseKind"];
+            dimension?: components["schemas"]["ChangeDimension"] | null;
+            /** @description The figures it rests on. */
+            evidence: components["schemas"]["CauseEvidence"][];
+            node?: components["schemas"]["ChangeNode"] | null;
+            /** @description It in words. */
+            sentence: string;
+            /**
+             * Format: double
+             * @description Its share of the difference, 0 to 1; those of all causes sum to 1. What happened at a node because of
+             *     another host or version has the share 0: its milliseconds are counted at that dimension.
+             */
+            share: number;
+            /**
+             * Format: double
+             * @description Its part of the difference of the medians, in milliseconds.
+             */
+            wall_ms: Milliseconds;
+        };
+        /** @description What a change has cost so far. */
+        ChangeCost: {
+            /**
+             * Format: double
+             * @description CPU time over the usual, in milliseconds.
+             */
+            extra_cpu_ms: Milliseconds;
+            /**
+             * Format: double
+             * @description Wall time over the usual, in milliseconds.
+             */
+            extra_wall_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Runs since it began.
+             */
+            runs: number;
+            /**
+             * Format: double
+             * @description Wall time over the usual that a day costs, in milliseconds.
+             */
+            wall_ms_a_day: number;
+        };
+        /** @description What runs after a change have that those before have not. */
+        ChangeDimension: {
+            /** @description After. */
+            after?: string | null;
+            /** @description Before. */
+            before?: string | null;
+            /** @description `host`, `engine_version`, `program_version` or `environment`. */
+            name: string;
+        };
+        /** @description Two typical runs. */
+        ChangeExamples: {
+            /** @description Before. */
+            base?: string | null;
+            /** @description After. */
+            run?: string | null;
+        };
+        /**
+         * @description What changed.
+         * @enum {string}
+         */
+        ChangeKind: "slower" | "faster" | "failing" | "data_grew";
+        /** @description A node of the plan. */
+        ChangeNode: {
+            /**
+             * Format: int64
+             * @description Its id in the profile of the example run.
+             */
+            id: number;
+            /** @description The engine's name for what it is. */
+            kind: string;
+        };
+        /** @description Changes of queries. */
+        Changes: {
+            /** @description Those with the most wall time a day at stake first. */
+            changes: components["schemas"]["Change"][];
+            /** @description The `cursor` of the next page; null where this is the last. */
+            next?: string | null;
+        };
+        /** @description Runs on one side of a change. */
+        ChangeSide: {
+            /**
+             * Format: int64
+             * @description Runs that failed.
+             */
+            failed: number;
+            /**
+             * Format: double
+             * @description Upper bound, in milliseconds.
+             */
+            high_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description Lower bound of the median's interval of 95 %, in milliseconds.
+             */
+            low_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description Median CPU time, in milliseconds.
+             */
+            median_cpu_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description Median wall time of those that finished, in milliseconds.
+             */
+            median_wall_ms?: Milliseconds | null;
+            /**
+             * Format: int64
+             * @description Ended runs, cancelled ones left out.
+             */
+            runs: number;
+        };
+        /**
+         * @description What became of a change.
+         * @enum {string}
+         */
+        ChangeState: "open" | "recovered" | "superseded";
         /** @description Two runs side by side. */
         Comparison: {
             /** @description What the difference in wall time is made of. */
@@ -386,7 +760,7 @@ export interface components {
          * @description How the base of a comparison was chosen.
          * @enum {string}
          */
-        ComparisonBasis: "named" | "plan" | "label";
+        ComparisonBasis: "named" | "plan" | "label" | "before_change";
         /** @description The runs of a local day that lie in the range. */
         Day: {
             /**
@@ -462,6 +836,12 @@ export interface components {
         /**
          * @description How many queries each value of a field has.
          * @example {
+         *       "engine_version": [
+         *         {
+         *           "runs": 40,
+         *           "value": "1.35.2"
+         *         }
+         *       ],
          *       "environment": [
          *         {
          *           "runs": 40,
@@ -497,6 +877,8 @@ export interface components {
          *     }
          */
         Facets: {
+            /** @description Versions of their engines; null where it is not known. */
+            engine_version: components["schemas"]["FacetValue"][];
             /** @description Where they run. */
             environment: components["schemas"]["FacetValue"][];
             /** @description Their machines. */
@@ -569,7 +951,7 @@ export interface components {
             title: string;
         };
         /**
-         * @description Who found something.
+         * @description What made the findings of an answer.
          * @enum {string}
          */
         FindingsSource: "sender" | "service";
@@ -662,15 +1044,222 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /** @description Id of the query. */
             query_id: string;
-            /** @description Who found it. */
+            /** @description What made the findings. */
             source: components["schemas"]["FindingsSource"];
             /** @description State of the query. */
             status: components["schemas"]["Status"];
         };
+        /** @description What changed for the worse in a query: one for each project, service, label and kind. */
+        Issue: {
+            /**
+             * Format: int64
+             * @description Runs as before in a row, of the five that resolve it.
+             */
+            calm_runs: number;
+            /** @description The change it is about, by id: the last one that was open. Retention may have deleted it. */
+            change: string;
+            /** @description The version of the engine of the last run that named one. */
+            engine_version?: string | null;
+            /** @description The environment whose runs changed. */
+            environment?: string | null;
+            /** @description The host whose runs changed, where one host alone changed. */
+            host?: string | null;
+            /** @description Stable for the life of the issue. */
+            id: string;
+            /** @description What it is about. */
+            kind: components["schemas"]["IssueKind"];
+            /** @description The label of the query. */
+            label: string;
+            /**
+             * Format: int64
+             * @description When its last transition was, in Unix nanoseconds.
+             */
+            moved_unix_ns: UnixNs;
+            mute?: components["schemas"]["IssueMute"] | null;
+            /**
+             * Format: int64
+             * @description When it was opened first, in Unix nanoseconds.
+             */
+            opened_unix_ns: UnixNs;
+            /** @description The version of the program of the last run that named one. */
+            program_version?: string | null;
+            /** @description The project of the query. */
+            project: string;
+            /** @description The service of the query. */
+            service?: string | null;
+            /**
+             * Format: double
+             * @description How bad it is: the factor of wall time, or the rate of failures.
+             */
+            severity: number;
+            /** @description Where it stands. */
+            state: components["schemas"]["IssueState"];
+            /**
+             * Format: int64
+             * @description How many transitions it has made.
+             */
+            transitions: number;
+            /**
+             * Format: double
+             * @description Wall time at stake a day, in whole milliseconds; of failures that of the results that are missing.
+             */
+            wall_ms_a_day: number;
+        };
+        /** @description The person that does something to an issue. */
+        IssueAct: {
+            /**
+             * @description Your name, up to 200 characters. Nothing checks it.
+             * @default null
+             */
+            by: string | null;
+            /**
+             * @description Why, up to 10,000 characters.
+             * @default null
+             */
+            comment: string | null;
+        };
+        /**
+         * @description The mover of an issue.
+         * @enum {string}
+         */
+        IssueActor: "service" | "person";
+        /** @description An issue and all that happened to it. */
+        IssueDetail: {
+            change?: components["schemas"]["Change"] | null;
+            /** @description The issue. */
+            issue: components["schemas"]["Issue"];
+            /** @description What people wrote to it, the first first. */
+            notes: components["schemas"]["IssueNote"][];
+            /** @description Its moves, the first first. */
+            transitions: components["schemas"]["IssueTransition"][];
+        };
+        /**
+         * @description What an issue is about.
+         * @enum {string}
+         */
+        IssueKind: "slower" | "failing" | "data_grew";
+        /**
+         * @description A mute: what it waits for, and what it is measured by. One of the fields `until_unix_ns`, `times_worse` and
+         *     `until_other` is set.
+         */
+        IssueMute: {
+            /**
+             * Format: double
+             * @description How bad the issue was when it was muted: a factor of wall time, or a rate of failures.
+             */
+            severity?: number | null;
+            /**
+             * Format: double
+             * @description It ends when the issue is so many times worse than `severity`.
+             */
+            times_worse?: number | null;
+            until_other?: components["schemas"]["IssueVersion"] | null;
+            /**
+             * Format: int64
+             * @description It ends at this time, in Unix nanoseconds.
+             */
+            until_unix_ns?: UnixNs | null;
+            /** @description The version when it was muted. */
+            version?: string | null;
+        };
+        /** @description Until when an issue is muted: one of `until_unix_ns`, `times_worse` and `until_other`. */
+        IssueMuteAct: {
+            /**
+             * @description Your name, up to 200 characters. Nothing checks it.
+             * @default null
+             */
+            by: string | null;
+            /**
+             * @description Why, up to 10,000 characters.
+             * @default null
+             */
+            comment: string | null;
+            /**
+             * Format: double
+             * @description Until it is so many times worse than now: more than 1, up to 1,000.
+             * @default null
+             */
+            times_worse: number | null;
+            /** @default null */
+            until_other: components["schemas"]["IssueVersion"] | null;
+            /**
+             * Format: int64
+             * @description Until this time, in Unix nanoseconds; it must be to come.
+             * @default null
+             */
+            until_unix_ns: UnixNs | null;
+        };
+        /** @description What a person wrote to an issue. */
+        IssueNote: {
+            /** @description The name the person gave, if any. */
+            by?: string | null;
+            /** @description The text. */
+            text: string;
+            /**
+             * Format: int64
+             * @description When, in Unix nanoseconds.
+             */
+            unix_ns: number;
+        };
+        /** @description A note to an issue. */
+        IssueNoteAct: {
+            /** @description Your name, up to 200 characters. Nothing checks it. */
+            by?: string | null;
+            /** @description The text, 1 to 10,000 characters, not of white space alone. */
+            text: string;
+        };
+        /** @description Issues of queries. */
+        Issues: {
+            /** @description Those with the most wall time a day at stake first. */
+            issues: components["schemas"]["Issue"][];
+            /** @description The `cursor` of the next page; null where this is the last. */
+            next?: string | null;
+        };
+        /**
+         * @description Where an issue stands.
+         * @enum {string}
+         */
+        IssueState: "open" | "acknowledged" | "muted" | "resolved" | "regressed";
+        /** @description A move of an issue from one state to another. */
+        IssueTransition: {
+            /** @description Its maker. */
+            actor: components["schemas"]["IssueActor"];
+            /** @description The name a person gave, if any. */
+            by?: string | null;
+            /** @description The change it was about, by id. */
+            change?: string | null;
+            /** @description What a person wrote to it, if anything. */
+            comment?: string | null;
+            from?: components["schemas"]["IssueState"] | null;
+            /**
+             * Format: int64
+             * @description Its number within the issue, from 1 without a gap.
+             */
+            number: number;
+            /** @description Why, in words. */
+            reason: string;
+            /** @description The state after. A mute that replaces another goes from `muted` to `muted`. */
+            to: components["schemas"]["IssueState"];
+            /**
+             * Format: int64
+             * @description When it was made, in Unix nanoseconds.
+             */
+            unix_ns: number;
+        };
+        /**
+         * @description A version that runs name.
+         * @enum {string}
+         */
+        IssueVersion: "engine" | "program";
         /** @description How one label is doing. */
         LabelOverview: {
             /** @description Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished. */
             bins: (number | null)[];
+            /**
+             * @description Id of the open change for the worse that costs most, of those of the label in the service; without
+             *     `split=service`, of those of the label. Null where there is none.
+             */
+            change?: string | null;
             /** @description Each local day. */
             days: components["schemas"]["Day"][];
             /**
@@ -832,6 +1421,7 @@ export interface components {
         /**
          * @description How the labels are doing.
          * @example {
+         *       "change_runs_min": 8,
          *       "days": [
          *         1795046400000000000,
          *         1795132800000000000
@@ -845,6 +1435,7 @@ export interface components {
          *             611.5,
          *             612.8
          *           ],
+         *           "change": "slower-01a1faa81bd977b297ab860dd7026506",
          *           "days": [
          *             {
          *               "failed": 0,
@@ -897,6 +1488,8 @@ export interface components {
          *     }
          */
         Overview: {
+            /** @description Runs of a query from which on a change of it can be found: little can be said of one with fewer. */
+            change_runs_min: number;
             /** @description Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range. */
             days: UnixNs[];
             /**
@@ -915,25 +1508,34 @@ export interface components {
             totals: components["schemas"]["Totals"];
         };
         /**
-         * @description How far a query is by the earlier runs of its plan.
+         * @description How far a query is by its earlier runs.
          * @example {
+         *       "basis": "40 earlier runs of its plan",
+         *       "change": null,
          *       "done": {
          *         "high": 0.88,
          *         "low": 0.66
          *       },
          *       "elapsed_ms": 61200,
+         *       "is_late": false,
          *       "longer_than": 21,
          *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
          *       "remaining_ms": {
+         *         "p10": 2100,
          *         "p50": 8300,
          *         "p90": 31000
          *       },
+         *       "rows_read_factor": null,
          *       "runs": 40,
          *       "status": "running",
          *       "usual_wall_ms": 60400.5
          *     }
          */
         Progress: {
+            /** @description What the remaining time rests on, in words; null where that is. */
+            basis?: string | null;
+            /** @description Id of the open change of its query's time; null where there is none. */
+            change?: string | null;
             done?: components["schemas"]["Done"] | null;
             /**
              * Format: double
@@ -941,12 +1543,23 @@ export interface components {
              *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
+            /** @description Whether it takes longer than nine tenths of them, and does not read more rows than they did. */
+            is_late: boolean;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
             longer_than?: number | null;
             /** @description Id of the query. */
             query_id: string;
             remaining_ms?: components["schemas"]["Remaining"] | null;
-            /** @description Earlier finished runs of its plan in its service, at most 100; nothing is said by fewer than 5. */
+            /**
+             * Format: double
+             * @description Rows it has read by those earlier runs had read at their end: where it has read more, or has read all and
+             *     less; null where neither is known.
+             */
+            rows_read_factor?: number | null;
+            /**
+             * @description Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those of its
+             *     label from before the change. Nothing is said by fewer than 5.
+             */
             runs: number;
             /** @description State of the query. */
             status: components["schemas"]["Status"];
@@ -964,6 +1577,7 @@ export interface components {
          *         "kind": "group-by",
          *         "threads": 1.391
          *       },
+         *       "busy_known": true,
          *       "done": 2,
          *       "elapsed_ms": 2004.5,
          *       "nodes": 7,
@@ -977,6 +1591,11 @@ export interface components {
          */
         Pulse: {
             busiest?: components["schemas"]["Busiest"] | null;
+            /**
+             * @description Whether a node has told how long it worked. Where none has, `threads` holds zeros and says nothing: some
+             *     engines do not count it.
+             */
+            busy_known: boolean;
             /** @description Nodes of the physical plan that have ended. */
             done: number;
             /**
@@ -1007,6 +1626,7 @@ export interface components {
          * @example {
          *       "cpu_ms": 558.1463,
          *       "engine": "polars",
+         *       "engine_version": "1.35.2",
          *       "environment": "prod",
          *       "failed": null,
          *       "fingerprint": "238b6af6d50a",
@@ -1033,6 +1653,11 @@ export interface components {
             cpu_ms?: Milliseconds | null;
             /** @description The engine its events name; null for the neutral format. */
             engine?: string | null;
+            /**
+             * @description Version of the engine; null where no profile says it yet, and where an earlier version of the service stored the
+             *     query.
+             */
+            engine_version?: string | null;
             /** @description Where the sending process runs. */
             environment?: string | null;
             /** @description The engine's error text when the query failed. */
@@ -1082,6 +1707,11 @@ export interface components {
         Readiness: "ready" | "degraded";
         /** @description A remaining time in milliseconds. */
         Remaining: {
+            /**
+             * Format: double
+             * @description A tenth of the runs that took longer ended by then.
+             */
+            p10: number;
             /**
              * Format: double
              * @description Half of the runs that took longer ended by then.
@@ -1205,6 +1835,179 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    changes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: its `next`, for the same parameters.
+                 * @example Cg
+                 */
+                cursor?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps changes of this kind.
+                 * @example slower
+                 */
+                kind?: "slower" | "faster" | "failing" | "data_grew";
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Changes on the page.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps changes whose first run started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps changes in this state.
+                 * @example open
+                 */
+                state?: "open" | "recovered" | "superseded";
+                /**
+                 * @description Keeps changes whose first run started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes */
+            200: {
+                headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the change
+                 * @example slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such change */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     compare: {
         parameters: {
             query: {
@@ -1298,6 +2101,11 @@ export interface operations {
     facets: {
         parameters: {
             query?: {
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
                 /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
@@ -1402,6 +2210,11 @@ export interface operations {
                  */
                 cursor?: string;
                 /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
                  */
@@ -1498,6 +2311,700 @@ export interface operations {
             };
         };
     };
+    issues: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: its `next`, for the same parameters.
+                 * @example Cg
+                 */
+                cursor?: string;
+                /**
+                 * @description Keeps issues of this kind.
+                 * @example slower
+                 */
+                kind?: "slower" | "failing" | "data_grew";
+                /**
+                 * @description Keeps issues of queries with this label.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Issues on the page.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Keeps issues of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps issues of queries with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps issues in this state, or in one of several, separated by commas: `open`, `acknowledged`, `muted`,
+                 *     `resolved`, `regressed`.
+                 * @example open,regressed
+                 */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The issues */
+            200: {
+                headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Issues"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    issue: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The issue */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acknowledge: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueAct"];
+            };
+        };
+        responses: {
+            /** @description The issue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The state of the issue does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    mute: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueMuteAct"];
+            };
+        };
+        responses: {
+            /** @description The issue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The state of the issue does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    note: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueNoteAct"];
+            };
+        };
+        responses: {
+            /** @description The issue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The state of the issue does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reopen: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueAct"];
+            };
+        };
+        responses: {
+            /** @description The issue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The state of the issue does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resolve: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the issue
+                 * @example issue-slower-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueAct"];
+            };
+        };
+        responses: {
+            /** @description The issue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such issue */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The state of the issue does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     running: {
         parameters: {
             query?: {
@@ -1539,7 +3046,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events: snapshot, query, pulse, omitted */
+            /** @description Server-sent events: snapshot, query, pulse, change, issue, omitted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1681,6 +3188,11 @@ export interface operations {
                  */
                 days?: number;
                 /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
                  */
@@ -1781,6 +3293,11 @@ export interface operations {
                  * @example ARjp2vei98pLAAAAAAAAAAE
                  */
                 cursor?: string;
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
                 /**
                  * @description Keeps queries from processes with this environment; empty keeps those without one.
                  * @example prod
@@ -2202,6 +3719,11 @@ export interface operations {
                  */
                 environment?: string;
                 /**
+                 * @description Keeps queries with this plan fingerprint.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
                  * @description Keeps queries from processes on this host.
                  * @example worker-1
                  */
@@ -2226,6 +3748,11 @@ export interface operations {
                  * @example 1794000000000000000
                  */
                 since?: UnixNs;
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
                 /**
                  * @description Keeps queries that started at or before this, in Unix nanoseconds.
                  * @example 1796000000000000000

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { KEYS } from "./keys";
 
 test("the help lists every key that the documentation of the run page names", () => {
-  const page = readFileSync(new URL("../../../docs/run-page.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/reference/run-page.md", import.meta.url), "utf8");
   const section = /^## Keys$([^#]*)/m.exec(page)?.[1] ?? "";
   const keys = section.replaceAll(/`(t|base)`/g, "");
   const named = [...keys.matchAll(/`([^`]+)`/g)].map(([, key]) => key?.replace("-", "−"));

@@ -2,8 +2,22 @@
 
 /** Every key, in groups, as the help lists them. */
 export const KEYS = [
-  { where: "Everywhere", keys: [["/", "find"], ["?", "this help"], ["Esc", "close"]] },
-  { where: "In lists", keys: [["↑ ↓", "next row"], ["Enter", "open"], ["Home End", "first, last"]] },
+  {
+    where: "Everywhere",
+    keys: [
+      ["/", "find"],
+      ["?", "this help"],
+      ["Esc", "close"],
+    ],
+  },
+  {
+    where: "In lists",
+    keys: [
+      ["↑ ↓", "next row"],
+      ["Enter", "open"],
+      ["Home End", "first, last"],
+    ],
+  },
   {
     where: "In a run",
     keys: [
@@ -15,7 +29,13 @@ export const KEYS = [
       ["[ ]", "previous, next run"],
     ],
   },
-  { where: "On the scrubber of a run", keys: [["← →", "previous, next sample"], ["Space", "play, pause"]] },
+  {
+    where: "On the scrubber of a run",
+    keys: [
+      ["← →", "previous, next sample"],
+      ["Space", "play, pause"],
+    ],
+  },
 ] as const;
 
 /** Whether what is pressed is meant for a field; sliders and boxes take no letters. */

@@ -1,12 +1,13 @@
 // What the home page shows, as one answer: a page that grew piece by piece would move under the reader's eyes.
-
 import { get, type LabelOverview, type Overview, type Query, type QuerySummary } from "../api/client";
+import { isCancelled } from "../model/cancelled";
+import type { Change } from "../model/change";
 import { queryKey } from "../route/route";
-import { fromEpochMs, type UnixNs } from "../units";
-import { failingSince } from "./since";
-import { changed, count, hasNews, judge, type Counts, type Judged } from "./verdicts";
+import { fromEpochMs } from "../units";
 
-/** More changes than these are listed under Queries. */
+/** Open changes with the most time at stake; more are told of as "at least". */
+const CHANGES = 500;
+/** Queries with news, of which those with a new warning are listed. */
 const NEWS = 60;
 /** Of those without a change, the ones that took the most time. */
 const TOP = 100;
@@ -18,12 +19,14 @@ export type Scope = Pick<Query<"/api/overview">, "service" | "environment" | "ho
 export interface Home {
   /** The range and the totals; its queries are those that took the most time. */
   overview: Overview;
-  changes: Judged[];
-  counts: Counts;
-  /** Since when those that fail do, by key. */
-  since: Map<string, UnixNs>;
-  /** The last runs that failed, newest first, at most so many. */
-  failures: QuerySummary[];
+  /** Open changes, those with the most time a day at stake first. */
+  changes: readonly Change[];
+  /** Whether there are more changes. */
+  isCut: boolean;
+  /** Queries with a warning that they did not have before, and without an open change. */
+  warned: readonly LabelOverview[];
+  /** The last runs that failed or were cancelled, newest first, at most so many. */
+  failures: readonly QuerySummary[];
   mostFailures: number;
 }
 
@@ -35,25 +38,19 @@ export async function readHome(
 ): Promise<Home> {
   const query = { ...scope, days, utc_offset, split: "service" as const };
   const failed = { ...scope, status: "failed" as const, since: fromEpochMs(Date.now() - days * DAY_MS), limit: FAILED };
-  const [news, top, failures] = await Promise.all([
+  const [found, news, top, failures] = await Promise.all([
+    get("/api/changes", { query: { ...scope, state: "open", limit: CHANGES }, signal }),
     get("/api/overview", { query: { ...query, order: "news", limit: NEWS }, signal }),
     get("/api/overview", { query: { ...query, order: "time", limit: TOP }, signal }),
     get("/api/queries", { query: failed, signal }),
   ]);
-  const changes = changed(news.queries.map(judge));
-  const isCut = news.queries.length < news.totals.labels && news.queries.every(hasNews);
-  const failing = changes.filter(({ changes }) => changes[0] === "failing").map(({ label }) => ofService(label));
-  const since = await failingSince(failing, { environment: scope.environment, host: scope.host }, signal);
-  return { overview: top, changes, counts: count(changes, news.totals, isCut), since, failures, mostFailures: FAILED };
-}
-
-/** An entry is of one service, or of the runs without one. */
-function ofService({ label, service }: LabelOverview): { label: string; service: string | null } {
-  return { label, service: service ?? null };
+  const changed = new Set(found.changes.map(queryKey));
+  const warned = news.queries.filter((label) => label.new_rules.length > 0 && !changed.has(queryKey(label)));
+  return { overview: top, changes: found.changes, isCut: found.next != null, warned, failures, mostFailures: FAILED };
 }
 
 /** The last run of a query that failed. */
-export function lastFailure({ failures }: Home, label: LabelOverview): QuerySummary | undefined {
-  const key = queryKey(label);
-  return failures.find((query) => queryKey(query) === key);
+export function lastFailure({ failures }: Home, change: Change): QuerySummary | undefined {
+  const key = queryKey(change);
+  return failures.find((query) => queryKey(query) === key && !isCancelled(query.failed));
 }

@@ -22,14 +22,38 @@ export async function sendTestQuery(token: string): Promise<string> {
 export function testBatch(stream: string, query: string, nowMs: number): string {
   const wallMs = 42;
   const started = `${nowMs - wallMs}000000`;
-  const process = { schema: SCHEMA, seq: 1, type: "process", id: stream, service: "dashboard", environment: "test", host: "browser", pid: 1 };
+  const process = {
+    schema: SCHEMA,
+    seq: 1,
+    type: "process",
+    id: stream,
+    service: "dashboard",
+    environment: "test",
+    host: "browser",
+    pid: 1,
+  };
   const node = (id: number, kind: string, role: string, inputs: number[], rows: number): object => ({
-    id, kind, role, inputs, metrics: { rows_sent: rows, total_time_ns: 9_000_000, done: true },
+    id,
+    kind,
+    role,
+    inputs,
+    metrics: { rows_sent: rows, total_time_ns: 9_000_000, done: true },
   });
-  const physical = [node(1, "in-memory-source", "dataframe", [], 1_000_000), node(2, "group-by", "aggregation", [1], 10)];
+  const physical = [
+    node(1, "in-memory-source", "dataframe", [], 1_000_000),
+    node(2, "group-by", "aggregation", [1], 10),
+  ];
   const profile = {
-    schema: "engine-telemetry/profile@1", query_id: query, label: "test-query", fingerprint: "test", started_unix_ns: "STARTED",
-    wall_ms: wallMs, cpu_ms: 18, result_rows: 10, failed: null, plan: { physical, logical: [] },
+    schema: "engine-telemetry/profile@1",
+    query_id: query,
+    label: "test-query",
+    fingerprint: "test",
+    started_unix_ns: "STARTED",
+    wall_ms: wallMs,
+    cpu_ms: 18,
+    result_rows: 10,
+    failed: null,
+    plan: { physical, logical: [] },
     insights: { schema: "engine-telemetry/insights@1", findings: [] },
   };
   const finished = { schema: SCHEMA, seq: 2, type: "query.finished", query_id: query, profile };

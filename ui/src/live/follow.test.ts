@@ -21,7 +21,10 @@ async function followed(): Promise<{ data: string[]; states: StreamState["is"][]
   vi.useFakeTimers();
   const data: string[] = [];
   const states: StreamState["is"][] = [];
-  const follower = { onMessage: (message: { data: string }) => data.push(message.data), onState: ({ is }: StreamState) => states.push(is) };
+  const follower = {
+    onMessage: (message: { data: string }) => data.push(message.data),
+    onState: ({ is }: StreamState) => states.push(is),
+  };
   const done = follow("/api/live", follower, new AbortController().signal);
   await vi.runAllTimersAsync();
   await done;
@@ -37,6 +40,20 @@ test("a lost stream goes on behind the last message that arrived", async () => {
   expect(asked).toEqual([null, "4", "4", "5"]);
 });
 
+test("messages are read wherever the pieces are cut, and comments are none", async () => {
+  const stream = ': hello\n\nid: 7\ndata: {"a":1}\ndata: {"ä":2}\n\nevent: pulse\ndata:x\r\n\r\n';
+  const pieces = [...new TextEncoder().encode(stream)].map((byte) => Uint8Array.of(byte));
+  const cut = new ReadableStream({
+    start: (body) => {
+      for (const piece of pieces) body.enqueue(piece);
+      body.close();
+    },
+  });
+  const asked = service(new Response(cut), new Response(stream));
+  expect((await followed()).data).toEqual(['{"a":1}\n{"ä":2}', "x", '{"a":1}\n{"ä":2}', "x"]);
+  expect(asked).toEqual([null, "7", "7"]);
+});
+
 test("a service that is busy is asked again, one that knows no such query is not", async () => {
   const asked = service(new Response("", { status: 503 }), new Response("", { status: 404 }));
   expect((await followed()).states).toEqual(["connecting", "lost", "ended"]);
@@ -47,9 +64,13 @@ test("a connection that died silently is noticed", async () => {
   vi.useFakeTimers();
   const states: StreamState[] = [];
   const stopped = new AbortController();
-  vi.stubGlobal("fetch", (_: string, { signal }: { signal: AbortSignal }) => new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error));
-  }));
+  vi.stubGlobal(
+    "fetch",
+    (_: string, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      }),
+  );
   const done = follow("/api/live", { onMessage: () => {}, onState: (state) => states.push(state) }, stopped.signal);
   await vi.advanceTimersByTimeAsync(40_000);
   expect(states.at(-1)).toEqual({ is: "lost", reason: "nothing was heard of the service" });

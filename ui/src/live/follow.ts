@@ -1,7 +1,7 @@
 // Follows a stream of the service. Over `fetch`, not `EventSource`, which does not show the comments that keep a
 // connection alive: without them a connection that died silently looks like a service where nothing happens.
 
-import { MessageReader, type Message } from "./messages";
+import { createParser, type EventSourceMessage as Message } from "eventsource-parser";
 
 /** The service sends something at least every 15 s. */
 const SILENCE_MS = 40_000;
@@ -14,6 +14,8 @@ export type StreamState =
   | { is: "lost"; reason: string }
   /** The service has nothing more to say, or nothing at this address. */
   | { is: "ended"; status: number };
+
+export type { Message };
 
 export interface Follower {
   onMessage(message: Message): void;
@@ -29,7 +31,7 @@ export async function follow(url: string, follower: Follower, signal: AbortSigna
   let failures = 0;
   const onMessage = (message: Message): void => {
     failures = 0;
-    lastId = message.id;
+    lastId = message.id ?? lastId;
     follower.onMessage(message);
   };
   follower.onState({ is: "connecting" });
@@ -62,15 +64,19 @@ async function readOnce(
   const silence = new Watchdog(SILENCE_MS);
   try {
     const headers = lastId === "" ? {} : { "last-event-id": lastId };
-    const response = await fetch(url, { headers, cache: "no-store", signal: AbortSignal.any([signal, silence.signal]) });
+    const response = await fetch(url, {
+      headers,
+      cache: "no-store",
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
     if (response.status === 204 || isFinal(response.status)) return response.status;
     if (!response.ok || response.body === null) throw new Error(`the service answered ${response.status}`);
     onOpen();
-    const reader = new MessageReader();
+    const parser = createParser({ onEvent: onMessage });
     const decoder = new TextDecoder();
     for await (const bytes of chunks(response.body)) {
       silence.feed();
-      for (const message of reader.read(decoder.decode(bytes, { stream: true }))) onMessage(message);
+      parser.feed(decoder.decode(bytes, { stream: true }));
     }
     return undefined;
   } finally {

@@ -2,9 +2,20 @@ import { expect, test } from "vitest";
 import { Hub } from "./hub";
 
 const query = (id: string, started: bigint, status = "running"): string =>
-  `{"query_id":"${id}","stream_id":"s","project":"p","host":"h","status":"${status}","started_unix_ns":${started},"warnings":0,"rules":[]}`;
+  `{"query_id":"${id}","stream_id":"s","project":"p","host":"h","status":"${status}",` +
+  `"started_unix_ns":${started},"warnings":0,"rules":[]}`;
 const pulse = (id: string, threads: number[]): string =>
-  JSON.stringify({ query_id: id, elapsed_ms: 5, threads, busiest: null, user_code: null, done: 1, nodes: 2, quiet_ms: 0 });
+  JSON.stringify({
+    query_id: id,
+    elapsed_ms: 5,
+    threads,
+    busy_known: true,
+    busiest: null,
+    user_code: null,
+    done: 1,
+    nodes: 2,
+    quiet_ms: 0,
+  });
 
 function hub(): Hub {
   const hub = new Hub();

@@ -2,8 +2,7 @@
 
 import { parseExact } from "../api/json";
 import type { Pulse, QuerySummary, Schemas } from "../api/client";
-import type { Message } from "./messages";
-import type { StreamState } from "./follow";
+import type { Message, StreamState } from "./follow";
 
 const SAMPLES = 120;
 
@@ -61,7 +60,8 @@ export class Hub {
   }
 
   #query(query: QuerySummary): void {
-    if (query.status === "running") this.#running?.set(query.query_id, { query, pulse: this.#running.get(query.query_id)?.pulse });
+    if (query.status === "running")
+      this.#running?.set(query.query_id, { query, pulse: this.#running.get(query.query_id)?.pulse });
     else this.#running?.delete(query.query_id);
   }
 

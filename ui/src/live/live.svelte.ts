@@ -32,7 +32,10 @@ class Live {
   start(): void {
     // A worker may not start where it is forbidden; then this tab follows by itself.
     if (typeof SharedWorker === "undefined") return void startHub((state) => this.#set(state));
-    const { port } = new SharedWorker(new URL("./worker.ts", import.meta.url), { type: "module", name: "queryscope live" });
+    const { port } = new SharedWorker(new URL("./worker.ts", import.meta.url), {
+      type: "module",
+      name: "queryscope live",
+    });
     port.onmessage = ({ data }: MessageEvent<LiveState>) => this.#set(data);
     addEventListener("pagehide", () => port.postMessage("gone"));
     addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

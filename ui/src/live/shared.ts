@@ -6,7 +6,10 @@ import { Hub, type LiveState } from "./hub";
 const PAINT_MS = 250;
 
 /** Follows until the page or worker goes. Returns what gives the state of now. */
-export function startHub(onChange: (state: LiveState) => void, signal: AbortSignal = new AbortController().signal): () => LiveState {
+export function startHub(
+  onChange: (state: LiveState) => void,
+  signal: AbortSignal = new AbortController().signal,
+): () => LiveState {
   const hub = new Hub();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tell = (): void => {

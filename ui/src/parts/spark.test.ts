@@ -14,6 +14,7 @@ test("the band has room also above all values", () => {
   expect(line).toMatch(/^M2\.5 12\.0$/);
 });
 
-test("nothing known is no line", () => expect(spark([null, null], null, 25, 15)).toMatchObject({ line: "", last: undefined, band: undefined }));
+test("nothing known is no line", () =>
+  expect(spark([null, null], null, 25, 15)).toMatchObject({ line: "", last: undefined, band: undefined }));
 
 test("one value alone stands in the middle", () => expect(spark([null, 7], null, 25, 15).last?.y).toBe(7.5));

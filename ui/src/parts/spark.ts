@@ -14,7 +14,12 @@ export interface Spark {
 const EDGE = 2.5;
 
 /** Lays out values, null where nothing is known, between zero and the largest. */
-export function spark(values: readonly (number | null)[], band: readonly number[] | null | undefined, width: number, height: number): Spark {
+export function spark(
+  values: readonly (number | null)[],
+  band: readonly number[] | null | undefined,
+  width: number,
+  height: number,
+): Spark {
   const known = values.filter((value) => value !== null);
   const [low, high] = [band?.[0] ?? 0, band?.[1] ?? 0];
   const top = Math.max(...known, high, Number.MIN_VALUE) * 1.05;

@@ -3,7 +3,10 @@ import type { LabelOverview } from "../api/client";
 import { dayCells } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
-  dayCells({ usual_wall_ms: usual, days: medians.map((median_wall_ms) => ({ runs: 2, failed: median_wall_ms === null ? 2 : 0, median_wall_ms })) } as unknown as LabelOverview);
+  dayCells({
+    usual_wall_ms: usual,
+    days: medians.map((median_wall_ms) => ({ runs: 2, failed: median_wall_ms === null ? 2 : 0, median_wall_ms })),
+  } as unknown as LabelOverview);
 
 test("the colour follows the usual time, the number says the same", () => {
   const found = cells(10, 6, 10, 13, 15, 30, 60);
@@ -11,6 +14,17 @@ test("the colour follows the usual time, the number says the same", () => {
   expect(found.map(({ text }) => text)).toEqual(["0.6", "", "1.3", "1.5", "3.0", "6.0"]);
 });
 
-test("a day on which all runs failed has no time", () => expect(cells(10, null)[0]).toMatchObject({ heat: undefined, text: "", failed: 2, title: "2 runs, 2 failed" }));
+test("a day on which all runs failed has no time", () =>
+  expect(cells(10, null)[0]).toMatchObject({
+    heat: undefined,
+    text: "",
+    failed: 2,
+    title: "2 runs, 2 failed or cancelled",
+  }));
 
-test("without a usual time the days are held against their median", () => expect(cells(null, 1, 2, 40).map(({ heat }) => heat)).toEqual([-1, 0, 4]));
+test("without a usual time the days are held against their median, and say so", () => {
+  const found = cells(null, 1, 2, 40);
+  expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 4]);
+  expect(found[2]?.title).toBe("2 runs, median 40 ms, 20x the median of its days");
+  expect(cells(2, 40)[0]?.title).toBe("2 runs, median 40 ms, 20x the usual time");
+});

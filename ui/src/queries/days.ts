@@ -28,8 +28,11 @@ export function dayCells(label: LabelOverview): DayCell[] {
     const ratio = usual === undefined || (median_wall_ms ?? null) === null ? undefined : (median_wall_ms ?? 0) / usual;
     const level = ratio === undefined ? undefined : heat(ratio);
     const words = [plural(runs, "run")];
-    if (failed > 0) words.push(`${failed} failed`);
-    if (ratio !== undefined) words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} the usual time`);
+    if (failed > 0) words.push(`${failed} failed or cancelled`);
+    if (ratio !== undefined) {
+      const against = label.usual_wall_ms == null ? "the median of its days" : "the usual time";
+      words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} ${against}`);
+    }
     return {
       heat: level,
       text: ratio === undefined || level === 0 ? "" : formatRatio(ratio).replace("x", ""),

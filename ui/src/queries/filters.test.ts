@@ -24,7 +24,10 @@ test("where queries are listed, queries of the range are counted, not runs of al
   const asked: string[] = [];
   vi.stubGlobal("fetch", (url: string) => {
     asked.push(url);
-    const queries = [{ label: "orders", service: "etl" }, { label: "bills", service: "etl" }];
+    const queries = [
+      { label: "orders", service: "etl" },
+      { label: "bills", service: "etl" },
+    ];
     return Promise.resolve(new Response(JSON.stringify({ totals: { labels: 7 }, queries })));
   });
   const { signal } = new AbortController();

@@ -4,7 +4,15 @@ import { get, getPage, type Status } from "../api/client";
 import { matching } from "./labels";
 
 export const FILTERS = [
-  "q", "label", "service", "environment", "host", "status", "fingerprint", "since", "until",
+  "q",
+  "label",
+  "service",
+  "environment",
+  "host",
+  "status",
+  "fingerprint",
+  "since",
+  "until",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
@@ -73,7 +81,7 @@ export async function countQueries(filters: Filters, days: number, signal: Abort
   const query = { label, service, environment, host, days, split: "service" as const, limit };
   const { body, next } = await getPage("/api/overview", { query, signal });
   if (filters.q === undefined) return { of: body.totals.labels, isLeast: false };
-  return { of: matching(body.queries, filters.q, false).length, isLeast: next !== undefined };
+  return { of: matching(body.queries, filters.q, undefined).length, isLeast: next !== undefined };
 }
 
 export interface Culprit {

@@ -1,51 +1,79 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
-import { firstLine, matching, sorted, type Listed } from "./labels";
+import type { Change } from "../model/change";
+import { byQuery, firstLine, matching, sorted, type Listed } from "./labels";
 
 type Entry = LabelOverview;
 const label = (name: string, total: number, ratio: number | null, more: Partial<Entry> = {}): Entry => ({
-  label: name, service: `service-${name}`, services: 1, runs: 500, failed: 0, failed_before: 0, recent_runs: 9,
-  recent_failed: 0, total_wall_ms: total, ratio, verdict: null, judged: ratio !== null, rules: [], new_rules: [],
-  bins: [], days: [], ...more,
+  label: name,
+  service: `service-${name}`,
+  services: 1,
+  runs: 500,
+  failed: 0,
+  failed_before: 0,
+  recent_runs: 9,
+  recent_failed: 0,
+  total_wall_ms: total,
+  ratio,
+  verdict: null,
+  judged: ratio !== null,
+  rules: [],
+  new_rules: [],
+  bins: [],
+  days: [],
+  ...more,
 });
 const labels = [label("b", 10, null), label("c", 30, 2), label("a", 60, 3)];
+const change = (name: string, kind: Change["kind"], wall_ms_a_day: number): Change =>
+  ({ id: `${kind}-${name}`, label: name, service: `service-${name}`, kind, cost: { wall_ms_a_day } }) as Change;
+const changes = byQuery([change("c", "slower", 9), change("a", "faster", 5), change("a", "failing", 4)]);
 const names = (found: LabelOverview[]): string => found.map(({ label }) => label).join("");
 
 test("numbers sort the largest first, names from A, the unknown last both ways", () => {
   expect(names(sorted(labels, "share", false))).toBe("acb");
   expect(names(sorted(labels, "label", false))).toBe("abc");
-  expect(names(sorted(labels, "ratio", false))).toBe("acb");
-  expect(names(sorted(labels, "ratio", true))).toBe("cab");
+  expect(names(sorted(labels, "change", false, changes))).toBe("cab");
+  expect(names(sorted(labels, "change", true, changes))).toBe("acb");
 });
 
 test("a search looks into label and service, whatever the case", () => {
-  expect(names(matching(labels, "SERVICE-B", false))).toBe("b");
-  expect(names(matching([...labels, label("d", 1, 9, { verdict: "slower" })], "", true))).toBe("d");
+  expect(names(matching(labels, "SERVICE-B", undefined))).toBe("b");
+  expect(names(matching(labels, "", changes))).toBe("ca");
 });
 
 const totals = { labels: 3, runs: 1500, failed: 0, total_wall_ms: 100, slower: 0, faster: 0, judged: 3 };
 const listed: Listed = {
-  rows: labels, totals, days: 14, find: "", onlyChanged: false, isFiltered: false, read: undefined,
+  rows: labels,
+  totals,
+  days: 14,
+  find: "",
+  onlyChanged: false,
+  isFiltered: false,
+  read: undefined,
 };
 const says = (given: Partial<Listed>): string => firstLine({ ...listed, ...given });
 
 test("the first line is of what is listed, and names what took most of it", () => {
   expect(says({})).toBe("3 queries, 1.5 k runs in 14 days; a took 60 % of their time");
-  expect(says({ rows: labels.slice(0, 2), find: "c" }))
-    .toBe('2 of 3 queries match "c", 1 k runs in 14 days; c took 75 % of their time');
+  expect(says({ rows: labels.slice(0, 2), find: "c" })).toBe(
+    '2 of 3 queries match "c", 1 k runs in 14 days; c took 75 % of their time',
+  );
   expect(says({ rows: [], find: "zzzz" })).toBe('0 of 3 queries match "zzzz"');
   expect(says({ rows: labels.slice(0, 1), find: "b" })).toBe('1 of 3 queries matches "b", 500 runs in 14 days');
   expect(says({ rows: [], onlyChanged: true })).toBe("0 of 3 queries changed");
-  expect(says({ rows: labels.slice(0, 1), find: "b", onlyChanged: true }))
-    .toMatch(/^1 of 3 queries matches "b" and changed, /);
+  expect(says({ rows: labels.slice(0, 1), find: "b", onlyChanged: true })).toMatch(
+    /^1 of 3 queries matches "b" and changed, /,
+  );
 });
 
 test("what was not read is not counted as searched", () => {
-  expect(says({ rows: [], find: "x", read: 5000, totals: { ...totals, labels: 9000 } }))
-    .toBe('0 of the 5 k queries that took the most time match "x"');
+  expect(says({ rows: [], find: "x", read: 5000, totals: { ...totals, labels: 9000 } })).toBe(
+    '0 of the 5 k queries that took the most time match "x"',
+  );
   // Without a search the totals count all of them, whatever was read.
-  expect(says({ rows: labels.slice(0, 1), read: 1 }))
-    .toBe("3 queries, 1.5 k runs in 14 days; b took 10 % of their time");
+  expect(says({ rows: labels.slice(0, 1), read: 1 })).toBe(
+    "3 queries, 1.5 k runs in 14 days; b took 10 % of their time",
+  );
 });
 
 test("where there is nothing, the filters are named only where they are set", () => {
@@ -58,3 +86,6 @@ test("a label in two services is named with its service", () => {
   const two = [label("a", 90, 1, { service: "x" }), label("a", 10, 1, { service: "y" })];
   expect(says({ rows: two, totals: { ...totals, labels: 2 } })).toMatch(/; a \(x\) took 90 % of their time$/);
 });
+
+test("of several changes of a query, that for the worse counts", () =>
+  expect([...changes.values()].map(({ id }) => id)).toEqual(["slower-c", "failing-a"]));

@@ -1,27 +1,48 @@
 // The table by label: which query should I look at?
 
 import type { LabelOverview, Overview } from "../api/client";
-import { nameInText } from "../parts/names";
+import { nameInText } from "../model/names";
 import { formatCount, formatShare, plural } from "../units";
-import { emptyLine, judge } from "../home/verdicts";
+import { isWorse, type Change } from "../model/change";
+import { emptyLine } from "../model/change-groups";
+import { queryKey } from "../route/route";
 
-export const SORTS = ["share", "label", "usual", "lately", "ratio", "runs", "failed"] as const;
+export const SORTS = ["share", "label", "usual", "lately", "change", "runs", "failed"] as const;
 export type Sort = (typeof SORTS)[number];
 
-const NUMBERS: Record<Exclude<Sort, "label">, (label: LabelOverview) => number | null | undefined> = {
+const NUMBERS: Record<Exclude<Sort, "label" | "change">, (label: LabelOverview) => number | null | undefined> = {
   share: ({ total_wall_ms }) => total_wall_ms,
   usual: ({ usual_wall_ms }) => usual_wall_ms,
   lately: ({ recent_wall_ms }) => recent_wall_ms,
-  ratio: ({ ratio }) => ratio,
   runs: ({ runs }) => runs,
   failed: ({ failed }) => failed,
 };
 
-/** Sorted: numbers the largest first, names from A; `reverse` the other way. What is unknown comes last. */
-export function sorted(labels: readonly LabelOverview[], sort: Sort, reverse: boolean): LabelOverview[] {
+/** Open changes by query: of several, that for the worse, and then the one that costs most. */
+export function byQuery(changes: readonly Change[]): Map<string, Change> {
+  const found = new Map<string, Change>();
+  for (const change of changes) {
+    const key = queryKey(change);
+    const known = found.get(key);
+    if (known === undefined || (!isWorse(known) && isWorse(change))) found.set(key, change);
+  }
+  return found;
+}
+
+/**
+ * Sorted: numbers the largest first, names from A; `reverse` the other way. What is unknown comes last. By change: the
+ * one with the most time a day at stake first.
+ */
+export function sorted(
+  labels: readonly LabelOverview[],
+  sort: Sort,
+  reverse: boolean,
+  changes: ReadonlyMap<string, Change> = new Map(),
+): LabelOverview[] {
   const way = reverse ? -1 : 1;
   if (sort === "label") return labels.toSorted((a, b) => way * a.label.localeCompare(b.label));
-  const number = NUMBERS[sort];
+  const atStake = (label: LabelOverview): number | undefined => changes.get(queryKey(label))?.cost.wall_ms_a_day;
+  const number = sort === "change" ? atStake : NUMBERS[sort];
   return labels.toSorted((a, b) => {
     const [first, second] = [number(a) ?? null, number(b) ?? null];
     if (first === null || second === null) return Number(first === null) - Number(second === null);
@@ -29,13 +50,17 @@ export function sorted(labels: readonly LabelOverview[], sort: Sort, reverse: bo
   });
 }
 
-/** Those whose name or service has the text in it. */
-export function matching(labels: readonly LabelOverview[], find: string, onlyChanged: boolean): LabelOverview[] {
+/** Those whose name or service has the text in it; with `changed`, those of them that have an open change. */
+export function matching(
+  labels: readonly LabelOverview[],
+  find: string,
+  changed: ReadonlyMap<string, Change> | undefined,
+): LabelOverview[] {
   const text = find.toLowerCase();
   return labels.filter(
     (label) =>
       (label.label.toLowerCase().includes(text) || label.service?.toLowerCase().includes(text) === true) &&
-      (!onlyChanged || judge(label).changes.length > 0),
+      (changed === undefined || changed.has(queryKey(label))),
   );
 }
 

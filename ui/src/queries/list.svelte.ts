@@ -1,7 +1,8 @@
 // The list of queries, page behind page: a service may have a hundred thousand, and the overview of them all is many
 // megabytes. Pages are asked for as the list is scrolled, or all of them where a search or another order needs all.
 
-import { ApiError, getPage, type LabelOverview, type Overview, type Query } from "../api/client";
+import { getPage, type LabelOverview, type Overview, type Query } from "../api/client";
+import { Paging } from "../api/paging.svelte";
 import { queryKey } from "../route/route";
 
 const PAGE = 500;
@@ -13,18 +14,13 @@ export type Asked = Pick<
   "service" | "environment" | "host" | "label" | "days" | "utc_offset" | "order"
 >;
 
-export class QueryList {
+export class QueryList extends Paging {
   /** The last page that arrived, for its range and its totals. */
   overview = $state.raw<Overview>();
   rows = $state.raw<readonly LabelOverview[]>([]);
-  error = $state.raw<ApiError>();
-  isLoading = $state(true);
-  /** Whether there are queries behind those read, and they may still be read. */
-  hasMore = $state(false);
 
   #asked: Partial<Asked> = {};
   #cursor: string | undefined;
-  #asking = new AbortController();
 
   /** Whether some are left out for good. */
   get isCut(): boolean {
@@ -34,52 +30,40 @@ export class QueryList {
   /** Starts over. What is shown stays until the first page is there. */
   async load(asked: Partial<Asked>): Promise<void> {
     this.#asked = asked;
-    await this.#ask(undefined, (page) => page);
+    await this.#read(undefined, (page) => page);
   }
 
   /** Reads the next page, unless one is on its way. */
   async more(): Promise<void> {
     if (this.isLoading || !this.hasMore) return;
-    await this.#ask(this.#cursor, (page) => merged(this.rows, page));
+    await this.#read(this.#cursor, (page) => merged(this.rows, page));
   }
 
   /** Reads the first page again, unless one is on its way. Behind it, the rows stay as they were read. */
   async news(): Promise<void> {
     if (this.isLoading) return;
     const before = this.overview;
-    await this.#ask(undefined, (page, overview) =>
+    await this.#read(undefined, (page, overview) =>
       before !== undefined && isSameRange(before, overview) ? merged(page, this.rows) : page,
     );
   }
 
-  stop(): void {
-    this.#asking.abort();
-  }
-
-  async #ask(
+  #read(
     cursor: string | undefined,
     join: (page: readonly LabelOverview[], overview: Overview) => readonly LabelOverview[],
   ): Promise<void> {
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
-    this.isLoading = true;
-    try {
-      const query = { ...this.#asked, split: "service" as const, limit: PAGE, cursor };
-      const { body, next } = await getPage("/api/overview", { query, signal });
-      const rows = join(body.queries, body);
-      // A first page that joined those behind it leaves the end of the list where it was.
-      if (cursor !== undefined || rows === body.queries) this.#cursor = next;
-      this.hasMore = this.#cursor !== undefined && rows.length < MOST;
-      this.rows = rows;
-      this.overview = body;
-      this.error = undefined;
-      this.isLoading = false;
-    } catch (error) {
-      if (signal.aborted) return;
-      this.error = error instanceof ApiError ? error : new ApiError(0, String(error));
-      this.isLoading = false;
-    }
+    const query = { ...this.#asked, split: "service" as const, limit: PAGE, cursor };
+    return this.ask(
+      (signal) => getPage("/api/overview", { query, signal }),
+      ({ body, next }) => {
+        const rows = join(body.queries, body);
+        // A first page that joined those behind it leaves the end of the list where it was.
+        if (cursor !== undefined || rows === body.queries) this.#cursor = next;
+        this.hasMore = this.#cursor !== undefined && rows.length < MOST;
+        this.rows = rows;
+        this.overview = body;
+      },
+    );
   }
 }
 

@@ -9,5 +9,8 @@ export function mergeNewest(rows: readonly QuerySummary[], page: readonly QueryS
   const isKnown = rows.some(({ query_id }) => fresh.has(query_id));
   if (!isKnown) return page;
   const old = new Set(rows.map(({ query_id }) => query_id));
-  return [...page.filter(({ query_id }) => !old.has(query_id)), ...rows.map((query) => fresh.get(query.query_id) ?? query)];
+  return [
+    ...page.filter(({ query_id }) => !old.has(query_id)),
+    ...rows.map((query) => fresh.get(query.query_id) ?? query),
+  ];
 }

@@ -3,10 +3,23 @@ import type { Facets, LabelOverview } from "../api/client";
 import { firstLine, matching, placesOf, timeByService } from "./places";
 
 const facets = (service: [string | null, number][], host: [string, number][] = []): Facets => ({
-  service: service.map(([value, runs]) => ({ value, runs })), environment: [],
-  host: host.map(([value, runs]) => ({ value, runs })), status: [],
+  service: service.map(([value, runs]) => ({ value, runs })),
+  engine_version: [],
+  environment: [],
+  host: host.map(([value, runs]) => ({ value, runs })),
+  status: [],
 });
-const all = placesOf(facets([["etl", 40], [null, 2]], [["etl-1", 42]]), facets([["etl", 4]]), facets([[null, 1]]));
+const all = placesOf(
+  facets(
+    [
+      ["etl", 40],
+      [null, 2],
+    ],
+    [["etl-1", 42]],
+  ),
+  facets([["etl", 4]]),
+  facets([[null, 1]]),
+);
 
 test("each place has its runs, and those of them that failed and run", () => {
   expect(all.service).toEqual([
@@ -27,5 +40,9 @@ test("a label in two services gives each its time", () => {
   const query = (service: string | null, total_wall_ms: number): LabelOverview =>
     ({ label: "a", service, total_wall_ms }) as LabelOverview;
   const times = timeByService([query("x", 5), query("y", 2), query("x", 1), query(null, 7)]);
-  expect([...times]).toEqual([["x", 6], ["y", 2], [null, 7]]);
+  expect([...times]).toEqual([
+    ["x", 6],
+    ["y", 2],
+    [null, 7],
+  ]);
 });

@@ -1,7 +1,7 @@
 // Services, environments and hosts: what ran where.
 
 import type { Facets, LabelOverview } from "../api/client";
-import { nameInText, shownName } from "../parts/names";
+import { nameInText, shownName } from "../model/names";
 import { formatCount, plural } from "../units";
 
 export const FIELDS = ["service", "environment", "host"] as const;

@@ -1,9 +1,12 @@
 // The first line of the list of runs: how many are in it, in which range.
 
 import type { Facets } from "../api/client";
-import { nameInText } from "../parts/names";
+import { nameInText } from "../model/names";
 import { plural, type UnixNs } from "../units";
 import { active, asked, type Filters } from "./filters";
+
+/** The service counts cancelled runs as failed. */
+const SAID = { failed: "failed or cancelled", running: "running" } as const;
 
 export interface ListedRuns {
   filters: Filters;
@@ -14,23 +17,34 @@ export interface ListedRuns {
   hasMore: boolean;
 }
 
-/** `said` says a point in time. */
-export function runsLine({ filters, counts, read, hasMore }: ListedRuns, said: (time: UnixNs) => string): string {
+/** `timeText` formats a point in time. */
+export function runsLine({ filters, counts, read, hasMore }: ListedRuns, timeText: (time: UnixNs) => string): string {
   const { status, since, until } = asked(filters);
   const of = (wanted: string): number => counts.find(({ value }) => value === wanted)?.runs ?? 0;
   const all = counts.reduce((sum, { runs }) => sum + runs, 0);
   const isSearch = filters.q !== undefined;
   const runs = isSearch ? read : status === undefined ? all : of(status);
-  const range = since === undefined ? (until === undefined ? "" : ` until ${said(until)}`)
-    : until === undefined ? ` since ${said(since)}` : ` from ${said(since)} to ${said(until)}`;
+  const range =
+    since === undefined
+      ? until === undefined
+        ? ""
+        : ` until ${timeText(until)}`
+      : until === undefined
+        ? ` since ${timeText(since)}`
+        : ` from ${timeText(since)} to ${timeText(until)}`;
   const others = active(filters).filter((name) => name !== "q" && name !== "since" && name !== "until");
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
-    .filter((text) => text !== "").join(" and ");
+    .filter((text) => text !== "")
+    .join(" and ");
   const subject = `${isSearch && hasMore ? "More than " : ""}${plural(runs, "run")}${range}`;
   if (matches === "" && runs === 0) return `No run is stored${range}`;
-  const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}`
-    : range === "" ? `${subject} in all` : subject;
+  const line =
+    matches !== ""
+      ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}`
+      : range === ""
+        ? `${subject} in all`
+        : subject;
   if (isSearch || status !== undefined) return line;
-  const parts = (["failed", "running"] as const).flatMap((one) => (of(one) > 0 ? [`${of(one)} ${one}`] : []));
+  const parts = (["failed", "running"] as const).flatMap((one) => (of(one) > 0 ? [`${of(one)} ${SAID[one]}`] : []));
   return parts.length === 0 ? line : `${line}, ${parts.join(", ")}`;
 }

@@ -4,10 +4,18 @@ import { crosses, dots, nearest, scatter, sinceFirst, timeTicks, wallTicks, type
 
 const DAY = 86_400_000;
 const run = (atMs: number, wall: number | null): QuerySummary => ({
-  query_id: `${atMs}`, stream_id: "s", project: "p", host: "h", status: "finished", started_unix_ns: BigInt(atMs) * 1_000_000n, warnings: 0, rules: [], wall_ms: wall,
+  query_id: `${atMs}`,
+  stream_id: "s",
+  project: "p",
+  host: "h",
+  status: "finished",
+  started_unix_ns: BigInt(atMs) * 1_000_000n,
+  warnings: 0,
+  rules: [],
+  wall_ms: wall,
 });
 
-const at = (x: number, y: number): Point => ({ x, y, query: run(1, 1), fails: false });
+const at = (x: number, y: number): Point => ({ x, y, query: run(1, 1), status: "finished" });
 
 test("twice as slow is the same way up everywhere", () => {
   const { points } = scatter([run(1, 10), run(2, 20), run(3, 40), run(4, null)], 0, 10, 0, 500, 300);
@@ -16,7 +24,8 @@ test("twice as slow is the same way up everywhere", () => {
   expect(points).toHaveLength(3);
 });
 
-test("what ran outside the range is left out", () => expect(scatter([run(1, 10), run(99, 10)], 0, 50, 0, 500, 300).points).toHaveLength(1));
+test("what ran outside the range is left out", () =>
+  expect(scatter([run(1, 10), run(99, 10)], 0, 50, 0, 500, 300).points).toHaveLength(1));
 
 test("no runs still have axes", () => expect(scatter([], 0, DAY, 0, 500, 300).wallTicks.length).toBeGreaterThan(2));
 

@@ -1,13 +1,14 @@
 // The scatter of all runs: time across, wall time upwards on a log scale.
 
 import type { QuerySummary } from "../api/client";
+import { shownStatus, type ShownStatus } from "../model/cancelled";
 import { epochMs, formatDuration, type UnixNs } from "../units";
 
 export interface Point {
   x: number;
   y: number;
   query: QuerySummary;
-  fails: boolean;
+  status: ShownStatus;
 }
 
 export interface Scatter {
@@ -37,19 +38,33 @@ export function sinceFirst(queries: readonly QuerySummary[], sinceMs: number, un
 }
 
 /** Lays out the runs that have a wall time. `dayStartMs` is the start of some local day. */
-export function scatter(queries: readonly QuerySummary[], sinceMs: number, untilMs: number, dayStartMs: number, width: number, height: number): Scatter {
+export function scatter(
+  queries: readonly QuerySummary[],
+  sinceMs: number,
+  untilMs: number,
+  dayStartMs: number,
+  width: number,
+  height: number,
+): Scatter {
   const plot = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const timed = queries.filter((query) => (query.wall_ms ?? 0) > 0);
   const walls = timed.map(({ wall_ms }) => wall_ms ?? 0);
   const [from, to] = walls.length === 0 ? [1, 1000] : wallRange(Math.min(...walls), Math.max(...walls));
-  const xOf = (time: UnixNs): number => plot.left + ((epochMs(time) - sinceMs) / (untilMs - sinceMs)) * (plot.right - plot.left);
-  const yOf = (wall: number): number => plot.bottom - ((Math.log(wall) - Math.log(from)) / (Math.log(to) - Math.log(from))) * (plot.bottom - plot.top);
+  const xOf = (time: UnixNs): number =>
+    plot.left + ((epochMs(time) - sinceMs) / (untilMs - sinceMs)) * (plot.right - plot.left);
+  const yOf = (wall: number): number =>
+    plot.bottom - ((Math.log(wall) - Math.log(from)) / (Math.log(to) - Math.log(from))) * (plot.bottom - plot.top);
   const points = timed
-    .map((query) => ({ x: xOf(query.started_unix_ns), y: yOf(query.wall_ms ?? 0), query, fails: query.status === "failed" }))
+    .map((query) => ({ x: xOf(query.started_unix_ns), y: yOf(query.wall_ms ?? 0), query, status: shownStatus(query) }))
     .filter(({ x }) => x >= plot.left - 1 && x <= plot.right + 1)
     .sort((a, b) => a.x - b.x);
   return {
-    width, height, plot, points, xOf, yOf,
+    width,
+    height,
+    plot,
+    points,
+    xOf,
+    yOf,
     wallTicks: wallTicks(from, to).map((wall) => ({ y: yOf(wall), text: formatDuration(wall) })),
     timeTicks: timeTicks(sinceMs, untilMs, dayStartMs, (plot.right - plot.left) / TICK_PX).map((ms) => ({
       ms,
@@ -81,7 +96,11 @@ function wallRange(least: number, most: number): [number, number] {
   return [least / room, most * room];
 }
 
-const STEPS_MS = [...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE), ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR), DAY_MS];
+const STEPS_MS = [
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  DAY_MS,
+];
 
 /** Midnights, of a short range round times of the day; at most `most` of them. */
 export function timeTicks(sinceMs: number, untilMs: number, dayStartMs: number, most: number): number[] {
@@ -111,5 +130,6 @@ export function dots(points: readonly Point[]): string {
 
 /** One path of many crosses. */
 export function crosses(points: readonly Point[], size: number): string {
-  return points.map(({ x, y }) => `M${(x - size).toFixed(1)} ${(y - size).toFixed(1)}l${2 * size} ${2 * size}m${-2 * size} 0l${2 * size} ${-2 * size}`).join("");
+  const cross = `l${2 * size} ${2 * size}m${-2 * size} 0l${2 * size} ${-2 * size}`;
+  return points.map(({ x, y }) => `M${(x - size).toFixed(1)} ${(y - size).toFixed(1)}${cross}`).join("");
 }

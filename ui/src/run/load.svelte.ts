@@ -3,8 +3,10 @@
 import { ApiError, type QuerySummary, get } from "../api/client";
 import { parseExact } from "../api/json";
 import { follow } from "../live/follow";
-import { Recording, Run } from "./model/run";
-import { type Choices, RunView } from "./view.svelte";
+import { Recording, Run } from "../model/run/run";
+import type { Choices } from "./view/choices";
+import type { FromService } from "./view/data.svelte";
+import { RunView } from "./view/view.svelte";
 
 const PAINT_MS = 250;
 
@@ -24,13 +26,14 @@ export class LoadedRun {
   constructor(
     readonly id: string,
     readonly choices: Choices,
+    readonly fromService: FromService,
   ) {}
 
   /** Loads, and follows while it runs, until `signal` aborts. */
   async load(signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => {
       clearTimeout(this.#painting);
-      this.view?.leave();
+      this.view?.replay.leave();
     });
     try {
       const summary = await get("/api/queries/{id}", { path: { id: this.id }, signal });
@@ -68,8 +71,8 @@ export class LoadedRun {
   }
 
   #events(data: string, summary: QuerySummary): void {
-    // A message that begins with the process replaces everything before it (docs/live.md).
-    if (this.#recording.lines.length > 0 && startsWithProcess(data)) this.#replace(this.#next?.summary ?? summary);
+    // A message that begins with the process replaces everything before it (docs/reference/live.md).
+    if (this.#recording.lines.length > 0 && startsWithProcess(data)) this.#replace(this.#next?.data.summary ?? summary);
     for (const line of data.split("\n")) this.#recording.addLine(line);
     this.#painting ??= setTimeout(() => this.#show(), PAINT_MS);
   }
@@ -77,7 +80,7 @@ export class LoadedRun {
   #ended(summary: QuerySummary): void {
     this.error = null;
     this.lostMs = null;
-    if (this.#next) this.#next.summary = summary;
+    if (this.#next) this.#next.data.summary = summary;
     this.#show();
   }
 
@@ -85,17 +88,17 @@ export class LoadedRun {
     this.#recording = new Recording();
     const run = new Run(this.id);
     this.#recording.runs.set(this.id, run);
-    this.#next = new RunView(run, this.choices, this.#recording.lines);
-    this.#next.summary = summary;
+    this.#next = new RunView(run, this.choices, this.#recording.lines, this.fromService);
+    this.#next.data.summary = summary;
   }
 
   #show(): void {
     clearTimeout(this.#painting);
     this.#painting = undefined;
     this.problems = [...this.#recording.problems];
-    this.#next?.heard();
+    this.#next?.data.update();
     if (this.view === this.#next) return;
-    this.view?.leave();
+    this.view?.replay.leave();
     this.view = this.#next;
   }
 }

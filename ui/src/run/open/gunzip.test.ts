@@ -29,3 +29,21 @@ test("a bomb is cut at the limit", async () => {
   expect(bytes.length).toBeLessThanOrEqual(100_000);
   expect(cut).toBe(true);
 });
+
+test("a broken byte is noticed where deflate does not notice it", async () => {
+  const members = Buffer.concat([gzip("one\n"), gzip("two\n")]);
+  for (const at of [members.indexOf("one"), members.indexOf("two")]) {
+    const broken = new Uint8Array(members);
+    broken[at] = 0x58;
+    expect((await gunzip(broken)).cut).toBe(true);
+  }
+});
+
+test("a file that ends within a checksum or a header is cut", async () => {
+  const whole = Buffer.concat([gzip("one\n"), gzip("two\n")]);
+  for (const end of [whole.length - 1, whole.length - 8, whole.length / 2 + 2]) {
+    const { bytes, cut } = await gunzip(whole.subarray(0, end));
+    expect(cut).toBe(true);
+    expect(text(bytes)).toMatch(/^one\n/);
+  }
+});

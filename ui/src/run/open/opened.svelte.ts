@@ -1,6 +1,6 @@
 // The file a person opened: it stays in this page and goes nowhere.
 
-import { readRecording, type Recording } from "../model/run";
+import { readRecording, type Recording } from "../../model/run/run";
 import { gunzip, isGzip } from "./gunzip";
 
 const KNOWN = "events@1 and profile@1";
@@ -12,7 +12,7 @@ export function whyNothing({ lines, problems }: Pick<Recording, "lines" | "probl
   const [, later] = SCHEMA.exec(lines[0] ?? "") ?? [];
   if (later !== undefined) return `it is ${later}, and this page knows ${KNOWN}`;
   const [first] = problems;
-  return `it holds no query that this page knows (${KNOWN})${first ? `; line ${first.line}: ${first.reason}` : ""}`;
+  return `it holds no run that this page knows (${KNOWN})${first ? `; line ${first.line}: ${first.reason}` : ""}`;
 }
 
 class Opened {
@@ -32,7 +32,8 @@ class Opened {
       const { bytes: decoded, cut } = isGzip(bytes) ? await gunzip(bytes) : { bytes, cut: false };
       const recording = readRecording(new TextDecoder().decode(decoded));
       const isEmpty = recording.runs.size === 0;
-      if (cut) this.problem = `its compressed part is cut off or broken${isEmpty ? ", and holds no query before that" : ": shown is what comes before"}`;
+      const before = isEmpty ? ", and holds no run before that" : ": shown is what comes before";
+      if (cut) this.problem = `its compressed part is cut off or broken${before}`;
       else if (isEmpty) this.problem = whyNothing(recording);
       this.recording = recording;
     } catch (error) {

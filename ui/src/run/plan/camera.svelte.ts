@@ -1,6 +1,6 @@
 // Where one looks at the plan: pan and zoom.
 
-import { BOX_HEIGHT, BOX_WIDTH, type Layout, type Place } from "../model/layout";
+import { BOX_HEIGHT, BOX_WIDTH, type Layout, type Place } from "../../model/run/layout";
 
 const ZOOM_MIN = 0.04;
 const ZOOM_MAX = 2;
@@ -53,7 +53,10 @@ export class Camera {
   }
 
   fit({ width, height }: Layout): void {
-    const zoom = Math.min((this.width - 2 * MARGIN) / Math.max(1, width), (this.height - 2 * MARGIN) / Math.max(1, height));
+    const zoom = Math.min(
+      (this.width - 2 * MARGIN) / Math.max(1, width),
+      (this.height - 2 * MARGIN) / Math.max(1, height),
+    );
     this.zoom = Math.min(1, Math.max(ZOOM_MIN, zoom));
     this.x = (this.width - width * this.zoom) / 2;
     this.y = Math.max(MARGIN, (this.height - height * this.zoom) / 2);

@@ -1,6 +1,6 @@
 // How a text is masked, like the sender's own redaction: `<str>`, `<num>`, `<path>`.
 
-import { asList, isObject, type Json } from "../model/json";
+import { asList, isObject, type Json } from "../../model/run/json";
 
 /** What is masked; all of it unless a person chooses otherwise. */
 export interface Masks {
@@ -19,7 +19,10 @@ const PATH_KEYS = /source|path|file|target|url|uri|location|dir|glob|^table$|^de
 /** Names in quotes that an expression needs to be read: columns and what they are called. */
 const QUOTED = /\b(col|alias|field|nth)\("(?:[^"\\]|\\.)*"\)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 const NUMBER = /(?<![\w.#@$])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/g;
-const PATH = /\b[a-z][a-z0-9+.-]*:\/\/[^\s,"')\]]+|(?<![\w)])(?:[A-Za-z]:)?(?:[\\/][^\s\\/,"')\]]+){2,}|(?<![\w])[\w.-]+(?:\/[\w.=-]+)+\.\w+/g;
+const URL_PATH = /\b[a-z][a-z0-9+.-]*:\/\/[^\s,"')\]]+/;
+const ABSOLUTE_PATH = /(?<![\w)])(?:[A-Za-z]:)?(?:[\\/][^\s\\/,"')\]]+){2,}/;
+const RELATIVE_PATH = /(?<![\w])[\w.-]+(?:\/[\w.=-]+)+\.\w+/;
+const PATH = new RegExp([URL_PATH, ABSOLUTE_PATH, RELATIVE_PATH].map(({ source }) => source).join("|"), "g");
 /** Parts of paths that tell nobody anything, and that sentences need. */
 const COMMON = /^(data|files?|parts?|tables?|tmp|home|srv|var|mnt|opt|usr|parquet|csv|https?|s3)$/i;
 const SECRET_MIN_CHARS = 2;

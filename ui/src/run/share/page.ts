@@ -2,7 +2,15 @@ import type { Viewer } from "./viewer-source";
 
 /** The whole of a shared file. Its own policy lets nothing in or out but its one script. */
 export function sharedPage(title: string, lines: readonly string[], viewer: Viewer, nonce: string): string {
-  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const script = viewer.script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -18,7 +26,7 @@ export function sharedPage(title: string, lines: readonly string[], viewer: View
 <script id="events" type="application/x-ndjson">
 ${lines.map(inScript).join("\n")}
 </script>
-<script type="module" nonce="${nonce}">${viewer.script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--")}</script>
+<script type="module" nonce="${nonce}">${script}</script>
 </body>
 </html>
 `;

@@ -2,7 +2,7 @@
 // shared file it finds the events beside it and shows them.
 
 import { mount } from "svelte";
-import { readRecording } from "../model/run";
+import { readRecording } from "../../model/run/run";
 import SharedRun from "./SharedRun.svelte";
 
 /** Where this script was loaded from. */

@@ -1,0 +1,20 @@
+// Runs that a person or the program stopped. The service keeps them as failed; their error text tells them apart.
+
+import type { Status } from "../api/client";
+import { CANCELLED } from "./run/vocabulary";
+
+/** The states of a run as pages name them. */
+export type ShownStatus = Status | "cancelled";
+
+export function isCancelled(error: string | null | undefined): boolean {
+  if (error === null || error === undefined) return false;
+  const text = error
+    .trim()
+    .replace(/[.: ]+$/, "")
+    .toLowerCase();
+  return CANCELLED.whole.some((whole) => text === whole) || CANCELLED.parts.some((part) => text.includes(part));
+}
+
+export function shownStatus(run: { status: Status; failed?: string | null }): ShownStatus {
+  return run.status === "failed" && isCancelled(run.failed) ? "cancelled" : run.status;
+}

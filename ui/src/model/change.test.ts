@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import {
+  beforeAndAfter,
+  causeWords,
+  changeLine,
+  costLine,
+  firstCause,
+  isSince,
+  place,
+  stateWords,
+  type Cause,
+  type Change,
+} from "./change";
+import { emptyLine, groupCause, groupCost, grouped, groupLine, homeLine } from "./change-groups";
+
+const said = (time: bigint): string => `t${time}`;
+const HOUR = 3_600_000_000_000n;
+
+export function change(given: Partial<Change> = {}): Change {
+  return {
+    id: "slower-1",
+    service: "etl",
+    label: "a",
+    kind: "slower",
+    state: "open",
+    since_unix_ns: 9n,
+    since_query_id: "q",
+    before: { runs: 120, median_wall_ms: 39_700, low_ms: 39_000, high_ms: 40_000, failed: 0 },
+    after: { runs: 37, median_wall_ms: 93_500, low_ms: 92_000, high_ms: 95_000, failed: 0 },
+    factor: 2.36,
+    causes: [],
+    cost: { runs: 37, extra_wall_ms: 3_780_000, extra_cpu_ms: 1, wall_ms_a_day: 720_000 },
+    examples: { base: "b", run: "r" },
+    harmless: [],
+    ...given,
+  };
+}
+const cause = (given: Partial<Cause>): Cause => ({
+  cause: "slower_per_row",
+  share: 1,
+  wall_ms: 5,
+  evidence: [],
+  sentence: "Scan #1 takes 2.0x as long for each row",
+  ...given,
+});
+
+test("a change says how much, since when, and both sides", () => {
+  expect(changeLine(change(), said)).toBe("2.4x slower since t9 (93.5 s in 37 runs, before 39.7 s in 120)");
+  expect(changeLine(change({ kind: "faster", factor: 0.5 }), said)).toMatch(/^2\.0x faster since t9 /);
+  expect(changeLine(change({ kind: "data_grew", factor: 1.5 }), said)).toMatch(/^1\.5x slower as its data grew since/);
+  expect(changeLine(change({ factor: null }), said)).toMatch(/^Slower since t9 /);
+  const failing = { kind: "failing", after: { runs: 10, failed: 9 }, before: { runs: 120, failed: 0 } } as const;
+  expect(changeLine(change(failing), said)).toBe("Fails since t9 (9 of 10 runs, before 0 of 120)");
+});
+
+test("runs that failed have no part in the times", () => {
+  const { after, before } = change();
+  expect(beforeAndAfter(change({ after: { ...after, failed: 7 }, before }))).toMatch(/^93\.5 s in 30 runs, /);
+});
+
+test("causes are the service's sentences; what is not known is said", () => {
+  expect(firstCause(change({ causes: [cause({})] }))).toBe("Scan #1 takes 2.0x as long for each row.");
+  expect(firstCause(change())).toBe("The cause is not known.");
+  expect(firstCause(change({ kind: "failing" }))).toBe("");
+  expect(causeWords({ cause: "unexplained", sentence: "" })).toBe("No counter explains it.");
+});
+
+test("a cost that is none is not told", () => {
+  expect(costLine(change())).toBe("12 min a day more than before; 1 h 03 min in 37 runs so far");
+  expect(costLine(change({ cost: { runs: 3, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 } }))).toBe("");
+  expect(costLine(change({ cost: { runs: 3, extra_wall_ms: -60, extra_cpu_ms: 0, wall_ms_a_day: -90 } }))).toBe(
+    "90 ms a day less than before; 60 ms in 3 runs so far",
+  );
+});
+
+test("a change of one host is of its runs alone", () => {
+  expect(place(change({ host: "etl-3", environment: "prod" }))).toBe("on host etl-3 alone, in prod");
+  expect(place(change())).toBe("");
+  const run = { started_unix_ns: 9n, host: "etl-3" } as Parameters<typeof isSince>[1];
+  expect(isSince(change({ host: "etl-3" }), run)).toBe(true);
+  expect(isSince(change({ host: "etl-4" }), run)).toBe(false);
+  expect(isSince(change({ since_unix_ns: 10n }), run)).toBe(false);
+});
+
+test("a change that is over says since when", () => {
+  expect(stateWords(change({ state: "recovered", recovered_unix_ns: 70n }), said)).toBe("recovered t70");
+  expect(stateWords(change({ state: "superseded" }), said)).toBe("superseded");
+});
+
+const version = cause({
+  cause: "engine_version",
+  dimension: { name: "engine_version", before: "54.1", after: "55.0" },
+});
+const at = (label: string, hours: number, more: Partial<Change> = {}): Change =>
+  change({ id: label, label, since_unix_ns: BigInt(hours * 60) * (HOUR / 60n), causes: [version], ...more });
+
+test("changes of one cause that began together are one group", () => {
+  const other = cause({ ...version, dimension: { name: "engine_version", before: "54.1", after: "55.1" } });
+  const groups = grouped([
+    at("a", 2.5),
+    at("alone", 2, { causes: [other] }),
+    at("b", 2),
+    at("late", 3.5),
+    at("elsewhere", 2, { service: "billing" }),
+    at("fails", 2, { kind: "failing" }),
+  ]);
+  const labels = groups.map(({ changes }) => changes.map(({ label }) => label).join(" "));
+  expect(labels).toEqual(["a b", "alone", "late", "elsewhere", "fails"]);
+  const [first] = groups;
+  if (first === undefined) throw new Error("no group");
+  expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
+  expect(groupCause(first)).toBe("All changed with the engine: 55.0, before 54.1.");
+  expect(groupCost(first)).toBe("24 min a day more than before");
+});
+
+test("groups with the most time at stake come first", () => {
+  const cost = { ...change().cost, wall_ms_a_day: 1_000_000 };
+  const groups = grouped([at("much", 9, { cost, causes: [] }), at("a", 2), at("b", 2)]);
+  expect(groups.map(({ changes }) => changes[0].label)).toEqual(["a", "much"]);
+});
+
+test("the first line names what got worse, and counts many", () => {
+  const line = (changes: Change[], isCut = false): string => homeLine({ changes, isCut, queries: 44, days: 14 }, said);
+  expect(line([])).toBe("No change for the worse was found; 44 queries ran in 14 days");
+  expect(line([change()])).toBe("a is 2.4x slower since t9");
+  expect(line([change(), change({ label: "b", kind: "failing", since_unix_ns: 5n })])).toBe(
+    "a is 2.4x slower since t9; b fails since t5",
+  );
+  expect(line([at("a", 2), at("b", 2), change({ label: "c", kind: "faster" })])).toBe(
+    `2 queries of etl are slower since t${2n * HOUR}; 1 is faster`,
+  );
+  const many = [at("a", 2), at("b", 4), at("c", 6), change({ label: "d", kind: "failing" })];
+  expect(line(many)).toBe("3 queries are slower, 1 fails");
+  expect(line(many, true)).toBe("At least 3 queries are slower, at least 1 fails");
+  expect(line(["c", "d", "e"].map((label) => change({ label, service: label, kind: "failing" })))).toBe(
+    "3 queries fail",
+  );
+  expect(line([change({ kind: "data_grew" })])).toBe(
+    "No change for the worse was found; 44 queries ran in 14 days; 1 is slower as its data grew",
+  );
+});
+
+test("where nothing with a label ran, runs without one may have", () => {
+  expect(emptyLine(14, false)).toBe("No query with a label ran in 14 days");
+  expect(emptyLine(1, true)).toBe("No query with a label matches the filters in 1 day");
+});

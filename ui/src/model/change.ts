@@ -1,0 +1,119 @@
+// Changes of queries as the service tells them, and their words. The service judges; this page only formats.
+
+import type { QuerySummary, Schemas } from "../api/client";
+import { formatCount, formatDuration, formatRatio, plural, type UnixNs } from "../units";
+import { nameInText } from "./names";
+
+export type Change = Schemas["Change"];
+export type Cause = Schemas["ChangeCause"];
+export type CauseKind = Schemas["CauseKind"];
+type Side = Schemas["ChangeSide"];
+
+/** Formats a point in time. */
+export type TimeText = (time: UnixNs) => string;
+
+/** What a cause is called; its sentence says more. */
+export const CAUSE_NAMES: Record<CauseKind, string> = {
+  more_rows: "More rows",
+  plan_change: "Plan change",
+  slower_per_row: "Slower per row",
+  fewer_threads: "Fewer threads",
+  starved_cpu: "Processor taken",
+  waiting: "Waiting",
+  spilling: "Spilling",
+  skew: "Skew",
+  user_code: "User code",
+  planning: "Planning",
+  host: "One host",
+  engine_version: "Engine version",
+  program_version: "Program version",
+  contention: "Busy host",
+  failures: "Failures",
+  unexplained: "Not explained",
+};
+
+export const TAGS: Record<Change["kind"], { name: string; kind: "fail" | "slow" | "fast" | "plain" }> = {
+  slower: { name: "slower", kind: "slow" },
+  failing: { name: "failing", kind: "fail" },
+  faster: { name: "faster", kind: "fast" },
+  data_grew: { name: "data grew", kind: "plain" },
+};
+
+/** Whether the query does worse, and its data does not explain it. */
+export function isWorse({ kind }: Pick<Change, "kind">): boolean {
+  return kind === "slower" || kind === "failing";
+}
+
+/** Runs of a side that its times come from. */
+function finished({ runs, failed }: Side): number {
+  return runs - failed;
+}
+
+/** "2.4x slower", "1.8x faster", "fails", "takes 1.5x as long: its data grew". */
+export function howMuch({ kind, factor = null }: Pick<Change, "kind" | "factor">): string {
+  switch (kind) {
+    case "slower":
+      return factor === null ? "slower" : `${formatRatio(factor)} slower`;
+    case "faster":
+      return factor === null || factor <= 0 ? "faster" : `${formatRatio(1 / factor)} faster`;
+    case "failing":
+      return "fails";
+    case "data_grew":
+      return factor === null ? "slower as its data grew" : `${formatRatio(factor)} slower as its data grew`;
+  }
+}
+
+/** "93.5 s in 37 runs, before 39.7 s in 120", or of failures "9 of 10 runs, before 0 of 120". */
+export function beforeAndAfter({ kind, before, after }: Pick<Change, "kind" | "before" | "after">): string {
+  if (kind === "failing") {
+    return `${after.failed} of ${plural(after.runs, "run")}, before ${before.failed} of ${formatCount(before.runs)}`;
+  }
+  const now = `${formatDuration(after.median_wall_ms)} in ${plural(finished(after), "run")}`;
+  return `${now}, before ${formatDuration(before.median_wall_ms)} in ${formatCount(finished(before))}`;
+}
+
+/** "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120)" */
+export function changeLine(change: Change, timeText: TimeText): string {
+  const line = `${howMuch(change)} since ${timeText(change.since_unix_ns)} (${beforeAndAfter(change)})`;
+  return `${line.charAt(0).toUpperCase()}${line.slice(1)}`;
+}
+
+/** Whose runs changed, where it is not all of them: "on host etl-3 alone". */
+export function place({ host, environment }: Pick<Change, "host" | "environment">): string {
+  const parts = [
+    host == null ? "" : `on host ${nameInText(host)} alone`,
+    environment == null ? "" : `in ${nameInText(environment)}`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+/** The first cause in the service's words. */
+export function firstCause({ causes, kind }: Pick<Change, "causes" | "kind">): string {
+  const [first] = causes;
+  if (first === undefined) return kind === "failing" ? "" : "The cause is not known.";
+  return causeWords(first);
+}
+
+export function causeWords({ cause, sentence }: Pick<Cause, "cause" | "sentence">): string {
+  if (sentence !== "") return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+  return cause === "unexplained" ? "No counter explains it." : `${CAUSE_NAMES[cause]}.`;
+}
+
+/** What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far". Empty where it costs no time. */
+export function costLine({ cost }: Pick<Change, "cost">): string {
+  const { wall_ms_a_day: day, extra_wall_ms: all, runs } = cost;
+  if (day === 0 && all === 0) return "";
+  const way = all < 0 ? "less" : "more";
+  const soFar = `${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
+  return `${formatDuration(Math.abs(day))} a day ${way} than before; ${soFar}`;
+}
+
+/** "open", "recovered 19 Nov 08:00", "superseded". */
+export function stateWords({ state, recovered_unix_ns: at = null }: Change, timeText: TimeText): string {
+  return state === "recovered" && at !== null ? `recovered ${timeText(at)}` : state;
+}
+
+/** Whether it is a run since the change, of those that changed. */
+export function isSince(change: Change, run: QuerySummary): boolean {
+  return change.since_unix_ns <= run.started_unix_ns && (change.host == null || change.host === run.host);
+}

@@ -1,0 +1,49 @@
+// Failures, grouped by their text.
+
+import type { QuerySummary } from "../api/client";
+import type { UnixNs } from "../units";
+import { isCancelled } from "./cancelled";
+
+export interface FailureGroup {
+  /** The first line of the last of them. */
+  line: string;
+  runs: number;
+  /** The queries, by label and service. */
+  labels: string[];
+  firstAt: UnixNs;
+  last: QuerySummary;
+}
+
+/** What failures of one cause have in common: their first line without what differs from run to run. */
+export function likeness(text: string): string {
+  return firstLineOf(text)
+    .replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi, "#")
+    .replace(/\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b/gi, "#")
+    .replace(/\d+(?:[.,:_-]\d+)*/g, "#");
+}
+
+export function firstLineOf(text: string): string {
+  return text.trim().split("\n", 1)[0] ?? "";
+}
+
+/** Groups runs that failed, given newest first; a cancelled one did not. The group with the most runs comes first. */
+export function groupFailures(queries: readonly QuerySummary[]): FailureGroup[] {
+  const groups = new Map<string, FailureGroup>();
+  for (const query of queries) {
+    if (query.failed === null || query.failed === undefined || isCancelled(query.failed)) continue;
+    const key = likeness(query.failed);
+    const group = groups.get(key) ?? {
+      line: firstLineOf(query.failed),
+      runs: 0,
+      labels: [],
+      firstAt: query.started_unix_ns,
+      last: query,
+    };
+    group.runs += 1;
+    group.firstAt = query.started_unix_ns;
+    const name = [query.label ?? "no label", query.service].filter((text) => text != null).join(" · ");
+    if (!group.labels.includes(name)) group.labels.push(name);
+    groups.set(key, group);
+  }
+  return [...groups.values()].sort((a, b) => b.runs - a.runs);
+}

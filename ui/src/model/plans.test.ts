@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Version } from "../api/client";
+import { letterOf, plansOf } from "./plans";
+
+const version = (fingerprint: string, first: bigint, usual: number): Version => ({
+  fingerprint,
+  first_started_unix_ns: first,
+  last_started_unix_ns: first,
+  usual_wall_ms: usual,
+  runs: 1,
+  failed: 0,
+  rules: [],
+  latest_query_id: "q",
+});
+
+test("plans are lettered in the order they first ran, each held against the one before", () => {
+  const plans = plansOf([version("new", 1795206683609778764n, 30), version("old", 1795206683609778763n, 10)]);
+  expect(
+    plans.map(({ letter, version, ratio, before }) => [letter, version.fingerprint, ratio, before?.letter]),
+  ).toEqual([
+    ["A", "old", undefined, undefined],
+    ["B", "new", 3, "A"],
+  ]);
+});
+
+test("letters do not end at Z", () => expect([0, 25, 26, 27, 52].map(letterOf)).toEqual(["A", "Z", "AA", "AB", "BA"]));
+
+test("colours end before letters", () =>
+  expect(
+    plansOf(Array.from({ length: 8 }, (_, at) => version(`${at}`, BigInt(at), 1))).map(({ colour }) => colour),
+  ).toEqual([0, 1, 2, 3, 4, 5, "other", "other"]));

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Schemas } from "../api/client";
+import { remainingOf } from "./remaining";
+
+const says = (given: Partial<Schemas["Progress"]>): ReturnType<typeof remainingOf> =>
+  remainingOf({ query_id: "q", status: "running", runs: 40, is_late: false, ...given });
+const remaining_ms = { p10: 2100, p50: 8300, p90: 31_000 };
+
+test("what remains is an interval with its basis", () => {
+  const done = { low: 0.66, high: 0.88 };
+  expect(says({ longer_than: 21, remaining_ms, basis: "40 earlier runs of its plan", done })).toEqual({
+    words: "2.1 s to 31 s more (40 earlier runs of its plan)",
+    done,
+    isLate: false,
+  });
+});
+
+test("later than nearly all earlier runs is late", () => {
+  expect(says({ longer_than: 38, is_late: true })).toEqual({
+    words: "already longer than 38 of 40 earlier runs",
+    done: undefined,
+    isLate: true,
+  });
+  expect(says({ longer_than: 36, is_late: true, remaining_ms })?.words).toBe(
+    "longer than 36 of 40 earlier runs; 2.1 s to 31 s more",
+  );
+});
+
+test("a run that reads more than the others is not late", () => {
+  const basis = "3.0 times the rows of usual; 40 earlier runs of its plan";
+  expect(says({ longer_than: 40, remaining_ms, basis, rows_read_factor: 3 })).toMatchObject({
+    words: `2.1 s to 31 s more (${basis})`,
+    isLate: false,
+  });
+  expect(says({ longer_than: 40, rows_read_factor: 3 })?.words).toMatch(/; it reads 3\.0x the rows of those$/);
+});
+
+test("without a basis nothing is said", () => {
+  expect(says({ runs: 2 })).toBeUndefined();
+  expect(says({ longer_than: 0 })).toBeUndefined();
+  expect(remainingOf(undefined)).toBeUndefined();
+});

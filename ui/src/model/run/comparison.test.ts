@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import {
+  addedBusyMs,
+  byInterest,
+  type Comparison,
+  comparisonLine,
+  mostMoved,
+  pairName,
+  rowsOut,
+  signedDuration,
+  toWaterfall,
+} from "./comparison";
+
+type Parts = Comparison["account"]["parts"];
+
+function comparison(before: number, now: number, parts: Parts): Comparison {
+  const summary = {} as Comparison["run"];
+  return {
+    base: summary,
+    run: summary,
+    basis: "plan",
+    runs: 9,
+    same_plan: true,
+    nodes: [],
+    account: { base_wall_ns: before, run_wall_ns: now, difference_ns: now - before, parts },
+  };
+}
+
+test("each step begins where the one before ended, and the last one ends at the run", () => {
+  const steps = toWaterfall(
+    comparison(1_000_000_000, 1_500_000_000, [
+      { cause: "more_rows", ns: 700_000_000 },
+      { cause: "waiting", ns: 0 },
+      { cause: "less_parallelism", ns: -200_000_000 },
+    ]),
+  );
+  expect(steps.map(({ name, fromMs, untilMs, text }) => `${name}: ${fromMs} to ${untilMs}, ${text}`)).toEqual([
+    "Before: 0 to 1000, 1 s",
+    "More rows: 1000 to 1700, +700 ms",
+    "More parallelism: 1700 to 1500, −200 ms",
+    "This run: 0 to 1500, 1.5 s",
+  ]);
+});
+
+test("the line names what the most of the difference is put down to", () => {
+  const parts: Parts = [
+    { cause: "more_rows", ns: -3e9 },
+    { cause: "plan_change", ns: 2e9 },
+    { cause: "waiting", ns: 1e9 },
+    { cause: "unexplained", ns: 2e9 },
+  ];
+  expect(comparisonLine(comparison(1e9, 3e9, parts))).toBe(
+    "3 s instead of 1 s (3.0x). Most of the difference: plan change (+2 s).",
+  );
+  expect(comparisonLine(comparison(1e9, 1.01e9, [{ cause: "waiting", ns: 1e7 }]))).toBe(
+    "1.01 s instead of 1 s (1.0x). That is about the same.",
+  );
+  expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe(
+    "1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).",
+  );
+});
+
+test("causes come first, then nodes whose time moved most", () => {
+  const pair = (id: number, busy: number, delta: number | null) =>
+    ({
+      fate: delta === null ? "added" : "same",
+      changes: [],
+      base: null,
+      delta: delta === null ? null : { busy_ns: delta },
+      run: { id, kind: "Scan", role: "scan", busy_ns: busy },
+    }) as unknown as Comparison["nodes"][number];
+  expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([
+    2, 3, 1,
+  ]);
+});
+
+test("the node to blame is the one whose work moved most the way the time went", () => {
+  type Pair = Comparison["nodes"][number];
+  const node = (id: number, busy_ns: number, rows_out: number) => ({
+    id,
+    kind: "Scan",
+    role: "scan",
+    busy_ns,
+    rows_out,
+  });
+  const both = {
+    fate: "same",
+    changes: [],
+    base: node(1, 100, 7),
+    run: node(1, 4e6, 7),
+    delta: { busy_ns: 3e6 },
+  } as unknown as Pair;
+  const less = {
+    fate: "changed",
+    changes: [],
+    base: node(2, 9e9, 5),
+    run: node(2, 1e9, 6_000),
+    delta: { busy_ns: -8e9 },
+  } as unknown as Pair;
+  const gone = { fate: "removed", changes: [], base: node(3, 9e9, 5), run: null, delta: null } as unknown as Pair;
+  const of = (before: number, now: number): Comparison => ({
+    ...comparison(before, now, []),
+    nodes: [both, less, gone],
+  });
+  expect(mostMoved(of(1e9, 2e9))).toBe(both);
+  expect(mostMoved(of(2e9, 1e9))).toBe(gone);
+  expect(pairName(gone)).toBe("Scan #3");
+  expect([both, less, gone].map(addedBusyMs)).toEqual([3, -8000, -9000]);
+  expect([both, less, gone].map(rowsOut)).toEqual(["7", "5 → 6 k", "5"]);
+});
+
+test("a difference has its sign, unless it is too small to be told", () =>
+  expect([12, -12, 0, 0.0004, -0.0004, null].map(signedDuration)).toEqual([
+    "+12 ms",
+    "−12 ms",
+    "0",
+    "<1 µs",
+    "<1 µs",
+    "–",
+  ]));

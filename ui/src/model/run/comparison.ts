@@ -1,0 +1,132 @@
+// What `/api/compare` says, as the page shows it.
+
+import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
+import type { Schemas } from "../../api/client";
+import { nodeNumber } from "./graph";
+
+export type Comparison = Schemas["Comparison"];
+export type NodePair = Schemas["NodePair"];
+type Cause = Schemas["AccountCause"];
+
+const CAUSE_NAMES: Record<Cause, string> = {
+  plan_change: "Plan change",
+  more_rows: "More rows",
+  slower_per_row: "Slower per row",
+  less_parallelism: "Less parallelism",
+  waiting: "Waiting",
+  planning: "Planning",
+  user_code: "User code",
+  unexplained: "In no counter",
+};
+
+/** What a cause is called where it made the run faster. */
+const LESS_NAMES: Partial<Record<Cause, string>> = {
+  more_rows: "Fewer rows",
+  slower_per_row: "Faster per row",
+  less_parallelism: "More parallelism",
+};
+
+export interface Step {
+  name: string;
+  /** Where the bar begins and ends on the axis of wall time. */
+  fromMs: Milliseconds;
+  untilMs: Milliseconds;
+  kind: "whole" | "slower" | "faster";
+  text: string;
+}
+
+/** From the wall time of the base, cause by cause, to that of the run: each bar begins where the one before ended. */
+export function toWaterfall({ account }: Comparison): Step[] {
+  const ms = (ns: number | bigint): Milliseconds => Number(ns) / 1e6;
+  const steps: Step[] = [
+    {
+      name: "Before",
+      fromMs: 0,
+      untilMs: ms(account.base_wall_ns),
+      kind: "whole",
+      text: formatDuration(ms(account.base_wall_ns)),
+    },
+  ];
+  let at = account.base_wall_ns;
+  for (const { cause, ns } of account.parts) {
+    if (Number(ns) === 0) continue;
+    const next = add(at, ns);
+    const less = Number(ns) < 0;
+    steps.push({
+      name: (less ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause],
+      fromMs: ms(at),
+      untilMs: ms(next),
+      kind: less ? "faster" : "slower",
+      text: signedDuration(ms(ns)),
+    });
+    at = next;
+  }
+  steps.push({
+    name: "This run",
+    fromMs: 0,
+    untilMs: ms(account.run_wall_ns),
+    kind: "whole",
+    text: formatDuration(ms(account.run_wall_ns)),
+  });
+  return steps;
+}
+
+function add(a: number | bigint, b: number | bigint): number {
+  return Number(BigInt(a) + BigInt(b));
+}
+
+export function signedDuration(ms: Milliseconds | null): string {
+  if (ms === null) return "–";
+  const text = formatDuration(Math.abs(ms));
+  if (text.startsWith("<")) return text;
+  return ms > 0 ? `+${text}` : ms < 0 ? `−${text}` : "0";
+}
+
+/** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */
+export function comparisonLine(comparison: Comparison): string {
+  const { account } = comparison;
+  const [before, now] = [Number(account.base_wall_ns) / 1e6, Number(account.run_wall_ns) / 1e6];
+  const ratio = before > 0 ? ` (${formatRatio(now / before)})` : "";
+  const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}.`;
+  const difference = Number(account.difference_ns);
+  const same = account.parts
+    .filter(({ ns }) => Number(ns) * difference > 0)
+    .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
+  const [most] = same;
+  if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
+  const name = (Number(most.ns) < 0 ? LESS_NAMES[most.cause] : undefined) ?? CAUSE_NAMES[most.cause];
+  return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).`;
+}
+
+/** Nodes that came, went or do something else first: they are causes; within each by how much their time moved. */
+export function byInterest(pairs: readonly NodePair[]): NodePair[] {
+  const moved = ({ base, run, delta }: NodePair): number =>
+    Math.abs(Number(delta?.busy_ns ?? run?.busy_ns ?? base?.busy_ns ?? 0));
+  const isCause = ({ fate }: NodePair): number => (fate === "same" ? 0 : 1);
+  return [...pairs].sort((a, b) => isCause(b) - isCause(a) || moved(b) - moved(a));
+}
+
+/** Of the nodes whose work changed the way the wall time went, the one that changed most. */
+export function mostMoved({ account, nodes }: Comparison): NodePair | undefined {
+  const way = Math.sign(Number(account.difference_ns));
+  const moved = (pair: NodePair): number => way * (addedBusyMs(pair) ?? 0);
+  return nodes.filter((pair) => moved(pair) > 0).sort((a, b) => moved(b) - moved(a))[0];
+}
+
+/** How much more a node worked, in milliseconds of CPU; null where neither plan tells. */
+export function addedBusyMs({ base, run, delta }: NodePair): Milliseconds | null {
+  const ns = delta?.busy_ns ?? run?.busy_ns ?? (base?.busy_ns == null ? null : -Number(base.busy_ns));
+  return ns === null ? null : Number(ns) / 1e6;
+}
+
+/** "4.14 M → 38.9 M", or one number where it is the same in both. */
+export function rowsOut({ base, run }: NodePair): string {
+  const [before, now] = [base?.rows_out ?? null, run?.rows_out ?? null];
+  if (before === null || now === null) return formatCount(now ?? before);
+  return Number(before) === Number(now) ? formatCount(now) : `${formatCount(before)} → ${formatCount(now)}`;
+}
+
+export function pairName({ run, base }: NodePair): string {
+  const node = run ?? base;
+  return node ? `${node.kind} #${nodeNumber(String(node.id))}` : "";
+}

@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import { captured, everything, insightsCaptured } from "./captures";
+import { firstLine, savesAtMost, standingOf } from "./firstline";
+import { momentAt } from "./moment";
+import type { JsonObject } from "./json";
+import { Run } from "./run";
+
+const line = (run: Run): string => {
+  const { state, cause } = firstLine(run, momentAt(run, null), standingOf(run), null);
+  return [state, cause].filter(Boolean).join(" ");
+};
+const said = (label: string, usual: { wallMs: number; runs: number } | null = null): string => {
+  const run = captured(label);
+  const { state, cause } = firstLine(run, momentAt(run, null), standingOf(run), usual);
+  return [state, cause].filter(Boolean).join(" ");
+};
+
+test("the first line says how it went and where the time is", () => {
+  expect(said("join/exploding", { wallMs: 17, runs: 37 })).toBe(
+    "Finished in 39 ms, 2.3x its usual time (17 ms, n = 37). " +
+      "97 % of the CPU is in EquiJoin #4, which puts out 600x its larger input.",
+  );
+  expect(said("unique/redundant", { wallMs: 1900, runs: 8 })).toBe(
+    "Finished in 1.87 s, 1.0x its usual time (1.9 s, n = 8). " +
+      "69 % of the CPU is in GroupBy #3: deduplication removes no rows.",
+  );
+  expect(said("scan/csv")).toBe("Finished in 295 ms. 100 % of the CPU is in MultiScan #1, which read 45.2 MiB.");
+  expect(said("wide/concat-60-groupbys")).toBe(
+    "Finished in 403 ms. No node stands out: the five hottest of 422 take 18 % of the CPU.",
+  );
+});
+
+test("a failed run says so, and its error stands elsewhere", () => {
+  for (const run of everything().runs.values()) {
+    if (run.finished?.failed)
+      expect(firstLine(run, momentAt(run, null), standingOf(run), null).state).toMatch(
+        /^(Failed|Cancelled) after [^:]*\.$/,
+      );
+  }
+  expect(line(insightsCaptured("udf", "ux/interrupted-udf"))).toBe(
+    "Cancelled after 2.22 s. 2.2 s of 2.22 s are in no counter; Select #2 runs Python code and is the likely place.",
+  );
+});
+
+test("a running query is compared only once it is past its usual time", () => {
+  const run = captured("unique/redundant");
+  const line = (wallMs: number): string => firstLine(run, momentAt(run, 1500), "running", { wallMs, runs: 9 }).state;
+  expect(line(3000)).toBe("Running for 1.87 s, usually 3 s, n = 9.");
+  expect(line(1000)).toBe("Running for 1.87 s, 1.9x its usual time (1 s, n = 9).");
+});
+
+test("time of user code is in no counter, and is not called waiting", () => {
+  const slow = insightsCaptured("udf", "ux/slow-udf");
+  expect(line(slow)).toBe(
+    "Finished in 1.69 s. 1.68 s of 1.69 s are in no counter; Select #2 runs Python code and is the likely place.",
+  );
+  expect(firstLine(slow, momentAt(slow, 1200), "running", null).cause).toMatch(
+    / so far are in no counter; Select #2 runs Python code/,
+  );
+  for (const finding of slow.finished?.findings ?? []) {
+    const node = slow.plan.physical.find(({ id }) => id === finding.nodeId);
+    expect(savesAtMost(finding, node, slow.elapsedMs)).toBeNull();
+  }
+  expect(line(insightsCaptured("udf", "ux/batches-udf"))).toMatch(/95 % of the counted CPU is in ColumnarFunction #2/);
+});
+
+test("calls of user code that were measured are in a counter", () => {
+  const cause = (run: Run): string | null => firstLine(run, momentAt(run, null), "finished", null).cause;
+  const udf = { user_code: "score" };
+  expect(cause(made({ busy: 0.005, called: 12, process: 9.3, queries: 1 }, udf))).toBe(
+    "12 s of 13 s are in calls of user code (score), made by Scan #1. " +
+      "The process used 9.3 s of CPU meanwhile, with no other run.",
+  );
+  expect(cause(made({ busy: 0.005, called: 15 }, { user_code: "python_udf" }))).toBe(
+    "13 s of 13 s are in calls of Python code, made by Scan #1.",
+  );
+  // What is in no counter is not in calls that were measured, and what the engine counts is counted.
+  expect(cause(made({ busy: 0.005, called: 1 }, udf))).toBe("12 s of 13 s are in no counter.");
+  expect(cause(made({ busy: 12, called: 12 }, udf))).toMatch(/of the counted CPU is in Scan #1/);
+  // They are measured however short the run is: of its other times, so little may be scheduling alone.
+  expect(cause(made({ busy: 0.001, called: 0.2, wallMs: 221 }, udf))).toMatch(/^200 ms of 221 ms are in calls of/);
+  expect(cause(made({ busy: 0.001, wallMs: 221 }, udf))).toMatch(/of the counted CPU is in Scan #1/);
+});
+
+test("a run whose executed plan was not sent says which was", () => {
+  const end = captured("scan/csv").finished;
+  const ended = (logical: NonNullable<typeof end>["plan"]["logical"]): string | null => {
+    const run = new Run("q");
+    if (!end) throw new Error("the capture has no end");
+    const profile = { ...end, plan: { physical: [], logical } };
+    run.add({ type: "finished", queryId: "q", seq: 1, profile });
+    return firstLine(run, momentAt(run, null), "finished", null).cause;
+  };
+  expect(ended(end?.plan.logical ?? [])).toBe("Only its logical plan was sent.");
+  expect(ended([])).toBe("No plan of it was sent.");
+});
+
+/** A run of one node and so many seconds, of which so many are told as reads and as the process's. */
+function made(
+  counters: { busy: number; io?: number; process?: number; queries?: number; called?: number; wallMs?: number },
+  properties: JsonObject = {},
+): Run {
+  const run = new Run("q");
+  const ns = (seconds: number | undefined): JsonObject[string] => (seconds === undefined ? null : seconds * 1e9);
+  const nodes = [
+    { id: "1", kind: "Scan", role: "scan" as const, inputs: [], properties, metrics: { busy_ns: ns(counters.busy) } },
+  ];
+  const plain = captured("scan/csv").finished;
+  if (!plain) throw new Error("the capture has no end");
+  const told = {
+    io_ns: ns(counters.io),
+    process_cpu_ns: ns(counters.process),
+    process_queries: counters.queries ?? null,
+    user_code_ns: ns(counters.called),
+  };
+  const profile = {
+    ...plain,
+    wallMs: counters.wallMs ?? 13_000,
+    planningMs: 0,
+    cpuMs: null,
+    counters: told,
+    findings: [],
+    plan: { physical: nodes, logical: [] },
+  };
+  run.add({ type: "finished", queryId: "q", seq: 1, profile });
+  return run;
+}
+
+test("only a counter of waiting makes it waiting", () => {
+  const udf = { user_code: "score" };
+  const cause = (run: Run): string | null => firstLine(run, momentAt(run, null), "finished", null).cause;
+  expect(cause(made({ busy: 0.005 }))).toBe("13 s of 13 s are in no counter.");
+  expect(cause(made({ busy: 0.5, io: 12 }))).toBe(
+    "For 12 s of 13 s it waited: reads or writes were under way, and nothing worked.",
+  );
+  expect(cause(made({ busy: 0.5, io: 12 }, udf))).toMatch(/of the counted CPU is in Scan #1/);
+  expect(cause(made({ busy: 0.5, io: 12, process: 1 }, udf))).toMatch(/^For 12 s of 13 s it waited/);
+  expect(cause(made({ busy: 0.005, process: 9.3, queries: 1 }, udf))).toBe(
+    "13 s of 13 s are in no counter; Scan #1 runs user code (score) and is the likely place. " +
+      "The process used 9.3 s of CPU meanwhile, with no other run.",
+  );
+  expect(cause(made({ busy: 0.005, process: 9.3, queries: 3 }))).toMatch(
+    /used 9\.3 s of CPU meanwhile, up to 3 runs at a time\.$/,
+  );
+  expect(cause(made({ busy: 0.005, process: 9.3 }))).toMatch(
+    /used 9\.3 s of CPU meanwhile, its other work included\.$/,
+  );
+});
+
+test("DataFusion's queries show rows and bytes", () => {
+  const run = insightsCaptured("tpch", "tpch/q03");
+  const moments = [...momentAt(run, null).nodes.values()];
+  expect(moments.filter(({ rowsOut }) => rowsOut !== null)).toHaveLength(run.plan.physical.length);
+  expect(moments.filter(({ readBytes }) => readBytes !== null && readBytes !== 0)).toHaveLength(3);
+});
+
+test("a finding saves no more than the time in which nothing else ran", () => {
+  const run = captured("unique/redundant");
+  const [first] = run.finished?.findings ?? [];
+  expect(first && Math.round(savesAtMost(first, undefined, run.elapsedMs) ?? 0)).toBe(1125);
+});

@@ -1,0 +1,82 @@
+// What a run's wall time is made of, by its counters: the same figures as crates/insights/src/query.rs.
+
+import type { Milliseconds } from "../../units";
+import { counter, ioNs } from "./counters";
+import type { Exact } from "./json";
+import type { Moment } from "./moment";
+import type { Run } from "./run";
+import { calledCode } from "./user-code";
+import { QUERY_COUNTERS } from "./vocabulary";
+
+export interface Times {
+  wallMs: Milliseconds;
+  /** Time threads worked, by the counters. */
+  busyMs: Milliseconds;
+  /** CPU time of the whole process meanwhile; null where the sender does not say. */
+  processCpuMs: Milliseconds | null;
+  /** The most queries of that process that ran at a time meanwhile; null where the sender does not say. */
+  processQueries: number | null;
+  /** Wall time in which reads or writes were under way and nothing can have worked. */
+  waitedMs: Milliseconds;
+  /** Time in which calls of code of the program were under way; null where the sender does not measure it. */
+  userCodeMs: Milliseconds | null;
+  /**
+   * Wall time that no counter holds: what is left after planning, work, reads, writes and calls of user code, as if no
+   * two of them had overlapped. So it is never more than the truth; 0 where nothing is counted at all.
+   */
+  uncountedMs: Milliseconds;
+  /** Whether shares of the nodes' time say little, because most of the time is in no counter. */
+  isMostlyUncounted: boolean;
+  /** Whether they say little because most of the time is in calls of user code, which engines count little of. */
+  isMostlyUserCode: boolean;
+  /** Whether a node calls user code: what nodes count may then be less than all that worked. */
+  callsUserCode: boolean;
+  /** Whether nothing worked for most of the time, while reads or writes were under way. */
+  isMostlyWaiting: boolean;
+}
+
+/** From this share of the wall time on, what no counter holds is said before anything else. */
+const MOST = 0.5;
+/** While a query runs, engines count a step when it ends: without user code, that is the likelier reason. */
+const NEARLY_ALL = 0.9;
+/** Of a shorter query, scheduling alone may be as much. */
+const FROM_MS = 1000;
+
+export function timesOf(run: Run, moment: Moment): Times {
+  const { profile } = run;
+  const wallMs = run.elapsedMs;
+  const ofQuery = (names: readonly string[]): Exact | null => counter(profile?.counters ?? {}, names);
+  const busyMs = Math.max(ms(moment.busyNs) ?? 0, profile?.cpuMs ?? 0);
+  const ofNodes = [...moment.nodes.values()].map(({ counters }) => Number((counters && ioNs(counters)) ?? 0));
+  const ioMs = ms(ofQuery(QUERY_COUNTERS.io_ns)) ?? Math.max(0, ...ofNodes) / 1e6;
+  const planningMs = profile?.planningMs ?? 0;
+  const processCpuMs = ms(ofQuery(QUERY_COUNTERS.process_cpu_ns) ?? run.processCpuNs);
+  const queries = ofQuery(QUERY_COUNTERS.process_queries);
+  // User code may have worked in any time that is not counted; only the process's CPU time bounds it.
+  const isOpen = run.plan.physical.some((node) => calledCode(node) !== null);
+  const worked = isOpen ? (processCpuMs === null ? wallMs : Math.max(busyMs, processCpuMs)) : busyMs;
+  const waitedMs = Math.max(0, Math.min(ioMs, wallMs - planningMs - worked));
+  const called = ms(ofQuery(QUERY_COUNTERS.user_code_ns));
+  const userCodeMs = called === null ? null : Math.min(called, wallMs);
+  const counted = planningMs + busyMs + ioMs + (userCodeMs ?? 0);
+  const uncountedMs = busyMs === 0 ? 0 : Math.max(0, wallMs - counted);
+  const isLong = wallMs >= FROM_MS;
+  return {
+    wallMs,
+    busyMs,
+    processCpuMs,
+    processQueries: queries === null ? null : Number(queries),
+    waitedMs,
+    userCodeMs,
+    callsUserCode: isOpen,
+    uncountedMs,
+    isMostlyUncounted: isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs,
+    // Of a function whose work the engine does count, shares of the nodes' time tell as much.
+    isMostlyUserCode: userCodeMs !== null && userCodeMs > 0 && userCodeMs - busyMs >= MOST * wallMs,
+    isMostlyWaiting: isLong && waitedMs >= MOST * wallMs,
+  };
+}
+
+function ms(ns: Exact | null): Milliseconds | null {
+  return ns === null ? null : Number(ns) / 1e6;
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { LabelOverview } from "../api/client";
+import type { Change } from "../model/change";
+import { figure } from "./evidence";
+import { concernsAll, mainChange, queryLine } from "./line";
+
+const said = (time: bigint): string => `t${time}`;
+const label = { label: "a", runs: 100, usual_wall_ms: 41_000, recent_wall_ms: 41_800 } as LabelOverview;
+const slower: Change = {
+  id: "slower-1",
+  label: "a",
+  kind: "slower",
+  state: "open",
+  since_unix_ns: 9n,
+  since_query_id: "q",
+  before: { runs: 12, median_wall_ms: 300, failed: 0 },
+  after: { runs: 6, median_wall_ms: 900, failed: 0 },
+  factor: 3,
+  causes: [{ cause: "more_rows", share: 1, wall_ms: 600, evidence: [], sentence: "Scan #1 reads 3x the rows" }],
+  cost: { runs: 6, extra_wall_ms: 3600, extra_cpu_ms: 0, wall_ms_a_day: 3600 },
+  examples: {},
+  harmless: [],
+};
+const grew: Change = { ...slower, id: "g", kind: "data_grew", factor: 1.3 };
+
+test("an open change is said with its cause, the worse first", () => {
+  expect(queryLine(label, [slower], 14, said)).toBe(
+    "3.0x slower since t9 (900 ms in 6 runs, before 300 ms in 12). Scan #1 reads 3x the rows.",
+  );
+  expect(mainChange([grew, slower])).toBe(slower);
+  expect(queryLine(label, [{ ...slower, host: "h" }, grew], 14, said)).toBe(
+    "3.0x slower since t9 (900 ms in 6 runs, before 300 ms in 12) on host h alone. Scan #1 reads 3x the rows. " +
+      "1 other change is open.",
+  );
+});
+
+test("without a change it says on what runs", () => {
+  expect(queryLine(label, [], 14, said)).toBe("No change was found: 41.8 s lately, usually 41 s, 100 runs in 14 days");
+  expect(queryLine({ ...label, runs: 3, usual_wall_ms: null }, [], 1, said)).toBe(
+    "No change was found: 3 runs in 1 day",
+  );
+});
+
+test("a change is of all runs that are shown where no other service, environment or host is among them", () => {
+  const one = { service: [{ value: "etl", runs: 9 }], environment: [{ value: "prod", runs: 9 }] };
+  const two = { service: [...one.service, { value: null, runs: 1 }], environment: one.environment };
+  const both = { service: one.service, environment: [...one.environment, { value: "test", runs: 1 }] };
+  const change = { service: "etl", environment: "prod", host: null };
+  expect(concernsAll(change, one, {})).toBe(true);
+  expect(concernsAll(change, two, {})).toBe(false);
+  expect(concernsAll(change, two, { service: "etl" })).toBe(true);
+  expect(concernsAll(change, both, {})).toBe(false);
+  expect(concernsAll(change, both, { environment: "prod" })).toBe(true);
+  expect(concernsAll({ ...change, host: "etl-1" }, one, {})).toBe(false);
+  expect(concernsAll({ service: null, environment: null }, one, { service: "", environment: "" })).toBe(true);
+});
+
+test("figures have the unit that the service names", () => {
+  expect(["ms", "ns", "bytes", "rows", "1"].map((unit) => figure(2_000_000, unit))).toEqual([
+    "33.3 min",
+    "2 ms",
+    "1.91 MiB",
+    "2 M rows",
+    "2 M",
+  ]);
+  expect(figure(null, "ms")).toBe("–");
+});

@@ -1,0 +1,55 @@
+// What the parts of the page share: the run, the moment that is looked at, the nodes shown, and what a person chose.
+
+import { MediaQuery } from "svelte/reactivity";
+import { firstLine } from "../../model/run/firstline";
+import type { NodeId, PlanNode } from "../../model/run/profile";
+import type { Run } from "../../model/run/run";
+import { type Choices, type Tab, TABS } from "./choices";
+import { type FromService, RunData } from "./data.svelte";
+import { Replay } from "./replay.svelte";
+import { ShownPlan } from "./shown.svelte";
+
+/** Where a table serves better than a picture one has to pan. */
+export const narrow = new MediaQuery("max-width: 40rem");
+
+export class RunView {
+  readonly choices: Choices;
+  readonly data: RunData;
+  readonly replay: Replay;
+  readonly shown: ShownPlan;
+
+  constructor(run: Run, choices: Choices, lines: readonly string[], fromService?: FromService) {
+    this.choices = choices;
+    this.data = new RunData(run, lines, fromService);
+    this.replay = new Replay(this.data, choices);
+    this.shown = new ShownPlan(this.data, choices, () => this.selected?.id);
+  }
+
+  readonly firstLine = $derived.by(() => {
+    const { run, standing, service, findings } = this.data;
+    return firstLine(run, this.replay.latest, standing, service.usual, findings);
+  });
+  readonly tab: Tab = $derived.by(() => TABS.find((tab) => tab === this.choices.get("tab")) ?? "timeline");
+  readonly asTable = $derived.by(() => (this.choices.get("view") ?? (narrow.current ? "table" : "")) === "table");
+  readonly showsLogical = $derived.by(() => this.choices.get("logical") === "1");
+  readonly selected: PlanNode | null = $derived.by(
+    () => this.data.graph.nodes.get(this.choices.get("node") ?? "") ?? null,
+  );
+
+  select(id: NodeId | null): void {
+    this.choices.set({ node: id ?? undefined }, { replace: true });
+  }
+
+  nextHottest(): void {
+    const { top } = this.replay;
+    const at = top.findIndex(({ node }) => node.id === this.selected?.id);
+    this.select(top[(at + 1) % Math.max(1, top.length)]?.node.id ?? null);
+  }
+
+  nextFinding(): void {
+    const { findings, graph } = this.data;
+    const ids = findings.map(({ nodeId }) => nodeId).filter((id) => id !== null && graph.nodes.has(id));
+    const next = ids[(ids.indexOf(this.selected?.id ?? "") + 1) % Math.max(1, ids.length)];
+    if (next) this.select(next);
+  }
+}
