@@ -8,8 +8,8 @@
 ended last. Telemetry never makes a program fail: an engine that cannot be followed is named in one warning.
 """
 
-from queryscope._exporters import EventsFile, Http, ProfilesFile
+from queryscope._exporters import ConsoleTable, EventsFile, Http, ProfilesFile
 from queryscope._install import install, last, stats, uninstall
 from queryscope._label import label
 
-__all__ = ["EventsFile", "Http", "ProfilesFile", "install", "label", "last", "stats", "uninstall"]
+__all__ = ["ConsoleTable", "EventsFile", "Http", "ProfilesFile", "install", "label", "last", "stats", "uninstall"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _FILE_BYTES = 64 << 20
 _KEPT_FILES = 4
-Option = tuple[str, str, str | None, float | None] | tuple[str, str, int, int]
+Option = tuple[str, str, str | None, float | None] | tuple[str, str, int, int] | str
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,15 @@ class ProfilesFile:
         return ("profiles", path_of(self.path, engine), self.max_bytes, self.kept_files)
 
 
-Exporter = Http | EventsFile | ProfilesFile
+@dataclass(frozen=True)
+class ConsoleTable:
+    """A table on standard error, with a line for each query that has ended: to try things out."""
+
+    def option(self, engine: str) -> Option:
+        return "console"
+
+
+Exporter = Http | EventsFile | ProfilesFile | ConsoleTable
 
 
 def path_of(path: str | os.PathLike[str], engine: str) -> str:

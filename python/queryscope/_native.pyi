@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from queryscope._stats import Stats
 
@@ -25,7 +26,7 @@ class Telemetry:
         engine: str,
         engine_version: str,
         *,
-        exporters: Sequence[tuple[str, str, str | None, float | None] | tuple[str, str, int, int]],
+        exporters: Sequence[tuple[str, str, str | None, float | None] | tuple[str, str, int, int] | str],
         service: str | None = None,
         environment: str | None = None,
         redact: Sequence[str] = ...,
@@ -44,6 +45,10 @@ class Telemetry:
     def stats(self) -> Stats: ...
     def last(self) -> str | None: ...
     def shutdown(self) -> None: ...
+
+class Timed:
+    def __init__(self, function: Callable[..., Any], clock: UserCode) -> None: ...
+    def __call__(self, *args: Any, **named: Any) -> Any: ...
 
 class UserCode:
     def __init__(self) -> None: ...

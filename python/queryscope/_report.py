@@ -1,8 +1,7 @@
-"""One run as text and as a page: its plan with time shares, and findings."""
+"""One run as text and, in a notebook, as a page: its plan with time shares, and findings."""
 
 from __future__ import annotations
 
-import html
 import json
 from typing import Any
 
@@ -15,6 +14,7 @@ class Report:
 
     def __init__(self, text: str) -> None:
         self.profile: dict[str, Any] = json.loads(text)
+        self._text = text
 
     @property
     def ended_unix_ns(self) -> int:
@@ -33,21 +33,12 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """For notebooks: no script, and nothing is loaded."""
-        rows = "".join(
-            f"<tr><td style='white-space:pre;text-align:left'>{html.escape(indent + name)}</td>"
-            f"<td style='text-align:right'>{share}</td><td style='text-align:right'>{rows_out}</td></tr>"
-            for indent, name, share, rows_out in self._nodes()
-        )
-        findings = "".join(
-            f"<li>{html.escape(finding['title'])}<br><small>{html.escape(finding.get('fix') or '')}</small></li>"
-            for finding in self._findings()
-        )
-        return (
-            f"<div><b>{html.escape(self._headline())}</b>"
-            f"<table><tr><th style='text-align:left'>node</th><th>time</th><th>rows</th></tr>{rows}</table>"
-            f"<ul>{findings}</ul></div>"
-        )
+        """For notebooks: the page of the run in a frame, which loads nothing."""
+        from queryscope import _page  # Its imports would take longer than all of the package's.
+
+        title, text = self._headline(), str(self)
+        document = _page.page(title, str(self.profile["query_id"]), self._text)
+        return _page.plain(text) if document is None else _page.frame(title, document, text)
 
     def _headline(self) -> str:
         profile = self.profile

@@ -8,7 +8,7 @@ use queryscope_client as client;
 use crate::polars::PolarsQuery;
 
 /// A query that runs. It ends once: by `finish`, `fail` or `cancel`; dropped, it was cancelled.
-#[pyclass(frozen, module = "queryscope._native")]
+#[pyclass(frozen, weakref, module = "queryscope._native")]
 pub(crate) struct ActiveQuery {
     id: String,
     query: Mutex<Option<client::ActiveQuery>>,

@@ -28,5 +28,5 @@ mod _native {
     #[pymodule_export]
     use crate::telemetry::Telemetry;
     #[pymodule_export]
-    use crate::user_code::UserCode;
+    use crate::user_code::{Timed, UserCode};
 }

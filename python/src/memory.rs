@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use queryscope_client::{Answer, Batch, Delivery, Exporter, StartError, Stream};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// Profiles that are kept, the oldest of which goes first.
 const PROFILES_MAX: usize = 32;
@@ -48,26 +46,9 @@ struct MemoryDelivery(Memory);
 
 impl Delivery for MemoryDelivery {
     fn deliver(&mut self, batch: &Batch<'_>, _deadline: Option<Instant>) -> Answer {
-        for line in batch.events {
-            if let Some(profile) = finished_profile(line) {
-                self.0.keep(profile);
-            }
-        }
+        batch.finished_profiles().for_each(|profile| self.0.keep(profile));
         Answer::Delivered
     }
-}
-
-/// The profile of a `query.finished` event, as it stands in its line.
-fn finished_profile(line: &[u8]) -> Option<&str> {
-    #[derive(Deserialize)]
-    struct Finished<'a> {
-        r#type: &'a str,
-        #[serde(borrow)]
-        profile: Option<&'a RawValue>,
-    }
-
-    let event: Finished<'_> = serde_json::from_slice(line).ok()?;
-    event.profile.filter(|_| event.r#type == "query.finished").map(RawValue::get)
 }
 
 #[cfg(test)]
@@ -85,13 +66,5 @@ mod tests {
         assert_eq!(memory.0.lock().expect("no panic").len(), PROFILES_MAX);
         memory.keep(&"x".repeat(BYTES_MAX + 1));
         assert_eq!(memory.0.lock().expect("no panic").len(), 1);
-    }
-
-    #[test]
-    fn profiles_are_taken_from_finished_events_alone() {
-        let finished = br#"{"seq":2,"type":"query.finished","profile":{"wall_ms":1}}"#;
-        assert_eq!(finished_profile(finished), Some(r#"{"wall_ms":1}"#));
-        let started = br#"{"seq":2,"type":"query.started","profile":{"wall_ms":1}}"#;
-        assert_eq!(finished_profile(started), None);
     }
 }

@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use queryscope_client::{EventsFile, HttpExporter, ProfilesFile, Redaction};
+use queryscope_client::{ConsoleTable, EventsFile, HttpExporter, ProfilesFile, Redaction};
 
 /// Names of the parts that can be masked.
 const REDACTIONS: [&str; 7] = ["literals", "paths", "errors", "call_sites", "labels", "properties", "all"];
 
-/// A place that events go to, as Python gives it: a tuple whose first member says which.
+/// A place that events go to, as Python gives it: its name, or a tuple whose first member is the name.
 #[derive(FromPyObject)]
 pub(crate) enum ExporterOption {
     /// `("http", url, token, timeout in seconds)`.
     Http(String, String, Option<String>, Option<f64>),
     /// `("events", path)` or `("profiles", path)`, with the bytes of a file and the files that are kept.
     File(String, String, u64, u32),
+    /// `"console"`.
+    Console(String),
 }
 
 /// An exporter of the library.
@@ -23,6 +25,7 @@ pub(crate) enum ExporterChoice {
     Http(HttpExporter),
     Events(EventsFile),
     Profiles(ProfilesFile),
+    Console(ConsoleTable),
 }
 
 impl TryFrom<ExporterOption> for ExporterChoice {
@@ -48,13 +51,16 @@ impl TryFrom<ExporterOption> for ExporterChoice {
                 "profiles" => Ok(Self::Profiles(ProfilesFile::new(path).rotate(bytes, files))),
                 _ => Err(unknown(&kind)),
             },
-            ExporterOption::Http(kind, ..) => Err(unknown(&kind)),
+            ExporterOption::Console(kind) if kind == "console" => Ok(Self::Console(ConsoleTable::new())),
+            ExporterOption::Http(kind, ..) | ExporterOption::Console(kind) => Err(unknown(&kind)),
         }
     }
 }
 
 fn unknown(kind: &str) -> PyErr {
-    PyValueError::new_err(format!("there is no exporter {kind:?}: http, events and profiles are known"))
+    PyValueError::new_err(format!(
+        "there is no exporter {kind:?}: http, events, profiles and console are known"
+    ))
 }
 
 /// What to mask, from the names of its parts.

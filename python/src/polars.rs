@@ -30,6 +30,41 @@ const COUNTERS: [(&str, &str); 7] = [
 /// The same for counters of a query as a whole.
 const QUERY_COUNTERS: [(&str, &str); 2] = [("io_total_active_ns", "io_ns"), ("num_threads", "threads")];
 
+/// Nodes that compute whole columns or take rows by their place.
+const FUNCTIONS: [&str; 29] = [
+    "BackwardFill",
+    "ColumnarFunction",
+    "CumAgg",
+    "DynamicSlice",
+    "Ewm",
+    "ExtContext",
+    "ForwardFill",
+    "Gather",
+    "GatherEvery",
+    "HConcat",
+    "InMemoryMap",
+    "Interpolate",
+    "IsFirstDistinct",
+    "IsSorted",
+    "Map",
+    "MapFunction",
+    "NegativeSlice",
+    "PeakMax",
+    "PeakMin",
+    "Recursive",
+    "Repeat",
+    "Reverse",
+    "Rle",
+    "RleId",
+    "RollingFixedWindowFunction",
+    "Shift",
+    "Slice",
+    "StrptimeInfer",
+    "Window",
+];
+/// What Polars writes where it has no text for a node.
+const UNDESCRIBED: &str = "error: prepare_visualization was not set during conversion";
+
 /// What is known of a query of Polars: its plans, where its counters are, and what Python measured beside them.
 #[pyclass(frozen, module = "queryscope._native")]
 pub(crate) struct PolarsQuery {
@@ -46,8 +81,8 @@ pub(crate) struct PolarsQuery {
 struct Measured {
     planning_ms: Option<f64>,
     query_counters: Metrics<'static>,
-    /// The node that hands out the result, where there is one alone.
-    sink: Option<u64>,
+    /// The nodes that hand out results.
+    sinks: Vec<u64>,
     result_rows: Option<u64>,
     working_ns: Option<u64>,
 }
@@ -105,7 +140,7 @@ impl QuerySource for PolarsSource {
     fn plan(&self) -> Plan<'static> {
         let query = self.0.get();
         let physical = decode(&query.physical);
-        query.measured().sink = only_sink(&physical);
+        query.measured().sinks = sinks(&physical);
         Plan { physical: nodes(physical), logical: nodes(decode(&query.logical)) }
     }
 
@@ -122,8 +157,12 @@ impl QuerySource for PolarsSource {
         measured.query_counters = query_counters(&sample.query);
         measured.working_ns =
             Some(sample.nodes.iter().filter_map(|node| node.counter("total_time_ns")).sum());
-        let sink = sample.nodes.iter().find(|node| Some(node.phys_node_key) == measured.sink);
-        measured.result_rows = sink.and_then(|node| node.counter("rows_received"));
+        measured.result_rows = sample
+            .nodes
+            .iter()
+            .filter(|node| measured.sinks.contains(&node.phys_node_key))
+            .filter_map(|node| node.counter("rows_received"))
+            .reduce(u64::saturating_add);
     }
 
     fn totals(&self) -> Totals {
@@ -153,12 +192,13 @@ struct PlanNode {
     properties: Map<String, Value>,
 }
 
+/// Of a query of the in-memory engine, Polars gives nil for the physical plan.
 fn decode(bytes: &[u8]) -> Vec<NodeJson> {
-    let nodes = rmp_serde::from_slice::<Vec<PlanNode>>(bytes).unwrap_or_else(|error| {
+    let nodes = rmp_serde::from_slice::<Option<Vec<PlanNode>>>(bytes).unwrap_or_else(|error| {
         warn_once("a plan", &error);
-        Vec::new()
+        None
     });
-    nodes.into_iter().map(node).collect()
+    nodes.unwrap_or_default().into_iter().map(node).collect()
 }
 
 /// Warns of a version of Polars that is not understood, the first time alone.
@@ -171,10 +211,17 @@ fn warn_once(what: &str, error: &dyn std::error::Error) {
 
 fn node(node: PlanNode) -> NodeJson {
     let PlanNode { id, input_ids, mut properties } = node;
+    properties.retain(|_, value| value.as_str() != Some(UNDESCRIBED));
     let kind = match properties.remove("type") {
         Some(Value::String(kind)) => kind,
         _ => "unknown".to_owned(),
     };
+    let text = |name: &str| properties.get(name).and_then(Value::as_str);
+    if text("scan_source_type") == Some("IOPlugin") {
+        // A generator written in Python, which an engine counts as little of as of any function.
+        let name = text("explain_name").unwrap_or("io_source").to_owned();
+        properties.insert("user_code".to_owned(), Value::String(name));
+    }
     NodeJson { id, role: role(&kind, &properties), kind, inputs: input_ids, properties }
 }
 
@@ -186,7 +233,7 @@ fn role(kind: &str, properties: &Map<String, Value>) -> Role {
     };
     match kind {
         "Scan" | "MultiScan" | "PythonScan" => Role::Scan,
-        "DataFrameScan" | "InMemorySource" => Role::Dataframe,
+        "DataFrameScan" | "InMemorySource" | "WorkingTableScan" => Role::Dataframe,
         "Filter" | "DynamicFilter" => Role::Selection,
         "SimpleProjection" => Role::Projection,
         "Select" | "InputIndependentSelect" => {
@@ -195,22 +242,22 @@ fn role(kind: &str, properties: &Map<String, Value>) -> Role {
         }
         "HStack" | "WithRowIndex" => Role::Map,
         "Join" if says("how", &["semi", "anti"]) => Role::SemiAntiJoin,
-        "Join" | "EquiJoin" | "MergeJoin" => Role::Join,
+        "Join" | "EquiJoin" | "InMemoryJoin" | "MergeJoin" => Role::Join,
         "SemiAntiJoin" => Role::SemiAntiJoin,
         "CrossJoin" => Role::CrossJoin,
-        "AsOfJoin" | "RangeJoin" | "IEJoin" | "NestedLoopJoin" => Role::ThetaJoin,
+        "AsOfJoin" | "IEJoin" | "InMemoryAsOfJoin" | "InMemoryIEJoin" | "NestedLoopJoin" | "RangeJoin" => {
+            Role::ThetaJoin
+        }
         "GroupBy" | "Reduce" | "SortedGroupBy" | "DynamicGroupBy" | "RollingGroupBy" => Role::Aggregation,
         "Sort" => Role::Sort,
         "TopK" | "BottomK" => Role::TopK,
-        "Distinct" | "Unique" => Role::Distinct,
+        "Distinct" | "SortedUnique" | "Unique" => Role::Distinct,
         "Union" | "OrderedUnion" | "UnorderedUnion" | "MergeSorted" => Role::Union,
-        "Sink" | "InMemorySink" | "FileSink" | "PartitionSink" | "CallbackSink" | "SinkMultiple" => {
-            Role::Sink
-        }
+        "CallbackSink" | "FileSink" | "InMemorySink" | "IoSink" | "PartitionSink" | "Sink"
+        | "SinkMultiple" => Role::Sink,
         "Cache" | "Multiplexer" | "Zip" => Role::Engine,
-        "MapFunction" | "Slice" | "HConcat" | "ColumnarFunction" | "InMemoryMap" | "Map" | "ExtContext" => {
-            Role::Function
-        }
+        "MapFunction" if says("function", &["rename"]) => Role::Rename,
+        _ if FUNCTIONS.contains(&kind) => Role::Function,
         _ => Role::Unknown,
     }
 }
@@ -265,10 +312,9 @@ fn read(sample: &Sample, readings: &mut Readings) {
     }
 }
 
-/// The sink of a plan that has one alone: the rows it takes are the result.
-fn only_sink(nodes: &[NodeJson]) -> Option<u64> {
-    let mut sinks = nodes.iter().filter(|node| node.role == Role::Sink);
-    sinks.next().filter(|_| sinks.next().is_none()).map(|node| node.id)
+/// The sinks of a plan: the rows they take are the result.
+fn sinks(nodes: &[NodeJson]) -> Vec<u64> {
+    nodes.iter().filter(|node| node.role == Role::Sink).map(|node| node.id).collect()
 }
 
 fn query_counters(counters: &Map<String, Value>) -> Metrics<'static> {
@@ -299,7 +345,7 @@ mod tests {
             {"id": 4_294_967_301_u64, "input_ids": [], "properties": {"type": "Select", "extend_original": true,
              "selectors": ["col(\"a\")"]}},
         ]));
-        assert_eq!(only_sink(&plan), Some(4_294_967_302));
+        assert_eq!(sinks(&plan), [4_294_967_302]);
         let nodes: Vec<Node<'_>> = nodes(plan);
         assert_eq!(
             (&*nodes[0].kind, nodes[0].role, &nodes[0].properties),
@@ -311,12 +357,41 @@ mod tests {
     }
 
     #[test]
+    fn generators_of_the_program_are_user_code() {
+        let scan = |source: &str, name: Value| {
+            let properties = json!({"type": "PythonScan", "scan_source_type": source, "explain_name": name});
+            decoded(&json!([{"id": 1, "properties": properties}]))[0].properties.get("user_code").cloned()
+        };
+        assert_eq!(scan("IOPlugin", Value::Null), Some(json!("io_source")));
+        assert_eq!(scan("IOPlugin", json!("orders")), Some(json!("orders")));
+        assert_eq!(scan("Pyarrow", Value::Null), None);
+    }
+
+    #[test]
     fn a_plan_of_another_shape_is_empty() {
         assert!(decode(b"no MessagePack").is_empty());
         assert!(decode(&[]).is_empty());
         assert!(decoded(&json!({"nodes": []})).is_empty());
         let nodes = decoded(&json!([{"id": 1, "properties": {"type": "Teleport"}}, {"id": 2}]));
         assert_eq!((nodes[0].role, &*nodes[1].kind), (Role::Unknown, "unknown"));
+    }
+
+    #[test]
+    fn a_text_that_polars_does_not_have_is_left_out() {
+        let plan =
+            json!([{"id": 1, "properties": {"type": "InMemoryMap", "format_str": UNDESCRIBED, "n": 1}}]);
+        let properties = &decoded(&plan)[0].properties;
+        assert_eq!(properties.keys().collect::<Vec<_>>(), ["n"]);
+    }
+
+    #[test]
+    fn renaming_and_windows_are_told_from_other_functions() {
+        let role = |kind: &str, function: &str| {
+            decoded(&json!([{"id": 1, "properties": {"type": kind, "function": function}}]))[0].role
+        };
+        assert_eq!(role("MapFunction", "RENAME"), Role::Rename);
+        assert_eq!(role("MapFunction", "EXPLODE"), Role::Function);
+        assert_eq!(role("Window", ""), Role::Function);
     }
 
     #[test]

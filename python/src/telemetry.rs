@@ -1,7 +1,7 @@
 //! The telemetry of one engine in this process.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -50,6 +50,7 @@ impl Telemetry {
                 ExporterChoice::Http(exporter) => builder.exporter(exporter),
                 ExporterChoice::Events(exporter) => builder.exporter(exporter),
                 ExporterChoice::Profiles(exporter) => builder.exporter(exporter),
+                ExporterChoice::Console(exporter) => builder.exporter(exporter),
             };
         }
         if let Some(service) = service {
@@ -97,7 +98,7 @@ impl Telemetry {
             query = query.span_id(id);
         }
         let ago = Duration::try_from_secs_f64(started_ago).unwrap_or_default();
-        if let Some(started) = Instant::now().checked_sub(ago).filter(|_| !ago.is_zero()) {
+        if let Some(started) = queryscope_client::now().checked_sub(ago).filter(|_| !ago.is_zero()) {
             query = query.started(started);
         }
         let polars = source.cast::<PolarsQuery>().ok().map(|polars| polars.clone().unbind());

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 /// A clock that runs while functions of the program run.
 #[pyclass(frozen, module = "queryscope._native")]
@@ -38,7 +39,7 @@ impl UserCode {
     fn enter(&self) {
         let mut state = self.state();
         state.calls += 1;
-        state.since = state.since.or_else(|| Some(Instant::now()));
+        state.since = state.since.or_else(|| Some(queryscope_client::now()));
     }
 
     /// A call ends.
@@ -76,6 +77,50 @@ impl UserCode {
 impl State {
     fn now(&self) -> Duration {
         self.total + self.since.map(|since| since.elapsed()).unwrap_or_default()
+    }
+}
+
+/// A function of the program that tells a clock when it is called. Copies that leave the process are the function
+/// alone.
+///
+/// Native, since `rolling_map` of Polars calls its function once a window.
+#[pyclass(frozen, module = "queryscope._native")]
+pub(crate) struct Timed {
+    function: Py<PyAny>,
+    clock: UserCode,
+}
+
+/// A call that ends, also where it panics.
+struct Call<'c>(&'c UserCode);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+#[pymethods]
+impl Timed {
+    #[new]
+    fn new(function: Py<PyAny>, clock: PyRef<'_, UserCode>) -> Self {
+        Self { function, clock: clock.clone() }
+    }
+
+    #[pyo3(signature = (*args, **named))]
+    fn __call__(
+        &self,
+        python: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.clock.enter();
+        let _call = Call(&self.clock);
+        self.function.call(python, args, named)
+    }
+
+    fn __reduce__(&self, python: Python<'_>) -> PyResult<(Py<PyAny>, (Py<PyAny>,))> {
+        let partial = python.import("functools")?.getattr("partial")?;
+        Ok((partial.unbind(), (self.function.clone_ref(python),)))
     }
 }
 
@@ -136,7 +181,7 @@ mod tests {
     fn a_query_alone_gets_the_time_of_its_calls() {
         let clock = UserCode::default();
         call(&clock);
-        let began = Instant::now();
+        let began = queryscope_client::now();
         let first = clock.begin();
         assert_eq!(first.nanoseconds(), None);
         call(&clock);
@@ -152,7 +197,7 @@ mod tests {
     #[test]
     fn calls_at_the_same_time_count_once_and_one_under_way_counts() {
         let clock = UserCode::default();
-        let began = Instant::now();
+        let began = queryscope_client::now();
         let share = clock.begin();
         clock.enter();
         clock.enter();

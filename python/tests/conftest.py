@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,12 @@ import pytest
 import queryscope
 
 WAIT_SECONDS = 20
+
+# A tool that needs a package which the tests do without.
+collect_ignore = ["record_polars_telemetry.py"]
+
+# Daft and dbt report to their makers otherwise.
+os.environ.update(DO_NOT_TRACK="1", DBT_SEND_ANONYMOUS_USAGE_STATS="false")
 
 
 class Sent:

@@ -138,3 +138,28 @@ def test_a_service_that_refuses_is_warned_of(tmp_path: Path) -> None:
     lines = done.stderr.splitlines()
     assert done.returncode == 0 and len(lines) == 1, done.stderr
     assert lines[0].startswith("queryscope WARNING queryscope: ") and "401" in lines[0]
+
+
+def test_a_table_of_queries_is_printed_with_one_header(tmp_path: Path) -> None:
+    done = run(
+        """
+        import queryscope
+        queryscope.install(exporters=[queryscope.ConsoleTable()])
+        import duckdb
+        import polars
+        with queryscope.label("from duckdb"):
+            duckdb.execute("select 1").fetchall()
+        with queryscope.label("from polars"):
+            polars.LazyFrame({"a": [1, 2]}).collect()
+        queryscope.uninstall()
+        assert queryscope.stats()["sent"] == 2, queryscope.stats()
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stderr.splitlines()
+    assert header.split() == ["label", "engine", "outcome", "time", "CPU", "rows", "found"]
+    assert sorted(" ".join(row.split()[:4]) for row in rows) == [
+        "from duckdb duckdb finished",
+        "from polars polars finished",
+    ]

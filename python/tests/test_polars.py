@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -54,6 +55,21 @@ def test_an_in_memory_query_has_a_logical_plan_alone(sent: Sent) -> None:
     assert [node["kind"] for node in profile["plan"]["logical"]] == ["Sink", "Filter", "DataFrameScan"]
 
 
+def test_an_in_memory_query_is_nothing_to_warn_of(tmp_path: Path) -> None:
+    program = """
+    import sys
+    import polars as pl
+    import queryscope
+    queryscope.install(exporters=[queryscope.ProfilesFile(sys.argv[1])])
+    pl.LazyFrame({"a": [1]}).collect(engine="in-memory")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr == ""
+    [line] = (tmp_path / "polars.jsonl").read_text().splitlines()
+    assert json.loads(line)["plan"]["physical"] == []
+
+
 def test_failures_before_and_after_planning(sent: Sent) -> None:
     with queryscope.label("no column"), pytest.raises(pl.exceptions.ColumnNotFoundError):
         frame().select("zz").collect()
@@ -72,6 +88,79 @@ def test_sinks_and_collect_all(sent: Sent, tmp_path: Path) -> None:
         pl.collect_all([frame().select("a"), frame().group_by("b").len()])
     assert [node["role"] for node in nodes(sent.profile("sink"), "FileSink")] == ["sink"]
     assert len(sent.profile("both")["plan"]["physical"]) > 4
+
+
+def test_queries_on_threads_of_polars_have_the_label_and_call_site_of_their_call(sent: Sent) -> None:
+    async def await_it(lazy: pl.LazyFrame) -> pl.DataFrame:
+        with queryscope.label("async"):
+            return await lazy.collect_async(engine="streaming")
+
+    async def await_both() -> None:
+        with queryscope.label("all async"):
+            await pl.collect_all_async([frame().select("a"), frame().select("b")], engine="streaming")
+
+    assert asyncio.run(await_it(frame())).height == ROWS
+    asyncio.run(await_both())
+    with queryscope.label("batches"):
+        assert sum(part.height for part in frame().collect_batches(engine="streaming")) == ROWS
+    with queryscope.label("lazy batches"):
+        batches = frame().collect_batches(engine="streaming", lazy=True)
+    assert sum(part.height for part in batches) == ROWS
+    with queryscope.label("sink batches"):
+        frame().sink_batches(lambda _: None)
+    for label, function in (
+        ("async", "await_it"),
+        ("all async", "await_both"),
+        ("batches", "test_queries_on_threads_of_polars_have_the_label_and_call_site_of_their_call"),
+        ("lazy batches", "test_queries_on_threads_of_polars_have_the_label_and_call_site_of_their_call"),
+    ):
+        assert sent.profile(label)["call_site"]["function"] == function
+    assert [node["role"] for node in sent.profile("sink batches")["plan"]["physical"]][0] == "sink"
+
+
+def test_where_calls_differ_a_label_is_not_guessed(sent: Sent) -> None:
+    async def named(name: str) -> pl.DataFrame:
+        with queryscope.label(name):
+            return await frame().select(pl.col("a").head(5)).collect_async(engine="streaming")
+
+    async def both() -> None:
+        await asyncio.gather(*(named(name) for name in ("left", "right")))
+
+    for _ in range(20):
+        asyncio.run(both())
+    queryscope.uninstall()
+    labels = [each["label"] for each in sent.profiles()]
+    assert len(labels) == 40
+    # Right where it is certain, and else none: in each round both begin before either is told of, or one after another.
+    assert set(labels) <= {"left", "right", None}
+    assert labels.count("left") <= 20 and labels.count("right") <= 20
+
+
+def test_a_lazy_sink_runs_once(sent: Sent, tmp_path: Path) -> None:
+    with queryscope.label("lazy sink"):
+        frame().sink_parquet(tmp_path / "out.parquet", lazy=True).collect(engine="streaming")
+    assert [node["role"] for node in nodes(sent.profile("lazy sink"), "FileSink")] == ["sink"]
+    assert pl.read_parquet(tmp_path / "out.parquet").height == ROWS
+
+
+def test_each_failure_ends_its_own_query_where_queries_overlap(sent: Sent) -> None:
+    """Polars hands out the observer that it made last: one is told of several queries, and of other threads'."""
+
+    def work(number: int) -> None:
+        for part in range(5):
+            with queryscope.label(f"{number}.{part}"), pytest.raises(pl.exceptions.ComputeError):
+                pl.LazyFrame({"t": [f"x{number}.{part}"]}).select(pl.col("t").str.to_integer()).collect()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queryscope.uninstall()
+    profiles = sent.profiles()
+    assert len(profiles) == 80
+    wrong = [each["label"] for each in profiles if f'"x{each["label"]}"' not in (each["failed"] or "")]
+    assert wrong == []
 
 
 def test_threads_have_queries_of_their_own(sent: Sent) -> None:

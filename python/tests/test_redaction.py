@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import daft
+import datafusion
 import duckdb
 import polars as pl
 import pytest
@@ -17,7 +19,7 @@ import queryscope
 
 # At both ends of each secret: a part that leaks is found, too.
 MARK = "k9tzq"
-# No quotes: what `literals` does with data that quotes itself is limited, and docs/client.md says how.
+# No quotes: what `literals` does with data that quotes itself is limited, and docs/reference/client.md says how.
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="'\"`\\", exclude_categories=["C"]), max_size=20)
 ANY_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=20)
 SETTINGS = settings(max_examples=25, deadline=None, database=None)
@@ -71,6 +73,24 @@ def duckdb_literals(secret: str) -> None:
         raises(lambda: connection.execute("select cast(t as date) from t").fetchall())
 
 
+def daft_literals(secret: str) -> None:
+    frame = daft.from_pydict({"t": [secret, "other"]})
+    frame.where(daft.col("t") == secret).collect()
+    some = frame.where(daft.col("t").is_in([secret, "x"]))
+    some.select(daft.col("t") + secret, daft.lit(secret).alias("l")).collect()
+
+
+def datafusion_literals(secret: str) -> None:
+    quoted = "'" + secret.replace("'", "''") + "'"
+    context = datafusion.SessionContext()
+    context.from_pydict({"t": [secret, "other"]}, name="t")
+    where = f"where t = {quoted} or t in ({quoted}, 'x')"
+    context.sql(f"select t || {quoted} x from t {where} order by t || {quoted}").collect()
+    context.sql(f"select a.t from t a join t b on a.t = b.t || {quoted} and a.t <> {quoted} || b.t").collect()
+    context.sql(f"select t || {quoted}, count(*) from t group by 1").show()
+    context.sql(f"select * from (values ({quoted})) v").collect()
+
+
 @SETTINGS
 @given(TEXTS)
 def test_literals(text: str) -> None:
@@ -79,6 +99,8 @@ def test_literals(text: str) -> None:
     def run(_: Path) -> None:
         polars_literals(secret)
         duckdb_literals(secret)
+        daft_literals(secret)
+        datafusion_literals(secret)
 
     assert MARK not in sent(["literals"], run)
 
@@ -95,6 +117,8 @@ def everything(folder: Path, secret: str) -> None:
     with queryscope.label(f"{MARK}/{MARK}"):
         polars_literals(secret)
         duckdb_literals(secret)
+        daft_literals(secret)
+        datafusion_literals(secret)
         pl.scan_parquet(place / "*.parquet").collect(engine="streaming")
         pl.LazyFrame({"t": [secret]}).sink_csv(place / "out.csv")
         raises(lambda: pl.LazyFrame({"t": [1]}).select(pl.col("t").map_batches(fail, pl.Int64)).collect())
@@ -102,6 +126,11 @@ def everything(folder: Path, secret: str) -> None:
         duckdb.execute(f"select * from '{place}/*.parquet'").fetchall()
         duckdb.execute(f"copy (select 1) to '{place}/out.csv'")
         raises(lambda: duckdb.execute(f"select * from '{place}/nothing.parquet'"))
+        daft.read_parquet(str(place / "*.parquet")).write_csv(str(place / "out"))
+        raises(lambda: daft.read_parquet(str(place / "nothing.parquet")).collect())
+        context = datafusion.SessionContext()
+        context.read_parquet(place / f"{MARK}.parquet").write_csv(place / "rows")
+        raises(lambda: context.sql(f"select {MARK}"))
 
 
 @SETTINGS
@@ -126,6 +155,13 @@ def test_errors() -> None:
             raises(lambda lazy=lazy, engine=engine: lazy.collect(engine=engine))  # type: ignore[misc]
         raises(lambda: pl.LazyFrame({"t": [1]}).select(MARK).collect())
         raises(lambda: duckdb.execute(f"select {MARK}"))
+        raises(lambda: datafusion.SessionContext().sql(f"select {MARK}"))
+
+        @daft.func
+        def fail_too(_: int) -> int:
+            raise ValueError(f"{MARK} is no number")
+
+        raises(lambda: daft.from_pydict({"t": [1]}).select(fail_too(daft.col("t"))).collect())
 
     written = sent(["errors"], run)
     assert MARK not in written
@@ -145,6 +181,11 @@ def test_paths() -> None:
         duckdb.execute(f"select * from '{place}/*.parquet'").fetchall()
         duckdb.execute(f"copy (select * from read_parquet('{place}/part.parquet')) to '{place}/out.csv'")
         raises(lambda: duckdb.execute(f"select * from read_parquet('{place}/nothing.parquet')"))
+        daft.read_parquet(str(place / "part.parquet")).write_csv(str(place / "rows"))
+        raises(lambda: daft.read_parquet(str(place / "nothing.parquet")).collect())
+        frame = datafusion.SessionContext().read_parquet(place / "part.parquet")
+        frame.collect()
+        frame.write_csv(place / "lines")
 
     assert MARK not in sent(["paths"], run)
 

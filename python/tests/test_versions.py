@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -13,33 +12,36 @@ import pytest
 import queryscope
 from queryscope import _guard
 
-POLARS = """
+# Three queries, each of which prints its number of rows.
+PROGRAM = """
 import logging
 logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-import polars as pl
+{imports}
+{fake}
+import queryscope
+queryscope.install(exporters=[queryscope.ProfilesFile("{{engine}}.jsonl")], engines=["{engine}"])
+for _ in range(3):
+    print({query})
+queryscope.uninstall()
+"""
+OBSERVER = """
 from queryscope.adapters.polars import _Observer
 planned = _Observer.on_query_planned
-{fake}
-import queryscope
-queryscope.install(exporters=[queryscope.EventsFile("{{engine}}.jsonl")], engines=["polars"])
-for _ in range(3):
-    print(pl.LazyFrame({{"a": [1, 2]}}).filter(pl.col("a") > 1).collect(engine="streaming").height)
-queryscope.uninstall()
-print(queryscope.stats()["sent"])
 """
-DUCKDB = """
-import logging
-logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-import duckdb
-{fake}
-import queryscope
-queryscope.install(exporters=[queryscope.EventsFile("{{engine}}.jsonl")], engines=["duckdb"])
-connection = duckdb.connect()
-for _ in range(3):
-    print(len(connection.execute("select * from range(2)").fetchall()))
-queryscope.uninstall()
-print(queryscope.stats()["sent"])
-"""
+IMPORTS = {
+    "polars": f"import polars as pl{OBSERVER}",
+    "duckdb": "import duckdb",
+    "daft": "import daft",
+    "datafusion": "import datafusion",
+}
+QUERIES = {
+    "polars": 'pl.LazyFrame({"a": [1, 2]}).filter(pl.col("a") > 1).collect(engine="streaming").height',
+    "duckdb": 'len(duckdb.connect().execute("select * from range(2)").fetchall())',
+    "daft": 'daft.from_pydict({"a": [1, 2]}).where(daft.col("a") > 1).count_rows()',
+    "datafusion": (
+        'datafusion.SessionContext().sql("select * from generate_series(1, 2)").to_arrow_table().num_rows'
+    ),
+}
 WITHOUT_MONITORING = """
 import importlib
 found = importlib.import_module
@@ -48,17 +50,23 @@ importlib.import_module = lambda name, *rest: found(name.replace("monitoring", "
 PROFILE = "duckdb.DuckDBPyConnection.get_profiling_information = "
 
 
-def run(program: str, fake: str, folder: Path) -> tuple[list[str], list[str]]:
-    """What a program printed, and what it warned of."""
-    code = textwrap.dedent(program).format(fake=fake)
+def check(engine: str, fake: str, rows: int, ended: int, warning: str | None, folder: Path) -> None:
+    """Runs the program with a fake: so many runs are written, and it warns once or not at all."""
+    code = PROGRAM.format(engine=engine, imports=IMPORTS[engine], fake=fake, query=QUERIES[engine])
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120, check=True
     )
-    return done.stdout.split(), done.stderr.splitlines()
+    assert done.stdout.split() == [str(rows)] * 3
+    profiles = folder / f"{engine}.jsonl"
+    written = profiles.read_text().splitlines() if profiles.exists() else []
+    assert len(written) == ended
+    warned = done.stderr.splitlines()
+    assert len(warned) == (0 if warning is None else 1), warned
+    assert warning is None or (warned[0].startswith("queryscope: queryscope: ") and warning in warned[0])
 
 
 @pytest.mark.parametrize(
-    ("fake", "sent", "warning"),
+    ("fake", "ended", "warning"),
     [
         ("", 3, None),
         (WITHOUT_MONITORING, 0, "following polars"),
@@ -74,15 +82,12 @@ def run(program: str, fake: str, folder: Path) -> tuple[list[str], list[str]]:
         ("import polars._plr as plr; function = plr.map_expr; del plr.map_expr", 3, "no time of user code"),
     ],
 )
-def test_polars(fake: str, sent: int, warning: str | None, tmp_path: Path) -> None:
-    printed, warned = run(POLARS, fake, tmp_path)
-    assert printed == ["1", "1", "1", str(sent)]
-    assert len(warned) == (0 if warning is None else 1), warned
-    assert warning is None or (warned[0].startswith("queryscope: queryscope: ") and warning in warned[0])
+def test_polars(fake: str, ended: int, warning: str | None, tmp_path: Path) -> None:
+    check("polars", fake, 1, ended, warning, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("fake", "sent", "warning"),
+    ("fake", "ended", "warning"),
     [
         ("", 3, None),
         (f"{PROFILE}lambda *_: 'no JSON'", 3, "reading a profile of DuckDB"),
@@ -93,11 +98,39 @@ def test_polars(fake: str, sent: int, warning: str | None, tmp_path: Path) -> No
         ("del duckdb.sql, duckdb.query, duckdb.executemany", 3, None),
     ],
 )
-def test_duckdb(fake: str, sent: int, warning: str | None, tmp_path: Path) -> None:
-    printed, warned = run(DUCKDB, fake, tmp_path)
-    assert printed == ["2", "2", "2", str(sent)]
-    assert len(warned) == (0 if warning is None else 1), warned
-    assert warning is None or (warned[0].startswith("queryscope: queryscope: ") and warning in warned[0])
+def test_duckdb(fake: str, ended: int, warning: str | None, tmp_path: Path) -> None:
+    check("duckdb", fake, 2, ended, warning, tmp_path)
+
+
+OURS = "import queryscope.adapters.daft as ours; "
+
+
+@pytest.mark.parametrize(
+    ("fake", "ended", "warning"),
+    [
+        ("", 3, None),
+        ("del daft.attach_subscriber", 0, "has no subscribers"),
+        (f"{OURS}ours.physical = lambda text: 1 / 0", 3, "following a query of Daft"),
+        (f"{OURS}ours.reading = lambda *_: 1 / 0", 3, "reading counters of Daft"),
+        (f"{OURS}ours.logical = lambda text: 1 / 0", 3, "reading a plan of Daft"),
+    ],
+)
+def test_daft(fake: str, ended: int, warning: str | None, tmp_path: Path) -> None:
+    check("daft", fake, 1, ended, warning, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fake", "ended", "warning"),
+    [
+        ("", 3, None),
+        ("del datafusion.RecordBatchStream", 0, "following datafusion"),
+        ("del datafusion.DataFrame.collect_column, datafusion.SessionContext.sql_with_options", 3, None),
+        ("datafusion.DataFrame.execution_plan = lambda frame: 5", 3, "reading a plan of DataFusion"),
+        ("datafusion.DataFrame.optimized_logical_plan = lambda frame: 5", 3, "reading a plan of DataFusion"),
+    ],
+)
+def test_datafusion(fake: str, ended: int, warning: str | None, tmp_path: Path) -> None:
+    check("datafusion", fake, 2, ended, warning, tmp_path)
 
 
 def test_a_call_of_the_observer_that_is_not_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 NANOSECONDS = 1e9
+PEAK_SPILL = "database_peak_spill_bytes"
 _COLLECTORS = ("RESULT_COLLECTOR", "QUERY", "EXPLAIN_ANALYZE")
 _ROLES = {
     "PROJECTION": "projection",
@@ -80,6 +82,9 @@ _COMPUTED = "expressions"
 # A column that is named by its place in the input. Rules that compare names must not take two such places for one.
 _PLACE = re.compile(r"#\d")
 _BY_PLACE = "_by_place"
+_READERS = re.compile(r"READ_(\w+?)(?:_AUTO)?|(PARQUET|CSV|JSON)_SCAN")
+# Where an operator may call a function of the program.
+_EXPRESSIONS = ("expressions", "predicate", "keys", "aggregates", "order", "columns_read")
 
 
 @dataclass
@@ -112,8 +117,10 @@ def role(kind: str) -> str:
     return "unknown"
 
 
-def operators(text: str) -> list[Operator]:
+def operators(text: str, functions: Collection[str] = ()) -> list[Operator]:
     """The operators of a plan (`EXPLAIN (FORMAT json)`) or of a profile, in pre-order.
+
+    `functions` are names of functions that are written in Python: an operator that calls one has it as `user_code`.
 
     Raises:
         ValueError: the text is no JSON, or holds no operators.
@@ -122,7 +129,15 @@ def operators(text: str) -> list[Operator]:
     if isinstance(tree, dict) and isinstance(tree.get("operator"), list):
         tree = tree["operator"]
     roots = tree if isinstance(tree, list) else [tree]
-    return _flatten([root for root in roots if isinstance(root, dict)])
+    found = _flatten([root for root in roots if isinstance(root, dict)])
+    if functions:
+        calls = re.compile(rf"\b({'|'.join(map(re.escape, functions))})\(", re.IGNORECASE)
+        for operator in found:
+            texts = (str(value) for name, value in operator.properties.items() if name.startswith(_EXPRESSIONS))
+            called = [match[1] for text in texts if (match := calls.search(text))]
+            if called:
+                operator.properties["user_code"] = called[0]
+    return found
 
 
 def _flatten(roots: list[dict[str, Any]]) -> list[Operator]:
@@ -138,10 +153,17 @@ def _flatten(roots: list[dict[str, Any]]) -> list[Operator]:
             continue
         operator = Operator(len(found), kind, properties=_properties(kind, tree.get("extra_info")))
         operator.counters = _counters(tree)
+        if "Table" not in (tree.get("extra_info") or {}):
+            # Of files, 2.0 counts the rows that meet the filter alone, and 1.5 counts some twice.
+            operator.counters.pop("rows_scanned", None)
         found.append(operator)
         if reader is not None:
             reader.inputs.append(operator.id)
         stack.extend((child, operator) for child in reversed(below))
+    for operator in reversed(found):
+        if operator.kind == "CTE" and operator.inputs and operator.counters:
+            # A CTE gives on the rows of its last child, and DuckDB counts them there alone.
+            operator.counters["rows_out"] = found[operator.inputs[-1]].counters.get("rows_out", 0)
     for operator in found:
         if operator.inputs and operator.counters:
             operator.counters["rows_in"] = sum(found[each].counters.get("rows_out", 0) for each in operator.inputs)
@@ -151,8 +173,11 @@ def _flatten(roots: list[dict[str, Any]]) -> list[Operator]:
 def _kind(tree: dict[str, Any]) -> str | None:
     for name in ("type", "operator_type", "name"):
         kind = tree.get(name)
-        if isinstance(kind, str) and kind.strip():
-            return kind.strip()
+        if isinstance(kind, str) and (kind := kind.strip()):
+            # A plan names a scan of files by its function, a profile of 2.0 does not.
+            info = tree.get("extra_info")
+            is_reader = isinstance(info, dict) and str(info.get("Function", "")).upper() == kind
+            return "TABLE_SCAN" if is_reader else kind
     return None
 
 
@@ -167,8 +192,10 @@ def _properties(kind: str, info: Any) -> dict[str, Any]:
         elif name in ("Projections", "Projection"):
             key = _SCAN_PROJECTIONS if role(kind) == "scan" else _COMPUTED
             properties[key] = value if isinstance(value, list) else [value]
-        elif name in ("Function", "Type") and str(value).upper().startswith("READ_"):
-            properties["format"] = str(value)[len("READ_") :].lower()
+        elif name in ("Function", "Type") and (match := _READERS.fullmatch(str(value).upper())):
+            properties["format"] = (match[1] or match[2]).lower()
+        elif name == "Filename(s)":
+            properties["table"] = str(value).split(", ")[0]
         elif _PROPERTIES.get(name) == "files":
             if str(value).isdigit():
                 properties["files"] = int(value)
@@ -221,10 +248,10 @@ def totals(text: str) -> dict[str, Any]:
 
     cpu = figure((query, "cpu_time"), (tree, "cpu_time"))
     planning = figure((tree.get("planner") or {}, "total_time"), (tree, "planner"))
-    # The peaks are of the database since it was opened, whatever query reached them.
+    # The peaks are of the whole database: in 1.x since it was opened, in 2.x while the query ran.
     counters = {
         "database_peak_memory_bytes": figure((system, "peak_buffer_memory"), (tree, "system_peak_buffer_memory")),
-        "database_peak_spill_bytes": figure((system, "peak_temp_dir_size"), (tree, "system_peak_temp_dir_size")),
+        PEAK_SPILL: figure((system, "peak_temp_dir_size"), (tree, "system_peak_temp_dir_size")),
         "bytes_read": figure((io, "total_bytes_read"), (tree, "total_bytes_read")),
         "bytes_written": figure((io, "total_bytes_written"), (tree, "total_bytes_written")),
     }
@@ -235,6 +262,19 @@ def totals(text: str) -> dict[str, Any]:
         answer["cpu_ms"] = cpu * 1e3
     if planning is not None:
         answer["planning_ms"] = planning * 1e3
+    return answer
+
+
+def with_spill(answer: dict[str, Any], text: str, before: int | None) -> dict[str, Any]:
+    """Adds what a query that ran alone has spilled at least.
+
+    In 2.x that is the peak. In 1.x it is how far the peak rose above that of the query before (`before`).
+    """
+    peak = answer["query_metrics"].get(PEAK_SPILL)
+    if before is not None and '"peak_temp_dir_size"' in text:
+        before = 0
+    if before is not None and peak is not None and peak > before:
+        answer["query_metrics"]["spilled_bytes"] = peak - before
     return answer
 
 

@@ -10,8 +10,10 @@ plan of a query that has run for a second comes from `EXPLAIN` on a connection b
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+import re
 import threading
 import weakref
 from collections.abc import Callable
@@ -22,9 +24,11 @@ from queryscope._guard import guarded, log, warn_once
 from queryscope._label import current
 from queryscope._native import ActiveQuery, Telemetry
 from queryscope._trace import current_span
-from queryscope.adapters._duckdb_profile import Operator, aligned, operators, totals
+from queryscope.adapters._dbt import label_of
+from queryscope.adapters._duckdb_profile import PEAK_SPILL, Operator, aligned, operators, totals, with_spill
 
-_SETTINGS = (
+# Make DuckDB count what the adapter reads.
+SETTINGS = (
     "SET enable_profiling='no_output'",
     "SET profiling_coverage='ALL'",
     "SET enable_progress_bar=true",
@@ -43,7 +47,9 @@ _RELATION = (
     *("show", "execute", "to_csv", "write_csv", "to_parquet", "write_parquet", "to_table", "create", "insert_into"),
     *("materialize", "to_dicts"),
 )
-_MODULE = ("execute", "executemany")
+_MODULE = ("execute", "executemany", "create_function", "remove_function")
+_COMMENTS = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+_PEAK = re.compile(r'"(?:system_)?peak_temp_dir_size"\s*:\s*(\d+)')
 
 
 class _Run:
@@ -56,6 +62,8 @@ class _Run:
         self._parameters = parameters
         self._plan: list[Operator] = []
         self._profile: str | None = None
+        # How much the database had spilled at most before the query, where that is known and the query runs alone.
+        self._peak_before, self._number = adapter.peak_before(connection)
         self._lock = threading.Lock()
         self.active: ActiveQuery | None = None
 
@@ -64,13 +72,13 @@ class _Run:
     @guarded("reading a profile of DuckDB")
     def plan(self) -> str:
         with self._lock:
-            self._plan = operators(self._profile) if self._profile else self._live() or self._explained()
+            self._plan = self._operators(self._profile) if self._profile else self._live() or self._explained()
             return json.dumps({"physical": [operator.node() for operator in self._plan]})
 
     @guarded("reading a profile of DuckDB")
     def sample(self) -> str:
         with self._lock:
-            now = operators(self._profile) if self._profile else self._live()
+            now = self._operators(self._profile) if self._profile else self._live()
             if self._profile is None and not now:
                 return json.dumps(self._progress())
             if not aligned(self._plan, now):
@@ -80,13 +88,18 @@ class _Run:
 
     @guarded("reading a profile of DuckDB")
     def totals(self) -> str | None:
-        return None if self._profile is None else json.dumps(totals(self._profile))
+        if self._profile is None:
+            return None
+        return json.dumps(with_spill(totals(self._profile), self._profile, self._peak_before))
+
+    def _operators(self, text: str) -> list[Operator]:
+        return operators(text, self._adapter.functions)
 
     def _live(self) -> list[Operator]:
         """The operators of a query that runs, where this version of DuckDB tells them."""
         connection = self._connection()
         try:
-            return [] if connection is None else operators(connection.get_profiling_information("json"))
+            return [] if connection is None else self._operators(connection.get_profiling_information("json"))
         except Exception:
             return []
 
@@ -101,7 +114,7 @@ class _Run:
                 rows = self._adapter.ask(beside, f"EXPLAIN (FORMAT json) {self._statement}", self._parameters)
             finally:
                 beside.close()
-            return operators(rows[0][1]) if rows else []
+            return self._operators(rows[0][1]) if rows else []
         except Exception as error:
             log.debug("queryscope: a query of DuckDB could not be explained: %s", error)
             return []
@@ -125,6 +138,8 @@ class _Run:
             text = connection.get_profiling_information("json")
             with self._lock:
                 self._profile = text
+                if not self._adapter.note_peak(connection, self._number, text):
+                    self._peak_before = None
 
     def finish(self) -> None:
         if self.active is not None:
@@ -143,7 +158,8 @@ class _Run:
 
 def is_read_only(statement: str) -> bool:
     """Whether a statement can be planned a second time without an effect: a query, and one alone."""
-    head = statement.lstrip().lstrip("(").split(None, 1)[:1]
+    statement = statement[_COMMENTS.match(statement).end() :]  # type: ignore[union-attr]
+    head = statement.lstrip("(").split(None, 1)[:1]
     alone = ";" not in statement.rstrip().rstrip(";")
     return alone and bool(head) and head[0].upper() in ("SELECT", "FROM", "WITH", "VALUES", "PIVOT", "UNPIVOT")
 
@@ -157,6 +173,11 @@ class DuckDBAdapter:
         self._prepared: weakref.WeakSet[Any] = weakref.WeakSet()
         self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
         self._relations: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._peaks: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+        self._begun = 0
+        # Names of functions that are written in Python, in any database of the process.
+        self.functions: frozenset[str] = frozenset()
         self._inside = threading.local()
         self._undo: list[Callable[[], None]] = []
         self._originals: dict[str, Callable[..., Any]] = {}
@@ -178,6 +199,8 @@ class DuckDBAdapter:
         for name in _PARTS:
             self._replace(connection, name, self._fetch_part)
         self._replace(connection, "close", self._close)
+        self._replace(connection, "create_function", self._create_function)
+        self._replace(connection, "remove_function", self._remove_function)
         for name in _RELATION:
             self._replace(relation, name, self._run_relation)
         for name in _MODULE:
@@ -289,6 +312,39 @@ class DuckDBAdapter:
 
         return close
 
+    def _create_function(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """DuckDB counts the time of a Python function in the operator that calls it, but does not say which do."""
+
+        def create_function(connection: Any, name: str, *args: Any, **named: Any) -> Any:
+            answer = original(connection, name, *args, **named)
+            self.functions = self.functions | {str(name)}
+            return answer
+
+        return create_function
+
+    def _remove_function(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def remove_function(connection: Any, name: str, *args: Any, **named: Any) -> Any:
+            answer = original(connection, name, *args, **named)
+            self.functions = self.functions - {str(name)}
+            return answer
+
+        return remove_function
+
+    # What a query has spilled.
+
+    def peak_before(self, connection: Any) -> tuple[int | None, int]:
+        """The peak of the database's spilled bytes that is known last, where no other query runs; and a number."""
+        with self._lock:
+            self._begun += 1
+            return None if self._runs else self._peaks.get(connection), self._begun
+
+    def note_peak(self, connection: Any, number: int, profile: str) -> bool:
+        """Notes the peak that a profile says. Whether no other query has begun since that of this number."""
+        found = _PEAK.search(profile)
+        if found is not None:
+            self._peaks[connection] = int(found[1])
+        return self._begun == number
+
     # Beginnings and ends. Nothing of these raises.
 
     def _watched(self, run: _Run | None, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -312,7 +368,11 @@ class DuckDBAdapter:
         run = _Run(self, connection, statement, parameters)
         trace_id, span_id = current_span()
         run.active = self.telemetry.begin(
-            run, label=current(), call_site=call_site(("duckdb",)), trace_id=trace_id, span_id=span_id
+            run,
+            label=label_of(statement, current()),
+            call_site=call_site(("duckdb",)),
+            trace_id=trace_id,
+            span_id=span_id,
         )
         self._runs[connection] = run
         return run
@@ -335,11 +395,14 @@ class DuckDBAdapter:
         self._prepared.add(connection)
         if self.ask(connection, "SELECT current_setting('enable_profiling')")[0][0] not in (None, ""):
             return
-        for setting in _SETTINGS:
+        for setting in SETTINGS:
             try:
                 self._originals["execute"](connection, setting)
             except Exception as error:
                 warn_once(setting, "queryscope: DuckDB does not take %r: %s", setting, error)
+        # Without it, nothing is said of what the first query spills.
+        with contextlib.suppress(Exception):
+            self.note_peak(connection, 0, connection.get_profiling_information("json"))
 
 
 def start(telemetry: Callable[[str, str], Telemetry]) -> DuckDBAdapter:

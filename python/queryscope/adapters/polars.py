@@ -15,18 +15,18 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
-from queryscope._callsite import call_site
 from queryscope._guard import guarded, log, warn_once
-from queryscope._label import current
 from queryscope._native import ActiveQuery, Guard, PolarsQuery, Telemetry, UserCode
-from queryscope._trace import current_span
+from queryscope.adapters._polars_context import Calls
 from queryscope.adapters._polars_user_code import measure
 
 OBSERVER = "QueryCloudObserver"
 CLOUD = "polars_cloud"
+_STARTED_MAX = 10_000
 
 
 class _Unplanned:
@@ -38,13 +38,15 @@ class _Unplanned:
 
 
 class _Observer:
-    """What Polars tells of one query. Nothing that it calls here raises."""
+    """What Polars tells of queries. Nothing that it calls here raises.
+
+    Polars makes one for each query, but hands out the one that it made last: where queries overlap, an observer may be
+    told of several, and of those of other threads. So what is known of a query is kept by its id.
+    """
 
     def __init__(self, adapter: PolarsAdapter, real: Any) -> None:
         self._adapter = adapter
         self._real = real
-        self._started = time.perf_counter()
-        self._query: ActiveQuery | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Answers to what another version of Polars calls."""
@@ -54,34 +56,45 @@ class _Observer:
         return functools.partial(self._forward, name)
 
     def on_query_started(self, *args: Any) -> None:
+        self._started(*args)
         self._forward("on_query_started", *args)
 
     def on_query_planned(self, *args: Any) -> Guard:
         guard = self._forward("on_query_planned", *args)
-        self._planned(*args)
-        return Guard(self._query, guard)
+        return Guard(self._planned(*args), guard)
 
     def on_query_failed(self, *args: Any) -> None:
         self._failed(*args)
         self._forward("on_query_failed", *args)
 
     @guarded("following a query of Polars")
-    def _planned(self, _id: object, handle: object, logical: bytes, physical: bytes, *_: object) -> None:
-        planning = time.perf_counter() - self._started
+    def _started(self, number: object, *_: object) -> None:
+        started = self._adapter.started
+        if len(started) >= _STARTED_MAX:
+            # Where a version of Polars does not plan what it starts.
+            started.clear()
+        started[number] = time.perf_counter()
+
+    @guarded("following a query of Polars")
+    def _planned(self, number: object, handle: object, logical: bytes, physical: bytes, *_: object) -> ActiveQuery:
+        planning = self._adapter.since_start(number)
         source = PolarsQuery(bytes(logical), bytes(physical), handle, self._adapter.user_code)
         source.set_planning_ms(planning * 1e3)
-        self._query = self._adapter.begin(source, planning)
+        query = self._adapter.begin(source, planning)
+        self._adapter.running[number] = query
+        return query
 
     @guarded("following a failed query of Polars")
-    def _failed(self, *args: object) -> None:
+    def _failed(self, number: object, *args: object) -> None:
         texts = [argument for argument in args if isinstance(argument, str)]
         error = texts[-1] if texts else "unknown error"
-        if self._query is None:
-            self._query = self._adapter.begin(_Unplanned(), time.perf_counter() - self._started)
+        query = self._adapter.running.get(number)
+        if query is None:
+            query = self._adapter.begin(_Unplanned(), self._adapter.since_start(number))
         if is_interrupt(error):
-            self._query.cancel()
+            query.cancel()
         else:
-            self._query.fail(error)
+            query.fail(error)
 
     def _forward(self, method: str, *args: Any) -> Any:
         if self._real is None:
@@ -106,6 +119,10 @@ class PolarsAdapter:
         self._lock = threading.Lock()
         self._undo: list[Callable[[], None]] = []
         self.user_code = UserCode()
+        self.started: dict[object, float] = {}
+        # Those whose guard Polars holds.
+        self.running: weakref.WeakValueDictionary[object, ActiveQuery] = weakref.WeakValueDictionary()
+        self._calls = Calls()
         try:
             self._observe()
             self._monitor()
@@ -114,12 +131,18 @@ class PolarsAdapter:
             raise
         self._undo.extend(measure(self.user_code))
 
+    def since_start(self, number: object) -> float:
+        """Seconds since a query was started. It is not asked for again."""
+        now = time.perf_counter()
+        return now - self.started.pop(number, now)
+
     def begin(self, source: object, started_ago: float) -> ActiveQuery:
-        trace_id, span_id = current_span()
+        context = self._calls.begin()
+        trace_id, span_id = context.span
         return self.telemetry.begin(
             source,
-            label=current(),
-            call_site=call_site(("polars",)),
+            label=context.label,
+            call_site=context.call_site,
             trace_id=trace_id,
             span_id=span_id,
             started_ago=started_ago,
@@ -130,8 +153,10 @@ class PolarsAdapter:
         is_real = CLOUD in sys.modules or importlib.util.find_spec(CLOUD) is not None
         module: Any = importlib.import_module(CLOUD) if is_real else types.ModuleType(CLOUD)
         real = getattr(module, OBSERVER, None)
+        note = guarded("following a call of Polars")(self._calls.note)
 
         def observer(*args: Any, **named: Any) -> _Observer:
+            note()
             return _Observer(self, real(*args, **named) if real is not None else None)
 
         setattr(module, OBSERVER, observer)
