@@ -1,7 +1,8 @@
-"""Holds what is in deploy/ against schemas, systemd and the binary.
+"""Holds what is in deploy/, and what makes a release, against schemas, linters, systemd and the binary.
 
 The Kubernetes objects are validated with the schemas that the package kubernetes-validate carries, and against each
-other; the unit with systemd-analyze where there is one. Every variable must be one the binary knows.
+other; the unit with systemd-analyze where there is one. Every variable must be one the binary knows. The workflow of a
+release is validated with the schema that check-jsonschema carries, and audited by zizmor, all without a network.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import tempfile
 import kubernetes_validate
 import yaml
 
-DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
 # The first with the sleep of preStop without a feature gate, and the latest the package knows.
 VERSIONS = ["1.30.0", kubernetes_validate.latest_version()]
 # Of 10; 0 is best. What is left: it listens, and its address families.
@@ -27,8 +29,10 @@ def main() -> None:
     parser.add_argument("--binary", type=pathlib.Path, required=True)
     binary = parser.parse_args().binary.resolve()
     known = variables(binary)
-    check_kubernetes(known)
+    check_shared(check_kubernetes(DEPLOY, known, "Deployment"))
+    check_embedded(check_kubernetes(DEPLOY / "embedded", known, "StatefulSet"))
     check_unit(binary, known)
+    check_release()
     print("deploy: sound")
 
 
@@ -40,20 +44,18 @@ def variables(binary: pathlib.Path) -> set[str]:
     return known
 
 
-def check_kubernetes(known: set[str]) -> None:
-    objects = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+def check_kubernetes(folder: pathlib.Path, known: set[str], kind: str) -> dict[str, dict]:
+    """The objects of a folder by their kind. `kind` is that of the object that makes the pods."""
+    objects = list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
     for version in VERSIONS:
         for each in objects:
             kubernetes_validate.validate(each, version, strict=True)
     by_kind = {each["kind"]: each for each in objects}
     assert len(by_kind) == len(objects), "one of each kind"
-    pod = by_kind["Deployment"]["spec"]["template"]
+    spec = by_kind[kind]["spec"]
+    pod = spec["template"]
     labels = pod["metadata"]["labels"].items()
-    selectors = [
-        by_kind["Deployment"]["spec"]["selector"]["matchLabels"],
-        by_kind["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
-        by_kind["Service"]["spec"]["selector"],
-    ]
+    selectors = [spec["selector"]["matchLabels"], by_kind["Service"]["spec"]["selector"]]
     assert all(selector.items() <= labels for selector in selectors), "each selects the pods"
     assert pod["spec"]["serviceAccountName"] == by_kind["ServiceAccount"]["metadata"]["name"]
     (container,) = pod["spec"]["containers"]
@@ -65,9 +67,61 @@ def check_kubernetes(known: set[str]) -> None:
         assert container[probe]["httpGet"] == {"path": "/v1/health", "port": "http"}, probe
     unknown = {name for name in environment if name.startswith("QUERYSCOPE_")} - known
     assert not unknown, f"the binary knows nothing of {unknown}"
-    assert environment["QUERYSCOPE_DATA"] in [mount["mountPath"] for mount in container["volumeMounts"]]
-    budget = by_kind["PodDisruptionBudget"]["spec"]["maxUnavailable"]
-    assert 0 < budget < by_kind["Deployment"]["spec"]["replicas"], "upgrades of machines go on, and the service, too"
+    data = pathlib.PurePosixPath(environment["QUERYSCOPE_DATA"])
+    mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
+    mounted = {mounts[str(path)] for path in (data, *data.parents) if str(path) in mounts}
+    volumes = {each["name"] for each in pod["spec"].get("volumes", [])}
+    volumes |= {each["metadata"]["name"] for each in spec.get("volumeClaimTemplates", [])}
+    assert mounted and mounted <= volumes, "the data is on a volume"
+    check_kustomization(folder, container["image"])
+    return by_kind
+
+
+def check_shared(by_kind: dict[str, dict]) -> None:
+    """Upgrades of machines go on, and the service, too."""
+    labels = by_kind["Deployment"]["spec"]["template"]["metadata"]["labels"].items()
+    budget = by_kind["PodDisruptionBudget"]["spec"]
+    assert budget["selector"]["matchLabels"].items() <= labels, "it selects the pods"
+    assert 0 < budget["maxUnavailable"] < by_kind["Deployment"]["spec"]["replicas"]
+
+
+def check_embedded(by_kind: dict[str, dict]) -> None:
+    """A store in a folder belongs to one collector."""
+    assert by_kind["StatefulSet"]["spec"]["replicas"] == 1
+    assert by_kind["StatefulSet"]["spec"]["serviceName"] == by_kind["Service"]["metadata"]["name"]
+
+
+def check_kustomization(folder: pathlib.Path, image: str) -> None:
+    """Of a kustomization: its resources are there, and it sets the tag of the image that they name."""
+    kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    assert set(kustomization) == {"apiVersion", "kind", "resources", "images"}, kustomization
+    assert kustomization["kind"] == "Kustomization"
+    assert all((folder / resource).is_file() for resource in kustomization["resources"])
+    version = re.search(r'^version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    name, _, tag = image.rpartition(":")
+    assert kustomization["images"] == [{"name": name, "newTag": version}], kustomization
+    assert tag == version, f"the version is {version}"
+
+
+def check_release() -> None:
+    """The release's workflow has the shape that GitHub takes. Linters warn of nothing in it, its scripts, its image."""
+    workflow = ROOT / ".github" / "workflows" / "release.yml"
+    tools = pathlib.Path(sys.executable).parent
+    run(tools / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow, quiet=False)
+    run(tools / "zizmor", "--offline", "--quiet", workflow, quiet=False)
+    run(tools / "hadolint", DEPLOY / "Dockerfile")
+    scripts = [ROOT / "scripts" / name for name in ("release-build", "release-try", "install-packages")]
+    for job in yaml.safe_load(workflow.read_text())["jobs"].values():
+        for step in job["steps"]:
+            named = re.match(r"(?:python3 )?(scripts/\S+)", step.get("run", ""))
+            assert not named or (ROOT / named[1]).is_file(), f"{named[1]} is not there"
+            run("bash", "-n", "-c", step.get("run", ""))
+    if shutil.which("shellcheck") is None:
+        print("deploy: no shellcheck here, the release's scripts are only parsed")
+        for script in scripts:
+            run("sh", "-n", script)
+    else:
+        run("shellcheck", *scripts)
 
 
 def check_unit(binary: pathlib.Path, known: set[str]) -> None:
@@ -84,12 +138,12 @@ def check_unit(binary: pathlib.Path, known: set[str]) -> None:
         run("systemd-analyze", "security", "--offline=true", f"--threshold={float(EXPOSURE_MAX) * 10:.0f}", unit)
 
 
-def run(*command: object) -> None:
+def run(*command: object, quiet: bool = True) -> None:
+    """Runs a linter. What is `quiet` says something only where something is wrong, whatever code it ends with."""
     ended = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=60)
-    # Warnings of `verify` do not change how it ends.
-    said = ended.stderr.strip()
+    said = ended.stderr.strip() if quiet else ""
     if ended.returncode != 0 or said:
-        sys.exit(f"{command}: {ended.returncode}\n{ended.stdout}\n{said}")
+        sys.exit(f"{command}: {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
 
 
 if __name__ == "__main__":

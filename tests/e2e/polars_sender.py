@@ -1,8 +1,8 @@
 """End to end: a real sender of Polars queries reports to the real binary.
 
-Starts the binary on a free port with a data folder of its own, and sends to it as a user would: with the
-snippet that the binary prints at its first start, and with the one on its page. What the read API then says is
-compared with what the sending program itself saw.
+Starts the binary on a free port with a data folder of its own, and sends to it as a user of polars-telemetry would:
+with the lines of docs/guides/polars.md. What the read API then says is compared with what the sending program itself
+saw.
 
     python tests/e2e/polars_sender.py --binary target/debug/queryscope
 
@@ -12,17 +12,14 @@ Needs the packages of requirements.txt, and those of ui/ with Chromium to read t
 import argparse
 import gzip
 import http.client
-import importlib.metadata
 import json
 import os
 import re
-import shlex
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 import traceback
 from datetime import datetime, timezone
@@ -35,8 +32,9 @@ WAIT_SECONDS = 30
 """What one thing that has to happen may take, on a slow machine."""
 BURST_QUERIES = 200
 NODE = os.environ.get("NODE", "node")
-PAGE_SNIPPET = Path(__file__).parents[2] / "ui" / "e2e" / "page-snippet.mjs"
-FIRST_LINE = PAGE_SNIPPET.with_name("first-line.mjs")
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "guides" / "polars.md"
+FIRST_LINE = ROOT / "ui" / "e2e" / "first-line.mjs"
 
 LONG_QUERY = """
 import sys
@@ -177,9 +175,6 @@ class Service:
             self.process.kill()
             self.process.wait(WAIT_SECONDS)
 
-    def printed(self) -> str:
-        return (self.folder / "out").read_text("utf-8")
-
     def log(self) -> str:
         return (self.folder / "err").read_text("utf-8")[-4000:]
 
@@ -249,35 +244,14 @@ def eventually(ask, what: str):
     return answer
 
 
-def printed_snippet(text: str) -> str:
-    """The program that the service printed: the indented lines after `pip install`."""
-    lines = text.splitlines()
-    install = next((at for at, line in enumerate(lines) if line.strip().startswith("pip install")), None)
-    assert install is not None, f"nothing printed says what to install:\n{text}"
-    assert_installed(lines[install])
-    program = []
-    for line in lines[install + 1 :]:
-        if line and not line.startswith(" "):
-            break
-        program.append(line)
-    return textwrap.dedent("\n".join(program)).strip() + "\n"
-
-
-def page_snippet(service: Service) -> str:
-    """The program on the page of an empty service, read in a browser."""
-    reader = [NODE, PAGE_SNIPPET, service.url, service.token()]
-    shown = json.loads(subprocess.run(reader, check=True, capture_output=True, text=True, timeout=WAIT_SECONDS).stdout)
-    assert_installed(shown["install"])
-    assert json.dumps(service.url) in shown["program"], shown
-    assert json.dumps(service.token()) in shown["program"], shown
-    return shown["program"] + "\n"
-
-
-def assert_installed(command: str) -> None:
-    program, action, *packages = shlex.split(command)
-    assert (program, action) == ("pip", "install"), command
-    for package in packages:
-        importlib.metadata.version(package)
+def documented_snippet(service: Service) -> str:
+    """The first program of the guide, with the service's address and token."""
+    program = re.search(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    assert program, f"{GUIDE} has no program"
+    text, addresses = re.subn(r'"http://127\.0\.0\.1:7766"', json.dumps(service.url), program[1])
+    text, tokens = re.subn(r'token="…"', f"token={json.dumps(service.token())}", text)
+    assert (addresses, tokens) == (1, 1), text
+    return text
 
 
 class Sender:
@@ -314,21 +288,17 @@ class Sender:
 
 
 class Scenarios:
-    def __init__(self, service: Service, page_snippet: str, senders: list[Sender]) -> None:
+    def __init__(self, service: Service, snippet: str, senders: list[Sender]) -> None:
         self.service = service
-        self.page_snippet = page_snippet
+        self.snippet = snippet
         self.senders = senders
 
     def send(self, snippet: str, queries: str) -> Sender:
         self.senders.append(Sender(self.service.folder, snippet, queries))
         return self.senders[-1]
 
-    def the_printed_snippet_works_as_it_is(self) -> None:
-        snippet = printed_snippet(self.service.printed())
-        assert json.dumps(self.service.url) in snippet, snippet
-        assert json.dumps(self.service.token()) in snippet, snippet
-        self.send(snippet, ONE_QUERY).finish()
-        assert self.service.ended("first-query")["result_rows"] == 10
+    def the_documented_snippet_works(self) -> None:
+        self.send(self.snippet, ONE_QUERY).finish()
         query = self.service.ended("e2e/one")
         assert (query["status"], query["result_rows"]) == ("finished", 1), query
         assert query["engine"] == "polars", query
@@ -337,13 +307,6 @@ class Scenarios:
         for path in (self.service.data, self.service.data / "token"):
             assert path.stat().st_mode & 0o077 == 0, (path.name, oct(path.stat().st_mode))
 
-    def the_snippet_on_the_page_works(self) -> None:
-        # As a user who follows the page would run it, under a label of its own.
-        snippet = self.page_snippet.replace("first-query", "first-query/page")
-        self.send(snippet, ONE_QUERY.replace("e2e/one", "e2e/page")).finish()
-        assert self.service.ended("first-query/page")["result_rows"] == 10
-        assert self.service.ended("e2e/page")["status"] == "finished"
-
     def health_lists_the_format_of_the_sender(self) -> None:
         health = json.loads(self.service.get("/v1/health")[2])
         assert health["status"] == "ok", health
@@ -351,7 +314,7 @@ class Scenarios:
         assert "polars-telemetry/events@1" in health["protocol"], health
 
     def a_long_query_runs_then_is_finished(self) -> None:
-        snippet = self.page_snippet
+        snippet = self.snippet
         sender = self.send(snippet, LONG_QUERY)
         running = self.service.running("e2e/long", sender)
         said = dict(re.findall(r'(service|environment)="([^"]+)"', snippet))
@@ -392,7 +355,7 @@ class Scenarios:
         assert finished["profile"]["wall_ms"] == query["wall_ms"], (finished, query)
 
     def a_failing_query_is_failed_with_its_text(self) -> None:
-        seen = self.send(self.page_snippet, FAILING_QUERY).finish()
+        seen = self.send(self.snippet, FAILING_QUERY).finish()
         query = self.service.ended("e2e/failing")
         assert query["status"] == "failed", query
         assert query["failed"].strip() == json.loads(seen["error"]).strip(), (query, seen)
@@ -401,7 +364,7 @@ class Scenarios:
         assert events[-1]["profile"]["failed"] == query["failed"], events
 
     def user_code_that_works_is_not_called_waiting(self) -> None:
-        seen = self.send(self.page_snippet, UDF_QUERY).finish()
+        seen = self.send(self.snippet, UDF_QUERY).finish()
         ended = eventually(
             lambda: len(found := self.service.queries(label="e2e/udf", status="finished")) == 3 and found,
             "three queries with user code have ended",
@@ -432,7 +395,7 @@ class Scenarios:
         return subprocess.run(reader, check=True, capture_output=True, text=True, timeout=WAIT_SECONDS).stdout.strip()
 
     def a_burst_of_tiny_queries_all_arrive(self) -> None:
-        sender = self.send(self.page_snippet, BURST)
+        sender = self.send(self.snippet, BURST)
         burst = {"label": "e2e/burst", "status": "finished"}
         eventually(lambda: len(self.service.queries(**burst)) >= BURST_QUERIES, "the burst has arrived")
         sender.release()
@@ -443,7 +406,7 @@ class Scenarios:
         assert starts == sorted(starts, reverse=True), "the newest first"
 
     def a_restart_and_a_crash_lose_no_event_of_a_long_query(self) -> None:
-        sender = self.send(self.page_snippet, LONG_QUERY.replace('"long"', '"restarted"'))
+        sender = self.send(self.snippet, LONG_QUERY.replace('"long"', '"restarted"'))
         before = self.service.running("e2e/restarted", sender)
         time.sleep(1.5)
         for end in (self.service.stop, self.service.kill):
@@ -471,9 +434,8 @@ class Scenarios:
 
     def all(self) -> list:
         return [
-            self.the_printed_snippet_works_as_it_is,
+            self.the_documented_snippet_works,
             self.the_token_is_for_its_owner_alone,
-            self.the_snippet_on_the_page_works,
             self.health_lists_the_format_of_the_sender,
             self.a_long_query_runs_then_is_finished,
             self.a_failing_query_is_failed_with_its_text,
@@ -499,7 +461,7 @@ def run(binary: Path, folder: Path) -> tuple[int, int]:
     senders: list[Sender] = []
     try:
         service.start()
-        scenarios = Scenarios(service, page_snippet(service), senders)
+        scenarios = Scenarios(service, documented_snippet(service), senders)
         for scenario in scenarios.all():
             begin = time.monotonic()
             name = scenario.__name__.replace("_", " ")

@@ -55,7 +55,8 @@ headers = {{ Authorization = "Bearer {token}" }}
 "query.run" = "{id}"
 "query.base" = "{id}"
 
-# A cursor belongs to one answer and order and does not go with an offset, which a schema of single parameters cannot say.
+# A cursor belongs to one answer and order and does not go with an offset, which a schema of single parameters cannot
+# say.
 [[operations]]
 include-name = "GET /api/queries"
 checks.positive_data_acceptance.enabled = false
@@ -66,6 +67,19 @@ checks.positive_data_acceptance.enabled = false
 
 [[operations]]
 include-name = "GET /api/overview"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-name = "GET /api/changes"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-name = "GET /api/issues"
+checks.positive_data_acceptance.enabled = false
+
+# One of three members is needed, and a time must be to come.
+[[operations]]
+include-name = "POST /api/issues/{{id}}/mute"
 checks.positive_data_acceptance.enabled = false
 
 # The document says of a body that it is lines of text; which lines are events, it cannot say.
@@ -119,7 +133,8 @@ def main() -> int:
                 "--request-timeout", "30",
                 "--no-color",
             ]
-            return subprocess.run(command, cwd=folder, timeout=SECONDS_AN_EXAMPLE * options.examples + 60, check=False).returncode
+            timeout = SECONDS_AN_EXAMPLE * options.examples + 60
+            return subprocess.run(command, cwd=folder, timeout=timeout, check=False).returncode
         finally:
             service.terminate()
             service.wait(timeout=30)
