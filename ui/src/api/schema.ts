@@ -1724,7 +1724,7 @@ export interface components {
             p90: number;
         };
         /**
-         * @description State of a query.
+         * @description State of a run.
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
