@@ -138,7 +138,7 @@ bench:
 # A few rounds of everything that can happen to the service.
 torture-quick:
 	$(call build-debug,queryscope queryscope-torture)
-	target/debug/queryscope-torture --binary target/debug/queryscope
+	target/debug/queryscope-torture --binary target/debug/queryscope --seed 20
 
 torture:
 	$(CARGO) build --release --locked -p queryscope -p queryscope-torture

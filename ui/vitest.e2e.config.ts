@@ -5,8 +5,8 @@ export default defineConfig({
     include: ["e2e/**/*.test.ts"],
     // One browser and one service at a time: the machine that tests may be small.
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 240_000,
     hookTimeout: 360_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });

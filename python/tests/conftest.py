@@ -13,7 +13,7 @@ import pytest
 
 import queryscope
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = 120
 
 # A tool that needs a package which the tests do without.
 collect_ignore = ["record_polars_telemetry.py"]
