@@ -45,9 +45,9 @@ build-debug = $(if $(BUILT),@true,$(CARGO) build --locked $(addprefix -p ,$(1)))
 unit:
 	$(CARGO) build --locked --workspace --all-targets
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(CARGO) nextest run --locked --workspace --no-fail-fast && $(CARGO) test --locked --workspace --doc; \
+		PROPTEST_RNG_SEED=20 $(CARGO) nextest run --locked --workspace --no-fail-fast && $(CARGO) test --locked --workspace --doc; \
 	else \
-		$(CARGO) test --locked --workspace --no-fail-fast; \
+		PROPTEST_RNG_SEED=20 $(CARGO) test --locked --workspace --no-fail-fast; \
 	fi
 
 # The dashboard: units, then every page in Chromium against the real binary. `make lint` checks its types.
