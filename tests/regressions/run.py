@@ -128,7 +128,10 @@ def judged(service: Service, which: Regression, folder: Path, named: argparse.Na
                     answer.update(after=number, first=change)
         finally:
             worse.end()
+    # The gauge of runs that wait is counted now and then: the last run may have been evaluated after it was read.
     answer["change"] = service.change(which.name) or answer["first"]
+    if answer["after"] is None and answer["change"]:
+        answer.update(after=named.worse, first=answer["change"])
     answer["walls"] = service.walls(which.name)
     return answer
 

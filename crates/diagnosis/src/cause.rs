@@ -7,6 +7,7 @@ mod account;
 mod dimension;
 mod median_plan;
 mod origins;
+mod per_row;
 mod sentences;
 mod words;
 

@@ -10,11 +10,13 @@
 //!   is the plan's where the node is another, the program's where it calls user code, a spill's where it
 //!   spills, and else slower per row. Busy time is wall time in the node: where it grows and the CPU time does
 //!   not, threads were not let run;
-//! - what is left has no work behind it: fewer threads, waits, one large partition, a spill's reads and writes,
+//! - what is left has no work behind it: fewer threads, waits (those of a starved run are the processor's where they
+//!   grew as its work did), one large partition, a spill's reads and writes,
 //!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
 //!   unexplained.
 
 use super::median_plan::{Medians, NodeMedians};
+use super::per_row::PerRow;
 use super::words::{count_words, factor_words, figure, ms_words};
 use crate::change::{CauseKind, Figure, NodeRef};
 use crate::plan::Matching;
@@ -35,8 +37,8 @@ pub(super) const MOVED: f64 = 1.25;
 const SKEWED: f64 = 1.8;
 /// A wait of this part of the difference explains what no work explains.
 const WAIT_PART: f64 = 0.3;
-/// Nodes with less than this part of the work say nothing of whether all are slower.
-const NODE_PART: f64 = 0.03;
+/// Reads of a starved run take longer as well, by up to so many times as much as its work.
+const STARVED_READS: f64 = 1.5;
 
 /// The work of nodes, by what it is put down to, in busy nanoseconds.
 #[derive(Debug, Default)]
@@ -50,6 +52,14 @@ struct Work {
     starved: f64,
     /// Wall time that planning takes longer for want of a processor.
     starved_planning: f64,
+}
+
+/// Threads were not let run, and by how much the work took longer for that.
+#[derive(Debug, Clone, Copy)]
+struct Starved {
+    /// Whether it is one host that was slower at everything.
+    contended: bool,
+    factor: f64,
 }
 
 pub(super) struct Accounts<'m> {
@@ -72,32 +82,8 @@ fn starvation(then: &Medians, now: &Medians, matching: &Matching) -> f64 {
         return 1.0;
     }
     let grown = over_now / over_then;
-    let (slowest, _) = uniform(then, now, matching);
+    let slowest = PerRow::of(then, now, matching).least();
     if grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4 { grown } else { 1.0 }
-}
-
-/// By how much nodes work longer a row: the lower quartile over nodes that matter, and how many those are.
-fn uniform(then: &Medians, now: &Medians, matching: &Matching) -> (f64, usize) {
-    let all = then.busy();
-    let mut ratios: Vec<(f64, f64)> = Vec::new();
-    for (here, node) in now.nodes.iter().enumerate() {
-        let Some(there) = matching.of_new[here] else { continue };
-        let before = &then.nodes[there];
-        if before.busy < NODE_PART * all || node.busy <= 0.0 {
-            continue;
-        }
-        let grown = node.rows().zip(before.rows()).filter(|(now, then)| *now > 0.0 && *then > 0.0);
-        let by_rows = grown.map_or(1.0, |(now, then)| now / then);
-        ratios.push((node.busy / before.busy / by_rows, before.busy));
-    }
-    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let whole: f64 = ratios.iter().map(|(_, weight)| weight).sum();
-    let mut sum = 0.0;
-    let quartile = ratios.iter().find(|(_, weight)| {
-        sum += weight;
-        sum >= whole * 0.2
-    });
-    (quartile.map_or(1.0, |(ratio, _)| *ratio), ratios.len())
 }
 
 impl Accounts<'_> {
@@ -109,6 +95,7 @@ impl Accounts<'_> {
         let difference = now.execution() - then.execution();
         let mut rest = difference;
         let mut work_of_plan = 0.0;
+        let mut starved = None;
         if busy_then > 0.0 && busy_now > 0.0 {
             let waited = then.longest_wait();
             // Wall time for each time threads worked; what is left over then is what that changed by.
@@ -116,25 +103,28 @@ impl Accounts<'_> {
             let mut work = self.work();
             let all: f64 = (busy_now - busy_then) * slope;
             rest -= all;
-            let (slowest, nodes) = uniform(then, now, self.matching);
             let per_row: f64 = work.per_row.iter().map(|(_, busy)| busy).sum();
-            let uniform_part = busy_then * (slowest - 1.0);
-            let everywhere =
-                self.starved <= 1.0 && nodes >= 2 && slowest >= 1.15 && uniform_part >= 0.5 * per_row;
-            if everywhere {
+            let slower = PerRow::of(then, now, self.matching);
+            let alike = slower.alike(per_row, busy_then).or_else(|| slower.nearly_all());
+            let everywhere = alike.filter(|_| self.starved <= 1.0);
+            if everywhere.is_some() {
                 // Every node is slower alike: that is the processor, not a node.
                 work.starved += per_row;
                 work.per_row.clear();
             }
             // Planning is work as well: it takes longer by about as much as all nodes do, or has a reason of its own.
-            let slower = if everywhere { slowest } else { self.starved };
+            let slower = everywhere.unwrap_or(self.starved);
             let planned = then.planning.unwrap_or(0.0);
             if planning <= 2.0 * planned * (slower - 1.0) {
                 work.starved_planning = planning.min(planned * (slower - 1.0)).max(0.0);
             }
             planning -= work.starved_planning;
             work_of_plan = work.plan * slope;
-            self.tell_work(&work, slope, one_host && everywhere, &mut parts);
+            let contended = one_host && everywhere.is_some();
+            if everywhere.is_some() || self.starved > 1.0 {
+                starved = Some(Starved { contended, factor: busy_now / busy_then });
+            }
+            self.tell_work(&work, slope, contended, &mut parts);
         }
         if planning.abs() > 0.0 {
             let sentence = format!(
@@ -145,7 +135,7 @@ impl Accounts<'_> {
             let evidence = vec![figure("planning", ms(then.planning), ms(now.planning), "ms")];
             self.push(CauseKind::Planning, planning, None, evidence, sentence, &mut parts);
         }
-        self.tell_rest(rest, difference, work_of_plan, &mut parts);
+        self.tell_rest(rest, difference, work_of_plan, starved, &mut parts);
         parts
     }
 
@@ -286,19 +276,29 @@ impl Accounts<'_> {
             self.push(CauseKind::PlanChange, work.plan * slope, node, evidence, sentence, parts);
         }
         if work.starved != 0.0 {
-            let (cause, sentence) = if contended {
-                let factor = now.busy() / then.busy().max(1.0);
-                (CauseKind::Contention, format!("All nodes are {} as slow at once", factor_words(factor)))
-            } else {
-                (CauseKind::StarvedCpu, self.starved_words())
-            };
-            let evidence = vec![
-                figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
-                figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
-            ];
+            let (cause, sentence, evidence) = self.starved_part(contended);
             let wall_ns = work.starved * slope + work.starved_planning;
             self.push(cause, wall_ns, None, evidence, sentence, parts);
         }
+    }
+
+    /// What is said of the time for which threads were not let run.
+    fn starved_part(&self, contended: bool) -> (CauseKind, String, Vec<Figure>) {
+        let (then, now) = (self.then, self.now);
+        let (cause, sentence) = if contended {
+            let factor = now.busy() / then.busy().max(1.0);
+            (
+                CauseKind::Contention,
+                format!("The nodes together take {} as long on this host", factor_words(factor)),
+            )
+        } else {
+            (CauseKind::StarvedCpu, self.starved_words())
+        };
+        let evidence = vec![
+            figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
+            figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
+        ];
+        (cause, sentence, evidence)
     }
 
     fn push(
@@ -310,13 +310,25 @@ impl Accounts<'_> {
         sentence: String,
         parts: &mut Vec<Part>,
     ) {
-        if wall_ns.abs() > 0.0 {
-            parts.push(Part { cause, wall_ns, node: node.map(|here| self.node(here)), evidence, sentence });
+        let node = node.map(|here| self.node(here));
+        let is_same =
+            |part: &&mut Part| part.cause == cause && part.node == node && part.sentence == sentence;
+        if let Some(part) = parts.iter_mut().find(is_same) {
+            part.wall_ns += wall_ns;
+        } else if wall_ns.abs() > 0.0 {
+            parts.push(Part { cause, wall_ns, node, evidence, sentence });
         }
     }
 
     /// Puts down what has no work behind it to the counters that moved.
-    fn tell_rest(&self, rest: f64, difference: f64, work_of_plan: f64, parts: &mut Vec<Part>) {
+    fn tell_rest(
+        &self,
+        rest: f64,
+        difference: f64,
+        work_of_plan: f64,
+        starved: Option<Starved>,
+        parts: &mut Vec<Part>,
+    ) {
         let (then, now) = (self.then, self.now);
         let mut rest = rest;
         if rest * difference <= 0.0 || rest == 0.0 {
@@ -356,7 +368,8 @@ impl Accounts<'_> {
             return;
         }
         if let Some((before, after)) = threads {
-            let sentence = format!("The query runs on {after:.0} threads instead of {before:.0}");
+            let one = if after.round() == 1.0 { "thread" } else { "threads" };
+            let sentence = format!("The query runs on {after:.0} {one} instead of {before:.0}");
             let evidence = vec![figure("threads", Some(before), Some(after), "threads")];
             self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
             return;
@@ -376,18 +389,30 @@ impl Accounts<'_> {
         if wait * sign >= WAIT_PART * rest.abs() && (sign < 0.0 || long > 0.0 || wait > 0.1 * difference) {
             // Waits overlap with work: they explain at most what no work explains.
             let part = if wait.abs() >= 0.5 * rest.abs() { rest } else { wait };
-            let (sentence, evidence) = waited.map_or_else(
-                || {
-                    let words = format!(
-                        "Reads and writes are under way for {} instead of {}",
-                        ms_words(now.waiting.unwrap_or(0.0) / 1e6),
-                        ms_words(then.waiting.unwrap_or(0.0) / 1e6)
-                    );
-                    (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
-                },
-                |(here, _)| self.wait_words(here),
-            );
-            self.push(CauseKind::Waiting, part, waited.map(|(here, _)| here), evidence, sentence, parts);
+            let reads = |side: &Medians| {
+                let scans = side.nodes.iter().filter_map(NodeMedians::wall_waiting).sum::<f64>();
+                scans.max(side.waiting.unwrap_or(0.0))
+            };
+            let is_starved = |by: &Starved| reads(now) <= STARVED_READS * by.factor * reads(then);
+            let starved =
+                starved.filter(|by| sign > 0.0 && is_starved(by)).map(|by| self.starved_part(by.contended));
+            let waiting = || {
+                let (sentence, evidence) = waited.map_or_else(
+                    || {
+                        let words = format!(
+                            "Reads and writes are under way for {} instead of {}",
+                            ms_words(now.waiting.unwrap_or(0.0) / 1e6),
+                            ms_words(then.waiting.unwrap_or(0.0) / 1e6)
+                        );
+                        (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
+                    },
+                    |(here, _)| self.wait_words(here),
+                );
+                (CauseKind::Waiting, sentence, evidence)
+            };
+            let node = waited.map(|(here, _)| here).filter(|_| starved.is_none());
+            let (cause, sentence, evidence) = starved.unwrap_or_else(waiting);
+            self.push(cause, part, node, evidence, sentence, parts);
             rest -= part;
         }
         // What the program's own functions do is in no counter of the engine.

@@ -93,7 +93,7 @@ impl Accounts<'_> {
             _ => {
                 let factor = self.now.busy() / self.then.busy().max(1.0);
                 format!(
-                    "All nodes take {} as long at once: a slower or shared processor",
+                    "The nodes together take {} as long: a slower or shared processor",
                     factor_words(factor)
                 )
             }

@@ -49,3 +49,12 @@ fn a_slow_disk_makes_a_scan_wait() {
         )
     );
 }
+
+#[test]
+fn a_busy_host_starves_the_nodes_and_the_reads() {
+    // Reads of the same bytes take longer by as much as the work of the nodes: nobody waits for the disk.
+    assert_eq!(
+        told("datafusion-busy-host"),
+        "StarvedCpu 100 %: The nodes together take 3.0x as long: a slower or shared processor"
+    );
+}
