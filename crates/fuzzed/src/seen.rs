@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use queryscope_protocol::Seq;
-use queryscope_store::{Run, SeenChange, runs_of};
+use queryscope_store::{SeenChange, SeqRange, seq_ranges};
 
 /// Batches of seqs are added to a seen set; each batch is up to eight bytes, a byte a seq.
 ///
@@ -17,26 +17,26 @@ pub fn seen(bytes: &[u8]) {
         1 => u64::from(u32::MAX) - 128,
         _ => Seq::MAX - 255,
     };
-    let mut ranges: Vec<Run> = Vec::new();
+    let mut ranges: Vec<SeqRange> = Vec::new();
     let mut model: BTreeSet<u64> = BTreeSet::new();
     for batch in batches.chunks(8) {
         let seqs: BTreeSet<u64> = batch.iter().map(|byte| lowest + u64::from(*byte)).collect();
         let numbered = seqs.iter().map(|seq| Seq::new(*seq).expect("a seq"));
         let mut fresh = BTreeSet::new();
-        for run in runs_of(numbered) {
-            let near = run.neighbourhood();
-            let touches = |range: &Run| range.last >= near.first && range.first <= near.last;
-            let touching: Vec<Run> = ranges.iter().copied().filter(touches).collect();
-            let change = SeenChange::of(run, &touching);
+        for sent in seq_ranges(numbered) {
+            let near = sent.neighbourhood();
+            let touches = |range: &SeqRange| range.last >= near.first && range.first <= near.last;
+            let touching: Vec<SeqRange> = ranges.iter().copied().filter(touches).collect();
+            let change = SeenChange::of(sent, &touching);
             ranges.retain(|range| !touches(range));
             ranges.push(change.merged);
             ranges.sort_unstable();
-            fresh.extend(change.fresh.iter().flat_map(|run| run.first..=run.last));
+            fresh.extend(change.fresh.iter().flat_map(|sent| sent.first..=sent.last));
         }
         let expected: BTreeSet<u64> = seqs.difference(&model).copied().collect();
         assert_eq!(fresh, expected);
         model.extend(seqs);
-        let joined = runs_of(model.iter().map(|seq| Seq::new(*seq).expect("a seq")));
+        let joined = seq_ranges(model.iter().map(|seq| Seq::new(*seq).expect("a seq")));
         assert_eq!(ranges, joined, "ranges are disjoint, joined and complete");
     }
 }

@@ -12,7 +12,7 @@ mod tokens;
 use anyhow::{Context, Result, anyhow, bail};
 use queryscope_protocol::{QueryId, Seq};
 use queryscope_recordings::Location;
-use queryscope_store::{Kept, Known, Run, StreamBatch, StreamProcess, StreamSeen};
+use queryscope_store::{Kept, Known, SeqRange, StreamBatch, StreamProcess, StreamSeen};
 
 use self::resend::{DAMAGED, Resend};
 use self::target::{Target, patiently};
@@ -194,13 +194,13 @@ impl Migration {
     async fn stream(&mut self, stream: StreamSeen) -> Result<()> {
         let process =
             StreamProcess::read(&stream.process_line).context("its process event cannot be read")?;
-        let mut slices: Vec<Run> = Vec::new();
+        let mut slices: Vec<SeqRange> = Vec::new();
         for run in &stream.seen {
             let firsts = (run.first..=run.last).step_by(LOOSE_MAX as usize);
-            slices.extend(firsts.map(|first| Run { first, last: run.last.min(first + LOOSE_MAX - 1) }));
+            slices.extend(firsts.map(|first| SeqRange { first, last: run.last.min(first + LOOSE_MAX - 1) }));
         }
         // A stream that sent nothing else is one, too.
-        slices.extend(stream.seen.is_empty().then_some(Run { first: 1, last: 0 }));
+        slices.extend(stream.seen.is_empty().then_some(SeqRange { first: 1, last: 0 }));
         for slice in slices {
             let loose: Result<Vec<Seq>, _> = (slice.first..=slice.last).map(Seq::new).collect();
             self.target

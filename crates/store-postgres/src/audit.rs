@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{
-    Account, IssueRecord, Kept, Listed, Loss, QUERY_COLUMNS, Run, StoreAudit, StoreError, StreamSeen,
+    Account, IssueRecord, Kept, Listed, Loss, QUERY_COLUMNS, SeqRange, StoreAudit, StoreError, StreamSeen,
 };
 use uuid::Uuid;
 
@@ -69,8 +69,10 @@ impl StoreAudit for PostgresStore {
         let projects = self.terms.texts(&client, projects).await?;
         let seen = |row: &tokio_postgres::Row| {
             let (first, last): (Vec<i64>, Vec<i64>) = (row.get(2), row.get(3));
-            let run =
-                |(first, last): (i64, i64)| Run { first: first.cast_unsigned(), last: last.cast_unsigned() };
+            let run = |(first, last): (i64, i64)| SeqRange {
+                first: first.cast_unsigned(),
+                last: last.cast_unsigned(),
+            };
             let process_line = String::from_utf8(row.get(4));
             Ok(StreamSeen {
                 stream_id: StreamId::new(row.get(0)),

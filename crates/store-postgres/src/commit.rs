@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadpool_postgres::{Pool, Transaction};
 use futures_util::future::try_join_all;
 use queryscope_protocol::{QueryId, StreamId};
-use queryscope_store::{Committed, Status, StoreError, StreamBatch, TermNumbers, runs_of};
+use queryscope_store::{Committed, Status, StoreError, StreamBatch, TermNumbers, seq_ranges};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -201,7 +201,7 @@ impl Runs {
     fn of(batches: &[&StreamBatch]) -> Self {
         let mut runs = Self::default();
         for batch in batches {
-            for run in runs_of(batch.seqs()) {
+            for run in seq_ranges(batch.seqs()) {
                 let near = run.neighbourhood();
                 runs.streams.push(batch.process.id.uuid());
                 runs.firsts.push(near.first.cast_signed());

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_store::{
-    Committed, FreshPart, Known, Packer, Query, Run, SeenChange, Status, StoreError, StreamBatch,
-    StreamProcess, runs_of,
+    Committed, FreshPart, Known, Packer, Query, SeenChange, SeqRange, Status, StoreError, StreamBatch,
+    StreamProcess, seq_ranges,
 };
 
 use crate::error::DbError;
@@ -179,18 +179,18 @@ impl<'b> Grouping<'b> {
     }
 
     /// Notes seqs of a stream as seen and gives back the runs that had not been.
-    fn see(&mut self, stream: i64, seqs: &[Seq]) -> Vec<Run> {
+    fn see(&mut self, stream: i64, seqs: &[Seq]) -> Vec<SeqRange> {
         let ranges = self.stored.seen.entry(stream).or_default();
         let mut fresh = Vec::new();
-        for run in runs_of(seqs.iter().copied()) {
+        for run in seq_ranges(seqs.iter().copied()) {
             let near = run.neighbourhood();
-            let touching: Vec<Run> = ranges
+            let touching: Vec<SeqRange> = ranges
                 .range(..=near.last)
                 .rev()
-                .map(|(first, last)| Run { first: *first, last: *last })
+                .map(|(first, last)| SeqRange { first: *first, last: *last })
                 .take_while(|range| range.last >= near.first)
                 .collect();
-            let touching: Vec<Run> = touching.into_iter().rev().collect();
+            let touching: Vec<SeqRange> = touching.into_iter().rev().collect();
             let mut change = SeenChange::of(run, &touching);
             for range in &touching {
                 ranges.remove(&range.first);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use queryscope_postgres_server::{Server, shared};
 use queryscope_store::testsuite::{batch, facts, stream_id};
-use queryscope_store::{GroupBy, QueryFilter, Run, Store, StoreAudit, StreamBatch};
+use queryscope_store::{GroupBy, QueryFilter, SeqRange, Store, StoreAudit, StreamBatch};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_postgres::{AsyncMessage, Client, NoTls};
@@ -87,7 +87,7 @@ struct Case {
     held: StreamBatch,
     meanwhile: StreamBatch,
     /// All that was sent.
-    seen: Run,
+    seen: SeqRange,
 }
 
 #[tokio::test]
@@ -98,21 +98,21 @@ async fn who_adds_to_a_stream_waits_for_who_is_adding_to_it() {
             before: Some(batch(1).loose([19]).build()),
             held: batch(1).progress(1, [HELD]).loose(21..24).build(),
             meanwhile: batch(1).loose(22..26).build(),
-            seen: Run { first: 19, last: 25 },
+            seen: SeqRange { first: 19, last: 25 },
         },
         Case {
             name: "a range that grows at both ends",
             before: Some(batch(1).progress(9, 21..24).build()),
             held: batch(1).progress(1, [HELD]).build(),
             meanwhile: batch(1).progress(2, [24]).build(),
-            seen: Run { first: 20, last: 24 },
+            seen: SeqRange { first: 20, last: 24 },
         },
         Case {
             name: "a new stream",
             before: None,
             held: batch(1).progress(1, [HELD]).loose(21..24).build(),
             meanwhile: batch(1).loose(22..26).build(),
-            seen: Run { first: 20, last: 25 },
+            seen: SeqRange { first: 20, last: 25 },
         },
     ];
     for case in cases {

@@ -7,7 +7,7 @@ use queryscope_postgres_server::{Server, shared};
 use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
 use queryscope_store::{
-    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Run, Sealed, Status, Store, StoreAudit,
+    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Sealed, SeqRange, Status, Store, StoreAudit,
     StoreError,
 };
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
@@ -141,7 +141,7 @@ async fn the_same_events_sent_to_all_at_once_are_stored_once() {
     let last = 2 + 14 * 3 + 9;
     assert_eq!(accepted, 2 * (last - 1));
     for seen in other.streams(None, 10).await.expect("read") {
-        assert_eq!(seen.seen, [Run { first: 2, last }], "{:?}", seen.stream_id);
+        assert_eq!(seen.seen, [SeqRange { first: 2, last }], "{:?}", seen.stream_id);
     }
     assert_eq!(one.verify().await.expect("judged"), [""; 0]);
     assert!(other.streams(Some(stream_id(9)), 10).await.expect("read").is_empty());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
-use queryscope_store::{GroupBy, Loss, QueryFilter, Run, Sealed, Store, StoreAudit, StoreError};
+use queryscope_store::{GroupBy, Loss, QueryFilter, Sealed, SeqRange, Store, StoreAudit, StoreError};
 use queryscope_store_postgres::{OpenError, PostgresOptions, PostgresStore};
 use tokio_postgres::NoTls;
 
@@ -51,7 +51,7 @@ async fn earlier_and_later_versions_store_the_same_events_once() {
     for store in [&*earlier, &later, &again] {
         let groups = store.all_groups(QueryFilter::default(), GroupBy::Label).await.expect("an answer");
         assert_eq!(groups.iter().map(|group| group.runs).sum::<u64>(), 1);
-        assert_eq!(store.streams(None, 9).await.expect("read")[0].seen, [Run { first: 2, last: 251 }]);
+        assert_eq!(store.streams(None, 9).await.expect("read")[0].seen, [SeqRange { first: 2, last: 251 }]);
         assert_eq!(store.verify().await.expect("judged"), [""; 0]);
     }
 }

@@ -1,10 +1,10 @@
 //! The seen set of a stream in the table `seen`.
 
 use queryscope_protocol::Seq;
-use queryscope_store::{Run, SeenChange, runs_of};
+use queryscope_store::{SeenChange, SeqRange, seq_ranges};
 use rusqlite::{Connection, params};
 
-/// The ranges that touch a run: the one that begins before it, if it reaches so far, and those that begin in
+/// The ranges that touch a sent one: the one that begins before it, if it reaches so far, and those that begin in
 /// it.
 const TOUCHING: &str = "
     SELECT first, last FROM seen
@@ -12,16 +12,16 @@ const TOUCHING: &str = "
       AND first >= coalesce((SELECT max(first) FROM seen WHERE stream = ?1 AND first <= ?2), ?2)
     ORDER BY first";
 
-/// Marks ascending seqs of a stream as seen and gives back the runs that had not been.
+/// Marks ascending seqs of a stream as seen and gives back the ranges that had not been.
 pub(crate) fn mark(
     db: &Connection,
     stream: i64,
     seqs: impl IntoIterator<Item = Seq>,
-) -> rusqlite::Result<Vec<Run>> {
+) -> rusqlite::Result<Vec<SeqRange>> {
     let mut fresh = Vec::new();
-    for run in runs_of(seqs) {
-        let touching = touching(db, stream, run)?;
-        let mut change = SeenChange::of(run, &touching);
+    for sent in seq_ranges(seqs) {
+        let touching = touching(db, stream, sent)?;
+        let mut change = SeenChange::of(sent, &touching);
         match touching.as_slice() {
             [only] if *only == change.merged => {}
             [only] if only.first == change.merged.first => {
@@ -36,14 +36,14 @@ pub(crate) fn mark(
 }
 
 /// All ranges of a stream.
-pub(crate) fn all(db: &Connection, stream: i64) -> rusqlite::Result<Vec<Run>> {
+pub(crate) fn all(db: &Connection, stream: i64) -> rusqlite::Result<Vec<SeqRange>> {
     db.prepare_cached("SELECT first, last FROM seen WHERE stream = ?1 ORDER BY first")?
         .query_map([stream], run_of)?
         .collect()
 }
 
-fn touching(db: &Connection, stream: i64, run: Run) -> rusqlite::Result<Vec<Run>> {
-    let near = run.neighbourhood();
+fn touching(db: &Connection, stream: i64, sent: SeqRange) -> rusqlite::Result<Vec<SeqRange>> {
+    let near = sent.neighbourhood();
     db.prepare_cached(TOUCHING)?
         .query_map(
             params![stream, near.first.cast_signed(), i64::try_from(near.last).unwrap_or(i64::MAX)],
@@ -52,7 +52,7 @@ fn touching(db: &Connection, stream: i64, run: Run) -> rusqlite::Result<Vec<Run>
         .collect()
 }
 
-fn replace(db: &Connection, stream: i64, ranges: &[Run], merged: Run) -> rusqlite::Result<()> {
+fn replace(db: &Connection, stream: i64, ranges: &[SeqRange], merged: SeqRange) -> rusqlite::Result<()> {
     for range in ranges {
         db.prepare_cached("DELETE FROM seen WHERE stream = ?1 AND first = ?2")?
             .execute(params![stream, range.first.cast_signed()])?;
@@ -65,6 +65,6 @@ fn replace(db: &Connection, stream: i64, ranges: &[Run], merged: Run) -> rusqlit
     Ok(())
 }
 
-fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Run> {
-    Ok(Run { first: row.get::<_, i64>(0)?.cast_unsigned(), last: row.get::<_, i64>(1)?.cast_unsigned() })
+fn run_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<SeqRange> {
+    Ok(SeqRange { first: row.get::<_, i64>(0)?.cast_unsigned(), last: row.get::<_, i64>(1)?.cast_unsigned() })
 }

@@ -6,7 +6,7 @@ use queryscope_protocol::{QueryId, Seq};
 
 use crate::batch::{QueryPart, Report, StreamBatch};
 use crate::chunk::{ChunkError, Packer, lines_of, unpack};
-use crate::seen::Run;
+use crate::seen::SeqRange;
 
 /// What of the events of a query is new; at least one is.
 #[derive(Debug)]
@@ -26,11 +26,15 @@ pub struct FreshPart<'p> {
 }
 
 impl QueryPart {
-    /// What of it lies in runs that had not been seen (ascending, disjoint); packed anew where that is not all of it.
+    /// What of it lies in ranges that had not been seen (ascending, disjoint); packed anew where that is not all of it.
     ///
     /// # Errors
     /// When its chunk is damaged and must be packed anew.
-    pub fn fresh(&self, unseen: &[Run], packer: &mut Packer) -> Result<Option<FreshPart<'_>>, ChunkError> {
+    pub fn fresh(
+        &self,
+        unseen: &[SeqRange],
+        packer: &mut Packer,
+    ) -> Result<Option<FreshPart<'_>>, ChunkError> {
         let seqs: Vec<Seq> = self.seqs.iter().copied().filter(|seq| holds(unseen, *seq)).collect();
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(None) };
         let (gzip, report) = if seqs.len() == self.seqs.len() {
@@ -58,9 +62,9 @@ impl StreamBatch {
     }
 }
 
-fn holds(runs: &[Run], seq: Seq) -> bool {
-    let at = runs.partition_point(|run| run.last < seq.get());
-    runs.get(at).is_some_and(|run| run.first <= seq.get())
+fn holds(ranges: &[SeqRange], seq: Seq) -> bool {
+    let at = ranges.partition_point(|range| range.last < seq.get());
+    ranges.get(at).is_some_and(|range| range.first <= seq.get())
 }
 
 #[cfg(test)]
@@ -79,7 +83,7 @@ mod tests {
 
     /// The lines that are new, and the numbers of the first and the last.
     fn fresh(seqs: &[u64], unseen: &[(u64, u64)]) -> Option<(String, u64, u64)> {
-        let unseen: Vec<Run> = unseen.iter().map(|&(first, last)| Run { first, last }).collect();
+        let unseen: Vec<SeqRange> = unseen.iter().map(|&(first, last)| SeqRange { first, last }).collect();
         let part = part(seqs);
         let fresh = part.fresh(&unseen, &mut Packer::new()).expect("sound")?;
         let lines = String::from_utf8(unpack(&fresh.gzip).expect("sound")).expect("text");
@@ -98,8 +102,8 @@ mod tests {
     #[test]
     fn a_damaged_chunk_is_noticed_when_it_is_packed_anew() {
         let damaged = QueryPart { gzip: b"x".to_vec(), ..part(&[2, 3]) };
-        let run = |first| [Run { first, last: 3 }];
-        assert!(damaged.fresh(&run(2), &mut Packer::new()).is_ok_and(|part| part.is_some()));
-        assert!(damaged.fresh(&run(3), &mut Packer::new()).is_err());
+        let from = |first| [SeqRange { first, last: 3 }];
+        assert!(damaged.fresh(&from(2), &mut Packer::new()).is_ok_and(|part| part.is_some()));
+        assert!(damaged.fresh(&from(3), &mut Packer::new()).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use queryscope_protocol::{QueryId, StreamId};
 
 use crate::recording::RecordingParts;
-use crate::seen::Run;
+use crate::seen::SeqRange;
 
 /// A query, where its events are, and how many there must be.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,5 +46,5 @@ pub struct StreamSeen {
     /// Its process event as it was first sent, without its line feed.
     pub process_line: String,
     /// Its seqs, ascending, disjoint.
-    pub seen: Vec<Run>,
+    pub seen: Vec<SeqRange>,
 }

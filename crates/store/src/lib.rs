@@ -64,7 +64,7 @@ pub use packed::{Packed, pack};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
 pub use recording::{ChunkInfo, RecordingParts, Sealed};
-pub use seen::{Run, SeenChange, runs_of};
+pub use seen::{SeenChange, SeqRange, seq_ranges};
 pub use store::{CommitGroup, Committed, Deleted, Listed, Store, StoreStats};
 pub use token::{TokenHash, TokenRecord};
 pub use token_name::{Name, NoName};

@@ -1,65 +1,65 @@
 //! Which events of a stream have been seen, as disjoint ranges of seqs.
 //!
 //! A sender numbers its events without gaps, so a stream that has sent a million events is one range. A store
-//! keeps the ranges as rows and, for each run of consecutive seqs in a batch, reads only the ranges that touch
+//! keeps the ranges as rows and, for each range of a batch, reads only the ranges that touch
 //! it: the cost of a batch does not depend on how long its stream is.
 
 use queryscope_protocol::Seq;
 
 /// Consecutive seqs, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Run {
+pub struct SeqRange {
     /// First seq.
     pub first: u64,
     /// Last seq.
     pub last: u64,
 }
 
-impl Run {
-    /// The seqs next to the run, between which every range that touches it begins or ends.
+impl SeqRange {
+    /// The seqs next to the range, between which every range that touches it begins or ends.
     #[must_use]
     pub fn neighbourhood(self) -> Self {
         Self { first: self.first.saturating_sub(1), last: self.last.saturating_add(1) }
     }
 }
 
-/// The runs of ascending seqs.
-pub fn runs_of(seqs: impl IntoIterator<Item = Seq>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+/// The ranges of ascending seqs.
+pub fn seq_ranges(seqs: impl IntoIterator<Item = Seq>) -> Vec<SeqRange> {
+    let mut ranges: Vec<SeqRange> = Vec::new();
     for seq in seqs {
         let seq = seq.get();
-        match runs.last_mut() {
-            Some(run) if seq <= run.last.saturating_add(1) => run.last = run.last.max(seq),
-            _ => runs.push(Run { first: seq, last: seq }),
+        match ranges.last_mut() {
+            Some(sent) if seq <= sent.last.saturating_add(1) => sent.last = sent.last.max(seq),
+            _ => ranges.push(SeqRange { first: seq, last: seq }),
         }
     }
-    runs
+    ranges
 }
 
-/// What one run changes in a seen set.
+/// What one range changes in a seen set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenChange {
-    /// The parts of the run that had not been seen, ascending.
-    pub fresh: Vec<Run>,
-    /// The range that takes the place of all that touched the run.
-    pub merged: Run,
+    /// The parts of the sent range that had not been seen, ascending.
+    pub fresh: Vec<SeqRange>,
+    /// The range that takes the place of all that touched the sent one.
+    pub merged: SeqRange,
 }
 
 impl SeenChange {
-    /// Adds a run to the ranges that touch it (ascending and disjoint, as read from the store).
-    pub fn of(run: Run, touching: &[Run]) -> Self {
+    /// Adds a range to the ranges that touch it (ascending and disjoint, as read from the store).
+    pub fn of(sent: SeqRange, touching: &[SeqRange]) -> Self {
         let mut fresh = Vec::new();
-        let mut merged = run;
-        let mut next = run.first;
+        let mut merged = sent;
+        let mut next = sent.first;
         for range in touching {
             if range.first > next {
-                fresh.push(Run { first: next, last: range.first.min(run.last.saturating_add(1)) - 1 });
+                fresh.push(SeqRange { first: next, last: range.first.min(sent.last.saturating_add(1)) - 1 });
             }
             next = next.max(range.last.saturating_add(1));
-            merged = Run { first: merged.first.min(range.first), last: merged.last.max(range.last) };
+            merged = SeqRange { first: merged.first.min(range.first), last: merged.last.max(range.last) };
         }
-        if next <= run.last {
-            fresh.push(Run { first: next, last: run.last });
+        if next <= sent.last {
+            fresh.push(SeqRange { first: next, last: sent.last });
         }
         Self { fresh, merged }
     }
@@ -78,28 +78,28 @@ mod tests {
     }
 
     #[test]
-    fn runs_join_neighbours_and_repeats() {
-        let runs = runs_of([1, 2, 2, 3, 7, 9, 10].map(seq));
-        assert_eq!(runs, [(1, 3), (7, 7), (9, 10)].map(|(first, last)| Run { first, last }));
+    fn ranges_join_neighbours_and_repeats() {
+        let ranges = seq_ranges([1, 2, 2, 3, 7, 9, 10].map(seq));
+        assert_eq!(ranges, [(1, 3), (7, 7), (9, 10)].map(|(first, last)| SeqRange { first, last }));
     }
 
     #[test]
     fn the_largest_seq_has_no_neighbour_beyond() {
-        let top = Run { first: Seq::MAX, last: Seq::MAX };
+        let top = SeqRange { first: Seq::MAX, last: Seq::MAX };
         let change = SeenChange::of(top, &[top]);
         assert_eq!((change.fresh, change.merged), (vec![], top));
     }
 
     /// A store of ranges as a database keeps them.
     #[derive(Default)]
-    struct Ranges(Vec<Run>);
+    struct Ranges(Vec<SeqRange>);
 
     impl Ranges {
-        fn add(&mut self, run: Run) -> Vec<Run> {
-            let near = run.neighbourhood();
-            let touches = |range: &Run| range.last >= near.first && range.first <= near.last;
-            let touching: Vec<Run> = self.0.iter().copied().filter(touches).collect();
-            let change = SeenChange::of(run, &touching);
+        fn add(&mut self, sent: SeqRange) -> Vec<SeqRange> {
+            let near = sent.neighbourhood();
+            let touches = |range: &SeqRange| range.last >= near.first && range.first <= near.last;
+            let touching: Vec<SeqRange> = self.0.iter().copied().filter(touches).collect();
+            let change = SeenChange::of(sent, &touching);
             self.0.retain(|range| !touches(range));
             self.0.push(change.merged);
             self.0.sort_unstable();
@@ -116,15 +116,15 @@ mod tests {
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut fresh = BTreeSet::new();
-                for run in runs_of(batch.iter().copied().map(seq)) {
-                    for part in ranges.add(run) {
+                for sent in seq_ranges(batch.iter().copied().map(seq)) {
+                    for part in ranges.add(sent) {
                         fresh.extend(part.first..=part.last);
                     }
                 }
                 let expected: BTreeSet<u64> = batch.difference(&model).copied().collect();
                 prop_assert_eq!(fresh, expected);
                 model.extend(batch);
-                let kept: Vec<Run> = runs_of(model.iter().copied().map(seq));
+                let kept: Vec<SeqRange> = seq_ranges(model.iter().copied().map(seq));
                 prop_assert_eq!(&ranges.0, &kept, "ranges are disjoint, joined and complete");
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use queryscope_protocol::{Batch, QueryId, Seq, StreamId, seq_of};
-use queryscope_store::{Kept, Run, StoreError};
+use queryscope_store::{Kept, SeqRange, StoreError};
 
 use super::losses::{Losses, Recorded};
 use super::queries::{PAGE, kept};
@@ -35,7 +35,7 @@ pub(crate) struct Acknowledged {
 pub(crate) async fn check(
     files: &[PathBuf],
     opened: &Opened,
-    seen: &HashMap<StreamId, Vec<Run>>,
+    seen: &HashMap<StreamId, Vec<SeqRange>>,
     losses: &HashMap<StreamId, Losses>,
     findings: &mut Findings,
 ) -> Result<Acknowledged> {

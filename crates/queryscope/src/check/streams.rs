@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use queryscope_protocol::StreamId;
-use queryscope_store::{Run, StoreAudit};
+use queryscope_store::{SeqRange, StoreAudit};
 
 use super::seqs::SeqRuns;
 use super::{Findings, Subject};
@@ -15,7 +15,7 @@ pub(crate) async fn check(
     store: &dyn StoreAudit,
     stored: &HashMap<StreamId, SeqRuns>,
     findings: &mut Findings,
-) -> HashMap<StreamId, Vec<Run>> {
+) -> HashMap<StreamId, Vec<SeqRange>> {
     let mut streams = HashMap::new();
     let mut after = None;
     loop {
@@ -50,12 +50,12 @@ pub(crate) async fn check(
 }
 
 /// Whether a seq has been seen.
-pub(crate) fn has_seen(seen: &[Run], seq: u64) -> bool {
+pub(crate) fn has_seen(seen: &[SeqRange], seq: u64) -> bool {
     let at = seen.partition_point(|run| run.last < seq);
     seen.get(at).is_some_and(|run| run.first <= seq)
 }
 
-fn judge(subject: &Subject, stored: &SeqRuns, seen: &[Run], findings: &mut Findings) {
+fn judge(subject: &Subject, stored: &SeqRuns, seen: &[SeqRange], findings: &mut Findings) {
     for seq in stored.runs().flat_map(|(first, last)| first..=last) {
         if !has_seen(seen, seq) {
             findings.problem(subject, &format!("event {seq} is stored and not marked as seen"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::batch::{batch, facts, line, query_id, seq, stream_id};
 use super::subject::{ALL, Subjects};
-use crate::seen::Run;
+use crate::seen::SeqRange;
 use crate::store::Committed;
 
 pub(super) fn all_new_then_all_duplicate(subjects: &Subjects) {
@@ -58,7 +58,7 @@ pub(super) fn batches_may_come_in_any_order(subjects: &Subjects) {
         let mut expected: Vec<_> = (2..=32).map(|number| line(1, number)).collect();
         expected.sort();
         assert_eq!(lines, expected);
-        assert_eq!(s.snapshot().await.streams[&stream_id(1)].1, [Run { first: 2, last: 32 }]);
+        assert_eq!(s.snapshot().await.streams[&stream_id(1)].1, [SeqRange { first: 2, last: 32 }]);
     });
 }
 
@@ -69,7 +69,7 @@ pub(super) fn the_largest_seq(subjects: &Subjects) {
         assert_eq!(s.commit(batch(1).progress(1, [1, top - 1, top])).await, (2, 1));
         assert_eq!(s.commit(batch(1).progress(1, [top - 1, top])).await, (0, 2));
         assert_eq!(s.commit(batch(1).loose([top - 2, top])).await, (1, 1));
-        let expected = [Run { first: 1, last: 1 }, Run { first: top - 2, last: top }];
+        let expected = [SeqRange { first: 1, last: 1 }, SeqRange { first: top - 2, last: top }];
         assert_eq!(s.snapshot().await.streams[&stream_id(1)].1, expected);
     });
 }

@@ -7,7 +7,7 @@ use queryscope_protocol::{QueryId, Seq, StreamId};
 use super::subject::{ALL, chunks_of};
 use crate::audit::StoreAudit;
 use crate::query::Query;
-use crate::seen::Run;
+use crate::seen::SeqRange;
 use crate::token::TokenRecord;
 
 /// All that a store shows, what is of its own making left out: ids of chunks, ties, bytes on disk.
@@ -16,7 +16,7 @@ pub struct Snapshot {
     /// Queries in the order they were first stored.
     pub queries: Vec<StoredQuery>,
     /// What has been seen of each stream, and its project.
-    pub streams: BTreeMap<StreamId, (String, Vec<Run>)>,
+    pub streams: BTreeMap<StreamId, (String, Vec<SeqRange>)>,
     /// Queries that wait to be sealed, in their order.
     pub unsealed: Vec<QueryId>,
     /// Engines.

@@ -7,7 +7,7 @@ use super::subject::{ALL, Subject, Subjects, number, numbers};
 use crate::batch::Facts;
 use crate::path::recording_path;
 use crate::recording::Sealed;
-use crate::seen::Run;
+use crate::seen::SeqRange;
 use crate::store::Deleted;
 use crate::token::TokenRecord;
 
@@ -60,7 +60,7 @@ pub(super) fn streams_are_given_once_with_all_they_sent(subjects: &Subjects) {
             assert_eq!(found.project, format!("p{}", stream % 2));
             assert_eq!(found.process_line, batch(stream).build().process.line);
             let own = stream + 10;
-            assert_eq!(found.seen, [Run { first: 2, last: 4 }, Run { first: own, last: own }]);
+            assert_eq!(found.seen, [SeqRange { first: 2, last: 4 }, SeqRange { first: own, last: own }]);
         }
     });
 }

@@ -44,10 +44,10 @@ fn facet(rows: &[Row], others: &QueryFilter, field: Field) -> Vec<FacetValue> {
         ..QueryFilter::default()
     };
     let values: BTreeSet<Option<String>> = kept(rows, &listed_under).map(|row| field(&row.query)).collect();
-    let runs_of =
+    let seq_ranges =
         |value: &Option<String>| kept(rows, others).filter(|row| field(&row.query) == *value).count();
     let mut facet: Vec<FacetValue> =
-        values.into_iter().map(|value| FacetValue { runs: runs_of(&value) as u64, value }).collect();
+        values.into_iter().map(|value| FacetValue { runs: seq_ranges(&value) as u64, value }).collect();
     facet.sort_by_key(|facet| (Reverse(facet.runs), facet.value.clone()));
     facet
 }

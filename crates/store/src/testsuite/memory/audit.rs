@@ -9,7 +9,7 @@ use crate::audit::StoreAudit;
 use crate::error::StoreError;
 use crate::issues::IssueRecord;
 use crate::kept::{Account, Kept, Loss, StreamSeen};
-use crate::seen::runs_of;
+use crate::seen::seq_ranges;
 use crate::store::{Listed, Store};
 
 #[async_trait]
@@ -65,7 +65,7 @@ impl StoreAudit for MemoryStore {
                 stream_id: *id,
                 project: stream.project.clone(),
                 process_line: stream.process_line.clone(),
-                seen: runs_of(stream.seen.iter().copied()),
+                seen: seq_ranges(stream.seen.iter().copied()),
             })
             .collect())
     }
