@@ -75,8 +75,19 @@ impl Accounts<'_> {
                 format!("The plan changed and works more: {here_name} reads from {input} instead of {old}");
             return (sentence, Some(here));
         }
-        let shown: Vec<&str> = differences.iter().take(3).map(|difference| &*difference.text).collect();
-        let more = differences.len().saturating_sub(3);
+        let mut texts: Vec<(&str, usize)> = Vec::new();
+        for difference in &differences {
+            match texts.iter_mut().find(|(text, _)| *text == difference.text) {
+                Some((_, times)) => *times += 1,
+                None => texts.push((&difference.text, 1)),
+            }
+        }
+        let words = |&(text, times): &(&str, usize)| match times {
+            1 => text.to_owned(),
+            times => format!("{text} ({times} times)"),
+        };
+        let shown: Vec<String> = texts.iter().take(3).map(words).collect();
+        let more: usize = texts.iter().skip(3).map(|(_, times)| times).sum();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let node = differences.iter().find_map(|difference| difference.node);
         (format!("The plan changed and works more: {}{more}", shown.join("; ")), node)
