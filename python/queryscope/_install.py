@@ -84,6 +84,7 @@ def install(
     *,
     service: str | None = None,
     environment: str | None = None,
+    program_version: str | None = None,
     engines: Sequence[str] = ENGINES,
     redact: Sequence[str] = (),
     exporters: Sequence[Exporter] | None = None,
@@ -99,6 +100,8 @@ def install(
         token: The service's token; left out: the variable `TELEMETRY_TOKEN`.
         service: What this process is; left out: the variable `QUERYSCOPE_SERVICE`.
         environment: Where it runs; left out: the variable `QUERYSCOPE_ENVIRONMENT`.
+        program_version: Version of the program, such as a release or a commit; left out: the variable
+            `QUERYSCOPE_PROGRAM_VERSION`.
         engines: Engines to follow.
         redact: What to mask before events leave the process: `literals`, `paths`, `errors`, `call_sites`,
             `labels`, `properties` or `all`.
@@ -123,6 +126,7 @@ def install(
     settings = {
         "service": service or os.environ.get("QUERYSCOPE_SERVICE") or None,
         "environment": environment or os.environ.get("QUERYSCOPE_ENVIRONMENT") or None,
+        "program_version": program_version or os.environ.get("QUERYSCOPE_PROGRAM_VERSION") or None,
         "redact": list(redact),
         "max_queue_bytes": max_queue_bytes,
     }

@@ -29,6 +29,7 @@ class Telemetry:
         exporters: Sequence[tuple[str, str, str | None, float | None] | tuple[str, str, int, int] | str],
         service: str | None = None,
         environment: str | None = None,
+        program_version: str | None = None,
         redact: Sequence[str] = ...,
         max_queue_bytes: int | None = None,
     ) -> None: ...

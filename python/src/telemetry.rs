@@ -28,14 +28,15 @@ impl Telemetry {
     /// Starts the background threads. Raises `ValueError` for an option that is invalid, `RuntimeError` where the
     /// telemetry cannot start.
     #[new]
-    #[pyo3(signature = (engine, engine_version, *, exporters, service=None, environment=None, redact=vec![],
-        max_queue_bytes=None))]
+    #[pyo3(signature = (engine, engine_version, *, exporters, service=None, environment=None,
+        program_version=None, redact=vec![], max_queue_bytes=None))]
     fn new(
         engine: String,
         engine_version: String,
         exporters: Vec<ExporterOption>,
         service: Option<String>,
         environment: Option<String>,
+        program_version: Option<String>,
         redact: Vec<String>,
         max_queue_bytes: Option<usize>,
     ) -> PyResult<Self> {
@@ -58,6 +59,9 @@ impl Telemetry {
         }
         if let Some(environment) = environment {
             builder = builder.environment(environment);
+        }
+        if let Some(program_version) = program_version {
+            builder = builder.program_version(program_version);
         }
         if let Some(bytes) = max_queue_bytes {
             builder = builder.max_queue_bytes(bytes);

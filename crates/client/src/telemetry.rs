@@ -27,6 +27,9 @@ pub struct Telemetry {
 
 struct Inner(Core);
 
+/// The environment variable with the version of the program.
+const PROGRAM_VERSION_VARIABLE: &str = "QUERYSCOPE_PROGRAM_VERSION";
+
 /// Starts a [`Telemetry`].
 #[must_use = "nothing happens before `start`"]
 pub struct TelemetryBuilder {
@@ -42,6 +45,7 @@ impl Telemetry {
                 engine_version: None,
                 service: None,
                 environment: None,
+                program_version: None,
                 redaction: Redaction::none(),
                 max_queue_bytes: SENDER_QUEUE_BYTES,
                 exporters: Vec::new(),
@@ -115,6 +119,13 @@ impl TelemetryBuilder {
         self
     }
 
+    /// Says which version of the program it is, such as a release or a commit: without this, the environment variable
+    /// `QUERYSCOPE_PROGRAM_VERSION`.
+    pub fn program_version(mut self, version: impl Into<String>) -> Self {
+        self.settings.program_version = Some(version.into());
+        self
+    }
+
     /// Masks for all exporters.
     pub fn redaction(mut self, redaction: Redaction) -> Self {
         self.settings.redaction = self.settings.redaction.and(redaction);
@@ -138,10 +149,12 @@ impl TelemetryBuilder {
     ///
     /// # Errors
     /// When there is no exporter, or one cannot start.
-    pub fn start(self) -> Result<Telemetry, StartError> {
+    pub fn start(mut self) -> Result<Telemetry, StartError> {
         if self.settings.exporters.is_empty() {
             return Err(StartError::NoExporter);
         }
+        let named = || std::env::var(PROGRAM_VERSION_VARIABLE).ok().filter(|version| !version.is_empty());
+        self.settings.program_version = self.settings.program_version.or_else(named);
         let core = Core::start(Arc::new(self.settings), Arc::new(System), false)?;
         Ok(Telemetry { inner: Arc::new(Inner(core)) })
     }

@@ -243,7 +243,7 @@ pub(crate) mod tests {
     use crate::segment::Row;
 
     pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
-        let origin = Origin { project: 1, service: None, environment: None, host: 2 };
+        let origin = Origin { project: 1, service: None, environment: None, host: 2, program_version: None };
         let plan = Plan { label: Some(label), fingerprint: None, rules: None, engine_version: None };
         RowState {
             row,

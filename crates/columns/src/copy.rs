@@ -16,6 +16,8 @@ pub struct SegmentCopy {
     pub first_row: i64,
     /// Where its queries ran: project, service, environment and host of each place, 64 bits each, 0 for none.
     pub origins: Vec<u8>,
+    /// Versions of the program of the origins, 64 bits each, 0 for none; empty where all are none.
+    pub program_versions: Vec<u8>,
     /// What its queries ran: label, fingerprint and rules of each plan, 64 bits each, 0 for none.
     pub plans: Vec<u8>,
     /// Versions of the engine of the plans, 64 bits each, 0 for none; empty where all are none.
@@ -47,6 +49,7 @@ impl SegmentCopy {
         Self {
             first_row,
             origins: Vec::new(),
+            program_versions: Vec::new(),
             plans: Vec::new(),
             engine_versions: Vec::new(),
             row: Vec::with_capacity(2 * rows),
@@ -71,7 +74,8 @@ impl SegmentCopy {
     pub fn terms(&self) -> BTreeSet<i64> {
         let terms =
             |array| numbers::<8>(array).unwrap_or_default().iter().map(|term| i64::from_le_bytes(*term));
-        let all = terms(&self.origins).chain(terms(&self.plans)).chain(terms(&self.engine_versions));
+        let names = terms(&self.origins).chain(terms(&self.plans));
+        let all = names.chain(terms(&self.engine_versions)).chain(terms(&self.program_versions));
         all.filter_map(some).collect()
     }
 
@@ -98,6 +102,7 @@ impl SegmentCopy {
             service: some(service),
             environment: some(environment),
             host,
+            program_version: None,
         });
         let plans = groups(&self.plans)?.map(|[label, fingerprint, rules]| Plan {
             label: some(label),
@@ -105,16 +110,20 @@ impl SegmentCopy {
             rules: some(rules),
             engine_version: None,
         });
-        let (origins, mut plans): (Vec<_>, Vec<_>) = (origins.collect(), plans.collect());
-        let versions = numbers(&self.engine_versions)?;
-        for (plan, version) in plans.iter_mut().zip(versions) {
+        let (mut origins, mut plans): (Vec<_>, Vec<_>) = (origins.collect(), plans.collect());
+        let (engines, programs) = (numbers(&self.engine_versions)?, numbers(&self.program_versions)?);
+        for (plan, version) in plans.iter_mut().zip(engines) {
             plan.engine_version = some(i64::from_le_bytes(*version));
+        }
+        for (origin, version) in origins.iter_mut().zip(programs) {
+            origin.program_version = some(i64::from_le_bytes(*version));
         }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
         let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len()];
         let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
-        let belong = (versions.is_empty() || versions.len() == plans.len())
+        let belong = (engines.is_empty() || engines.len() == plans.len())
+            && (programs.is_empty() || programs.len() == origins.len())
             && lengths.iter().all(|length| *length == row.len())
             && below(row, ROWS)
             && below(origin, origins.len())
@@ -162,17 +171,15 @@ impl Snapshot {
         }
         let none = |term: Option<i64>| term.unwrap_or(0);
         copy.origins = terms(&origins, |number| {
-            let Origin { project, service, environment, host } = self.origins[number as usize];
+            let Origin { project, service, environment, host, .. } = self.origins[number as usize];
             [project, none(service), none(environment), host]
         });
         copy.plans = terms(&plans, |number| {
             let Plan { label, fingerprint, rules, .. } = self.plans[number as usize];
             [none(label), none(fingerprint), none(rules)]
         });
-        let version_of = |number: u32| self.plans[number as usize].engine_version;
-        if plans.values().iter().any(|number| version_of(*number).is_some()) {
-            copy.engine_versions = terms(&plans, |number| [none(version_of(number))]);
-        }
+        copy.engine_versions = versions(&plans, |number| self.plans[number as usize].engine_version);
+        copy.program_versions = versions(&origins, |number| self.origins[number as usize].program_version);
         Some(copy)
     }
 }
@@ -180,6 +187,12 @@ impl Snapshot {
 /// The terms of what a segment uses, one after the other.
 fn terms<T: Copy + Eq + Hash, const N: usize>(used: &Dictionary<T>, of: impl Fn(T) -> [i64; N]) -> Vec<u8> {
     used.values().iter().flat_map(|number| of(*number)).flat_map(i64::to_le_bytes).collect()
+}
+
+/// The versions of what a segment uses; nothing where all are none.
+fn versions(used: &Dictionary<u32>, of: impl Fn(u32) -> Option<i64>) -> Vec<u8> {
+    let some = used.values().iter().any(|number| of(*number).is_some());
+    if some { terms(used, |number| [of(number).unwrap_or(0)]) } else { Vec::new() }
 }
 
 /// An array as numbers of `N` bytes.

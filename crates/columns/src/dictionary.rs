@@ -14,6 +14,7 @@ pub struct Origin {
     pub service: Option<i64>,
     pub environment: Option<i64>,
     pub host: i64,
+    pub program_version: Option<i64>,
 }
 
 /// What a query ran; names are terms.

@@ -17,13 +17,14 @@ struct Counts {
     kept: [u64; STATES],
 }
 
-/// Counts each of the five fields under the filters on the other fields. A value that occurs under the
+/// Counts each of the six fields under the filters on the other fields. A value that occurs under the
 /// project, label and time filters is listed also when it has no queries under the others.
 pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -> Result<Facets, N::Error> {
     let Counted { origins: counts, plans } = count(snapshot, selection);
     let mut service = BTreeMap::new();
     let mut environment = BTreeMap::new();
     let mut host = BTreeMap::new();
+    let mut program_version = BTreeMap::new();
     let mut status = [None; STATES];
     for (origin, counts) in snapshot.origins.iter().zip(&counts) {
         if !keeps(selection.project, Some(origin.project)) {
@@ -32,16 +33,21 @@ pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
         let of_service = keeps(selection.service, origin.service);
         let of_environment = keeps(selection.environment, origin.environment);
         let of_host = keeps(selection.host, Some(origin.host));
+        let of_version = keeps(selection.program_version, origin.program_version);
         for (number, (known, kept)) in counts.known.iter().zip(counts.kept).enumerate() {
             if *known == 0 {
                 continue;
             }
             let of_status = selection.status.is_none_or(|status| usize::from(status) == number);
             let under = |others: bool| if others { kept } else { 0 };
-            *service.entry(origin.service).or_insert(0) += under(of_environment && of_host && of_status);
-            *environment.entry(origin.environment).or_insert(0) += under(of_service && of_host && of_status);
-            *host.entry(Some(origin.host)).or_insert(0) += under(of_service && of_environment && of_status);
-            *status[number].get_or_insert(0) += under(of_service && of_environment && of_host);
+            let of_place = of_environment && of_host;
+            let of_others = of_version && of_status;
+            *service.entry(origin.service).or_insert(0) += under(of_place && of_others);
+            *environment.entry(origin.environment).or_insert(0) += under(of_service && of_host && of_others);
+            *host.entry(Some(origin.host)).or_insert(0) += under(of_service && of_environment && of_others);
+            *program_version.entry(origin.program_version).or_insert(0) +=
+                under(of_service && of_place && of_status);
+            *status[number].get_or_insert(0) += under(of_service && of_place && of_version);
         }
     }
     let status = Status::ALL.into_iter().filter_map(|name| {
@@ -53,6 +59,7 @@ pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
         environment: named(names, environment)?,
         host: named(names, host)?,
         engine_version: named(names, engine_versions(snapshot, selection, &plans))?,
+        program_version: named(names, program_version)?,
         status: ordered(status.collect()),
     })
 }

@@ -57,6 +57,7 @@ pub struct Selection {
     pub(crate) label: Wanted,
     pub(crate) fingerprint: Wanted,
     pub(crate) engine_version: Wanted,
+    pub(crate) program_version: Wanted,
     pub(crate) status: Option<u8>,
     pub(crate) since_unix_ns: i64,
     pub(crate) until_unix_ns: i64,
@@ -86,6 +87,7 @@ impl Selection {
             label: is(&filter.label)?,
             fingerprint: is(&filter.fingerprint)?,
             engine_version: is(&filter.engine_version)?,
+            program_version: is(&filter.program_version)?,
             status: filter.status.map(Status::number),
             since_unix_ns: filter.since_unix_ns.unwrap_or(i64::MIN),
             until_unix_ns: filter.until_unix_ns.unwrap_or(i64::MAX),
@@ -97,6 +99,7 @@ impl Selection {
             && keeps(self.service, origin.service)
             && keeps(self.environment, origin.environment)
             && keeps(self.host, Some(origin.host))
+            && keeps(self.program_version, origin.program_version)
     }
 
     pub(crate) fn keeps_plan(&self, plan: &Plan) -> bool {
@@ -174,6 +177,7 @@ pub(crate) mod tests {
         label: None,
         fingerprint: None,
         engine_version: None,
+        program_version: None,
         status: None,
         since_unix_ns: i64::MIN,
         until_unix_ns: i64::MAX,

@@ -59,6 +59,8 @@ pub struct Process<'a> {
     pub service: Option<Text<'a>>,
     /// Where it runs, as configured.
     pub environment: Option<Text<'a>>,
+    /// Version of the program, as configured.
+    pub program_version: Option<Text<'a>>,
     /// Name of its machine.
     pub host: Text<'a>,
     /// Process id on its machine.
@@ -136,6 +138,7 @@ object! {
         optional {
             service: Optional<Kept>,
             environment: Optional<Kept>,
+            program_version: Nested<Optional<Kept>>,
             pid: Optional<Unsigned>,
             started_unix_ns: Optional<Integer>,
         }
@@ -146,6 +149,7 @@ object! {
             id: StreamId::new(id),
             service: service.flatten(),
             environment: environment.flatten(),
+            program_version: program_version.flatten(),
             host,
             pid: pid.flatten(),
             started_unix_ns: started_unix_ns.flatten(),

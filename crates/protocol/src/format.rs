@@ -3,7 +3,11 @@
 //! `<engine>-telemetry/events@1` names the batch format for the engine `<engine>`; `engine` itself is the
 //! neutral word and the one queryscope writes by default.
 
+use std::ops::Deref;
+
 use thiserror::Error;
+
+use crate::text::Text;
 
 /// The neutral name of the batch format.
 pub const EVENTS_FORMAT: &str = "engine-telemetry/events@1";
@@ -65,6 +69,18 @@ pub(crate) fn brand(engine: Option<&str>) -> Result<&str, FormatError> {
         let found = events_format(engine).chars().take(80).collect();
         Err(FormatError { found, expected: EVENTS_SUFFIX })
     }
+}
+
+/// The version that members of these names and texts in JSON give a brand (the neutral one without it); one that is no
+/// text says nothing. Members of another brand than the document's are unknown members and may hold anything.
+pub(crate) fn version_of<'de>(
+    brand: Option<&str>,
+    suffix: &str,
+    members: &[(impl Deref<Target = str>, &'de str)],
+) -> Option<Text<'de>> {
+    let brand = brand.unwrap_or(NEUTRAL_ENGINE);
+    let (_, json) = members.iter().find(|(name, _)| name.strip_suffix(suffix) == Some(brand))?;
+    serde_json::from_str(json).ok()
 }
 
 fn engine<'a>(schema: &'a str, suffix: &'static str) -> Result<Option<&'a str>, FormatError> {

@@ -128,6 +128,9 @@ impl Serialize for ProcessLine<'_, '_> {
         map.serialize_entry("id", &process.id.to_string())?;
         map.serialize_entry("service", &process.service)?;
         map.serialize_entry("environment", &process.environment)?;
+        if let Some(program_version) = &process.program_version {
+            map.serialize_entry("program_version", program_version)?;
+        }
         map.serialize_entry("host", &process.host)?;
         if let Some(pid) = process.pid {
             map.serialize_entry("pid", &pid)?;

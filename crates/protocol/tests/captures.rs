@@ -292,6 +292,7 @@ fn what_is_written_is_valid() {
             id: "210de94c-dce3-44f0-9cd3-2604c74dbeea".parse().expect("a UUID"),
             service: None,
             environment: Some("prod".into()),
+            program_version: Some("1.4.2".into()),
             host: "h".into(),
             pid: None,
             started_unix_ns: None,

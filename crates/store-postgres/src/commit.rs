@@ -46,11 +46,12 @@ const IDS: &str = "
 
 const INSERT_QUERIES: &str = "
     INSERT INTO query (id, query_id, stream, project, service, environment, host, engine, label, fingerprint,
-        status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, events, engine_version)
+        status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, events, engine_version,
+        program_version)
     SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::smallint[], $13::bigint[],
         $14::float8[], $15::float8[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
-        $21::bigint[])";
+        $21::bigint[], $22::bigint[])";
 /// A statement that writes a query's row takes over what `running` has counted.
 const UPDATE_FACTS: &str = "
     UPDATE query SET label = new.label, fingerprint = new.fingerprint, status = new.status, known = new.known,
@@ -399,6 +400,7 @@ struct Inserted<'q> {
     failed: Option<i64>,
     rules: Option<i64>,
     engine_version: Option<i64>,
+    program_version: Option<i64>,
 }
 
 impl<'q> Inserted<'q> {
@@ -417,6 +419,7 @@ impl<'q> Inserted<'q> {
             failed: texts.optional(query.failed.as_deref())?,
             rules: texts.optional(list)?,
             engine_version: texts.optional(query.engine_version.as_deref())?,
+            program_version: texts.optional(query.program_version.as_deref())?,
         })
     }
 }
@@ -445,6 +448,7 @@ fn insert<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
         column!(rows, row => row.rules),
         column!(rows, row => row.change.events),
         column!(rows, row => row.engine_version),
+        column!(rows, row => row.program_version),
     )
 }
 

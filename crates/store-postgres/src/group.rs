@@ -285,6 +285,7 @@ pub(crate) fn texts_of<'a>(queries: &'a [QueryChange], lists: &'a [Option<String
             &query.environment,
             &query.engine,
             &query.engine_version,
+            &query.program_version,
             &query.label,
             &query.fingerprint,
             &query.failed,

@@ -102,6 +102,7 @@ fn terms_of(row: &RowState) -> impl Iterator<Item = i64> {
         let optional = [
             origin.service,
             origin.environment,
+            origin.program_version,
             plan.label,
             plan.fingerprint,
             plan.rules,

@@ -13,12 +13,12 @@ use crate::error::DbError;
 use crate::names::{Named, TermTexts};
 
 /// The columns of [`QUERY_COLUMNS`] that are terms.
-const TERMS: [usize; 10] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19];
+const TERMS: [usize; 11] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19, 20];
 
 /// The columns [`state`] reads, of `query AS q`.
 pub(crate) const STATE_COLUMNS: &str = "
     q.id, q.started_unix_ns, q.wall_ms, q.project, q.service, q.environment, q.host, q.label, q.fingerprint,
-    q.rules, q.status, q.engine_version";
+    q.rules, q.status, q.engine_version, q.program_version";
 
 /// Reads the queries of rows, in any order; one that is gone is left out.
 pub(crate) async fn listed_at(
@@ -56,6 +56,7 @@ fn one(texts: &Named, row: &Row) -> Result<Listed, DbError> {
         project: texts.text(row.get(3))?,
         service: optional(4)?,
         environment: optional(5)?,
+        program_version: optional(20)?,
         host: texts.text(row.get(6))?,
         engine: optional(7)?,
         engine_version: optional(19)?,
@@ -97,6 +98,7 @@ pub(crate) fn state(row: &Row, from: usize) -> RowState {
             service: row.get(from + 4),
             environment: row.get(from + 5),
             host: row.get(from + 6),
+            program_version: row.get(from + 12),
         },
         plan: Plan {
             label: row.get(from + 7),

@@ -205,14 +205,15 @@ impl Committer {
     ) -> rusqlite::Result<i64> {
         let mut insert = db.prepare_cached(
             "INSERT INTO query (query_id, project, service, environment, host, engine, label, fingerprint, status,
-                 known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, engine_version, id,
-                 stream, events)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+                 known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, engine_version,
+                 program_version, id, stream, events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+                 ?22)",
         )?;
         put::bind(db, &mut self.terms, query, &mut insert)?;
-        insert.raw_bind_parameter(19, self.next_query)?;
-        insert.raw_bind_parameter(20, stream)?;
-        insert.raw_bind_parameter(21, events)?;
+        insert.raw_bind_parameter(20, self.next_query)?;
+        insert.raw_bind_parameter(21, stream)?;
+        insert.raw_bind_parameter(22, events)?;
         insert.raw_execute()?;
         self.next_query += 1;
         Ok(self.next_query - 1)
@@ -303,7 +304,7 @@ mod tests {
         let next = || Committer::new(&db).expect("read").next_query;
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
-        db.execute_batch("INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'')")
+        db.execute_batch("INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL)")
             .expect("a copy");
         assert_eq!(next(), 16);
     }

@@ -58,9 +58,10 @@ fn index_of(filter: &QueryFilter) -> String {
         // It holds all of these columns.
         return "query_by_status".into();
     }
-    // Of what lacks a name there may be most; a version of the engine has no index.
+    // Of what lacks a name there may be most; versions have no index.
     let given = |of: &str| filter.names().any(|(column, text)| column == of && text.is_some());
-    let absent = |of: &str| !given("engine_version") && filter.names().any(|(column, _)| column == of);
+    let version = given("engine_version") || given("program_version");
+    let absent = |of: &str| !version && filter.names().any(|(column, _)| column == of);
     let rarest = INDEXED.into_iter().rfind(|column| given(column));
     let rarest = rarest.or_else(|| INDEXED.into_iter().rfind(|column| absent(column)));
     format!("query_by_{}", rarest.unwrap_or("start"))

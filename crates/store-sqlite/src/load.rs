@@ -20,7 +20,7 @@ const LOADERS: usize = 2;
 const BOUNDS: &str = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM query";
 const ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status,
-         engine_version
+         engine_version, program_version
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 
 /// Fills the columns on threads of its own, while commits go on.
@@ -136,6 +136,7 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
             service: row.get(4)?,
             environment: row.get(5)?,
             host: row.get(6)?,
+            program_version: row.get(12)?,
         },
         plan: Plan {
             label: row.get(7)?,

@@ -6,8 +6,9 @@ use rusqlite::{Connection, Statement};
 
 use crate::terms::TermIds;
 
-/// Binds the first 18 parameters of a statement: the id, project, service, environment, host, engine, label,
-/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules and version of the engine.
+/// Binds the first 19 parameters of a statement: the id, project, service, environment, host, engine, label,
+/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, and versions of the engine and of
+/// the program.
 pub(crate) fn bind(
     db: &Connection,
     terms: &mut TermIds,
@@ -18,7 +19,7 @@ pub(crate) fn bind(
     if let Some(engine) = engine {
         db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
     }
-    let values: [Value; 17] = [
+    let values: [Value; 18] = [
         terms.id(db, &query.project)?.into(),
         terms.optional(db, query.service.as_deref())?.into(),
         terms.optional(db, query.environment.as_deref())?.into(),
@@ -36,6 +37,7 @@ pub(crate) fn bind(
         query.warnings.into(),
         rules_id(db, terms, &query.rules)?.into(),
         terms.optional(db, query.engine_version.as_deref())?.into(),
+        terms.optional(db, query.program_version.as_deref())?.into(),
     ];
     statement.raw_bind_parameter(1, query.query_id.uuid().as_bytes())?;
     for (index, value) in (2..).zip(values) {

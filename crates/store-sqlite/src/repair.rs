@@ -328,7 +328,8 @@ impl Repair {
         let mut update = db.prepare_cached(
             "UPDATE query SET project = ?2, service = ?3, environment = ?4, host = ?5, engine = ?6, label = ?7,
                  fingerprint = ?8, status = ?9, known = ?10, started_unix_ns = ?11, wall_ms = ?12, cpu_ms = ?13,
-                 result_rows = ?14, failed = ?15, warnings = ?16, rules = ?17, engine_version = ?18
+                 result_rows = ?14, failed = ?15, warnings = ?16, rules = ?17, engine_version = ?18,
+                 program_version = ?19
              WHERE query_id = ?1",
         )?;
         put::bind(db, terms, query, &mut update)?;
@@ -436,7 +437,7 @@ impl Repair {
                     let text = match (&*name, &value) {
                         (
                             "project" | "service" | "environment" | "host" | "engine" | "engine_version"
-                            | "label" | "fingerprint" | "failed" | "rules",
+                            | "program_version" | "label" | "fingerprint" | "failed" | "rules",
                             Value::Integer(term),
                         ) => self.text(*term)?.unwrap_or_default(),
                         (_, Value::Blob(bytes)) => {

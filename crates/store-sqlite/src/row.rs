@@ -30,6 +30,7 @@ pub(crate) fn listed(db: &Connection, terms: &TermTexts, row: &Row<'_>) -> rusql
         project: terms.text(db, row.get(3)?)?.to_string(),
         service: terms.optional(db, row.get(4)?)?,
         environment: terms.optional(db, row.get(5)?)?,
+        program_version: terms.optional(db, row.get(20)?)?,
         host: terms.text(db, row.get(6)?)?.to_string(),
         engine: terms.optional(db, row.get(7)?)?,
         engine_version: terms.optional(db, row.get(19)?)?,

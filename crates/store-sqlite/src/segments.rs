@@ -55,8 +55,9 @@ fn commits_of_others(db: &Connection) -> rusqlite::Result<i64> {
 fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
-             (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
+             program_versions)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
         copy.first_row,
@@ -70,6 +71,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         copy.started_unix_ns,
         copy.wall_ms,
         (!copy.engine_versions.is_empty()).then_some(&copy.engine_versions),
+        (!copy.program_versions.is_empty()).then_some(&copy.program_versions),
     ])?;
     Ok(())
 }
@@ -77,7 +79,8 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 /// The copy of the segment that begins with a row, if there is one.
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
-        "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions
+        "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
+             program_versions
          FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
@@ -97,6 +100,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             started_unix_ns: array(7)?,
             wall_ms: array(8)?,
             engine_versions: array(9)?,
+            program_versions: array(10)?,
         })
     })
     .optional()

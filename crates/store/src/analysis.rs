@@ -25,6 +25,7 @@ pub struct FacetValue {
     "environment": [{"value": "prod", "runs": 40}],
     "host": [{"value": "worker-1", "runs": 40}],
     "engine_version": [{"value": "1.35.2", "runs": 40}],
+    "program_version": [{"value": "2026.11.3", "runs": 40}],
     "status": [{"value": "finished", "runs": 39}, {"value": "failed", "runs": 1}]
 })))]
 pub struct Facets {
@@ -36,6 +37,8 @@ pub struct Facets {
     pub host: Vec<FacetValue>,
     /// Versions of their engines; null where it is not known.
     pub engine_version: Vec<FacetValue>,
+    /// Versions of the programs; null where they do not say it.
+    pub program_version: Vec<FacetValue>,
     /// States of the queries.
     pub status: Vec<FacetValue>,
 }

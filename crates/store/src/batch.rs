@@ -30,6 +30,8 @@ pub struct StreamProcess {
     pub service: Option<String>,
     /// Where it runs.
     pub environment: Option<String>,
+    /// Version of the program.
+    pub program_version: Option<String>,
     /// Name of its machine.
     pub host: String,
     /// The event as it was sent, without its line feed.
@@ -165,6 +167,7 @@ impl StreamProcess {
             id: process.id,
             service: naming.name(process.service.as_deref()),
             environment: naming.name(process.environment.as_deref()),
+            program_version: naming.name(process.program_version.as_deref()),
             host: naming.short(&process.host),
             line: line.to_owned(),
         }

@@ -15,7 +15,7 @@ use crate::query::Status;
 pub const QUERY_COLUMNS: &str = "
     q.id, q.query_id, s.stream_id, q.project, q.service, q.environment, q.host, q.engine, q.label, q.fingerprint,
     q.status, q.known, q.started_unix_ns, q.wall_ms, q.cpu_ms, q.result_rows, q.failed, q.warnings, q.rules,
-    q.engine_version";
+    q.engine_version, q.program_version";
 /// The columns of a change of a query; its `body` is the last.
 pub const CHANGE_COLUMNS: &str =
     "id, project, service, label, environment, host, kind, state, since_unix_ns, confirmed_unix_ns,
@@ -50,6 +50,7 @@ impl QueryFilter {
                 ("label", self.label.as_ref()),
                 ("fingerprint", self.fingerprint.as_ref()),
                 ("engine_version", self.engine_version.as_ref()),
+                ("program_version", self.program_version.as_ref()),
             ],
         )
     }

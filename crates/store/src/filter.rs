@@ -24,6 +24,8 @@ pub struct QueryFilter {
     pub fingerprint: Option<Is>,
     /// Of this version of the engine.
     pub engine_version: Option<Is>,
+    /// From processes of this version of the program.
+    pub program_version: Option<Is>,
     /// From processes with this service.
     pub service: Option<Is>,
     /// From processes with this environment.
@@ -43,9 +45,10 @@ pub struct QueryFilter {
 impl QueryFilter {
     /// Of how many fields it asks for a value, times and search left out.
     pub fn values(&self) -> usize {
-        let Self { project, label, fingerprint, engine_version, service, environment, host, status, .. } =
-            self;
-        let names = [label, fingerprint, engine_version, service, environment].map(Option::is_some);
+        let Self { project, label, fingerprint, engine_version, program_version, .. } = self;
+        let Self { service, environment, host, status, .. } = self;
+        let names = [label, fingerprint, engine_version, program_version, service, environment];
+        let names = names.map(Option::is_some);
         let others = [project.is_some(), host.is_some(), status.is_some()];
         names.into_iter().chain(others).filter(|asks| *asks).count()
     }
@@ -61,6 +64,7 @@ impl QueryFilter {
             && is(&self.label, &query.label)
             && is(&self.fingerprint, &query.fingerprint)
             && is(&self.engine_version, &query.engine_version)
+            && is(&self.program_version, &query.program_version)
             && is(&self.service, &query.service)
             && is(&self.environment, &query.environment)
             && self.host.as_ref().is_none_or(|host| *host == query.host)

@@ -111,6 +111,8 @@ pub struct Query {
     pub service: Option<String>,
     /// Where it runs.
     pub environment: Option<String>,
+    /// Version of the program; also `None` where a version stored the query that did not keep it.
+    pub program_version: Option<String>,
     /// Its machine.
     pub host: String,
     /// The engine; `None` for the neutral format.
@@ -150,6 +152,7 @@ impl Query {
             project: project.to_owned(),
             service: process.service.clone(),
             environment: process.environment.clone(),
+            program_version: process.program_version.clone(),
             host: process.host.clone(),
             engine: report.engine.clone(),
             engine_version: None,
@@ -243,6 +246,7 @@ mod tests {
             id: ID.parse().expect("a UUID"),
             service: None,
             environment: None,
+            program_version: None,
             host: "h".into(),
             line: String::new(),
         };

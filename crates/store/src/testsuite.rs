@@ -243,6 +243,7 @@ suite! { $
         values_of_the_label_and_time_stay_listed
         no_value_is_a_value
         versions_of_the_engine_are_counted_under_the_others
+        versions_of_the_program_are_counted_under_the_others
         a_search_is_left_out_of_facets
     }
     groups {

@@ -854,6 +854,12 @@ export interface components {
          *           "value": "worker-1"
          *         }
          *       ],
+         *       "program_version": [
+         *         {
+         *           "runs": 40,
+         *           "value": "2026.11.3"
+         *         }
+         *       ],
          *       "service": [
          *         {
          *           "runs": 40,
@@ -883,6 +889,8 @@ export interface components {
             environment: components["schemas"]["FacetValue"][];
             /** @description Their machines. */
             host: components["schemas"]["FacetValue"][];
+            /** @description Versions of the programs; null where they do not say it. */
+            program_version: components["schemas"]["FacetValue"][];
             /** @description What the sending processes are. */
             service: components["schemas"]["FacetValue"][];
             /** @description States of the queries. */
@@ -1632,6 +1640,7 @@ export interface components {
          *       "fingerprint": "238b6af6d50a",
          *       "host": "worker-1",
          *       "label": "scan/parquet-filter-project",
+         *       "program_version": "2026.11.3",
          *       "project": "default",
          *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
          *       "recording": "2026/11/20/01a1faa8-1bd9-77b2-97ab-860dd7026506.jsonl.gz",
@@ -1668,6 +1677,11 @@ export interface components {
             host: string;
             /** @description Name the program gave the query. */
             label?: string | null;
+            /**
+             * @description Version of the program; null where its process does not say it, and where an earlier version of the service stored
+             *     the query.
+             */
+            program_version?: string | null;
             /** @description The project of the token it was sent with. */
             project: string;
             /** @description Id of the query, a UUID. */
@@ -2127,6 +2141,11 @@ export interface operations {
                  */
                 label?: string;
                 /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
                  * @description Keeps queries of this project.
                  * @example default
                  */
@@ -2239,6 +2258,11 @@ export interface operations {
                  * @example 100
                  */
                 limit?: number;
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
                 /**
                  * @description Keeps queries of this project.
                  * @example default
@@ -3219,6 +3243,11 @@ export interface operations {
                  */
                 order?: "time" | "news";
                 /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
                  * @description Keeps queries of this project.
                  * @example default
                  */
@@ -3333,6 +3362,11 @@ export interface operations {
                  * @example newest
                  */
                 order?: "newest" | "oldest";
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
                 /**
                  * @description Keeps queries of this project.
                  * @example default

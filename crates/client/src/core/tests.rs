@@ -49,6 +49,7 @@ fn settings(exporter: impl Exporter) -> Settings {
         engine_version: None,
         service: Some("s".into()),
         environment: None,
+        program_version: None,
         redaction: Redaction::none(),
         max_queue_bytes: 1 << 20,
         exporters: vec![Box::new(exporter)],

@@ -94,6 +94,7 @@ impl Bench {
             id: StreamId::new(Uuid::nil()),
             service: None,
             environment: None,
+            program_version: None,
             host: "h".into(),
             pid: None,
             started_unix_ns: None,

@@ -144,7 +144,7 @@ fn features_of(query: &Query, line: &[u8], plan: impl FnOnce(Plan) -> Arc<Plan>)
     let context = Context {
         host: Some(query.host.as_str().into()),
         environment: query.environment.as_deref().map(Into::into),
-        program_version: None,
+        program_version: query.program_version.as_deref().map(Into::into),
     };
     Some(RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, plan))
 }

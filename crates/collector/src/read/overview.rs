@@ -38,6 +38,9 @@ pub(crate) struct OverviewParams {
     /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
     #[param(example = "1.35.2")]
     engine_version: Option<String>,
+    /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
+    #[param(example = "2026.11.3")]
+    program_version: Option<String>,
     /// How many times 24 hours it covers.
     #[param(minimum = 1, maximum = 90, default = 14, example = 14)]
     #[serde(deserialize_with = "days")]
@@ -253,6 +256,7 @@ fn request(
         Window::new(now_unix_ns, days, utc_offset).map_err(|error| ApiError::invalid(error.to_string()))?;
     let after = after.map(|end| end.place);
     let engine_version = asked.engine_version.as_deref().map(is);
-    let filter = QueryFilter { engine_version, ..source.filter() };
+    let program_version = asked.program_version.as_deref().map(is);
+    let filter = QueryFilter { engine_version, program_version, ..source.filter() };
     Ok((OverviewRequest { filter, window, order, split, after, limit }, form))
 }

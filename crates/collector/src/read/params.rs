@@ -61,6 +61,9 @@ pub(crate) struct RunFilters {
     /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
     #[param(example = "1.35.2")]
     pub(super) engine_version: Option<String>,
+    /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
+    #[param(example = "2026.11.3")]
+    pub(super) program_version: Option<String>,
     /// Keeps queries in this state.
     #[param(value_type = Status, inline, required = false, example = "finished")]
     pub(super) status: Option<Status>,
@@ -80,6 +83,7 @@ impl RunFilters {
         QueryFilter {
             fingerprint: self.fingerprint.as_deref().map(is),
             engine_version: self.engine_version.as_deref().map(is),
+            program_version: self.program_version.as_deref().map(is),
             status: self.status,
             since_unix_ns: self.since,
             until_unix_ns: self.until,

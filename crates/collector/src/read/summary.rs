@@ -12,6 +12,7 @@ use utoipa::ToSchema;
     "project": "default",
     "service": "orders-etl",
     "environment": "prod",
+    "program_version": "2026.11.3",
     "host": "worker-1",
     "engine": "polars",
     "engine_version": "1.35.2",
@@ -38,6 +39,9 @@ pub(crate) struct QuerySummary {
     service: Option<String>,
     /// Where the sending process runs.
     environment: Option<String>,
+    /// Version of the program; null where its process does not say it, and where an earlier version of the service stored
+    /// the query.
+    program_version: Option<String>,
     /// Machine of the sending process.
     host: String,
     /// The engine its events name; null for the neutral format.
@@ -78,6 +82,7 @@ impl From<Query> for QuerySummary {
             project: query.project,
             service: query.service,
             environment: query.environment,
+            program_version: query.program_version,
             host: query.host,
             engine: query.engine,
             engine_version: query.engine_version,

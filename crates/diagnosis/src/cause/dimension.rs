@@ -24,30 +24,62 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
         (engine, CauseKind::EngineVersion, "engine_version"),
         (program, CauseKind::ProgramVersion, "program_version"),
     ];
-    for (turned, kind, name) in versions {
-        let Some((before, after)) = turned else { continue };
-        let makes = |cause: &Cause| makes(kind, cause.cause);
-        let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
-        if share < CARRIES_MIN {
-            harmless.push(format!("{name} changed from {before} to {after} and carries nothing of it"));
-            continue;
-        }
-        let first = causes.iter().filter(|cause| makes(cause)).max_by(|a, b| a.share.total_cmp(&b.share));
-        let (what, node) =
-            first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
-        let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
-        let runs = sides.after.len();
-        let sentence = if what.is_empty() {
-            format!("Since {after} (was {before}), in all {runs} runs")
-        } else {
-            format!("Since {after} (was {before}), in all {runs} runs: {what}")
-        };
-        let dimension = Dimension { name: name.to_owned(), before: Some(before), after: Some(after) };
-        hand_over(
-            causes,
-            makes,
-            Cause { cause: kind, share, wall_ms: 0.0, node, dimension: Some(dimension), evidence, sentence },
+    let versions: Vec<Turned> = versions
+        .into_iter()
+        .filter_map(|(turned, kind, name)| turned.map(|(before, after)| Turned { kind, name, before, after }))
+        .collect();
+    carry_versions(causes, &versions, sides.after.len(), harmless);
+}
+
+/// A version that changed where the times did.
+struct Turned {
+    kind: CauseKind,
+    name: &'static str,
+    before: String,
+    after: String,
+}
+
+/// Where two versions changed at once, nothing says which of them it is: each has its part of the share.
+fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], runs: usize, harmless: &mut Vec<String>) {
+    let makes = |cause: &Cause| versions.iter().any(|version| makes(version.kind, cause.cause));
+    let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
+    if share < CARRIES_MIN {
+        harmless.extend(versions.iter().map(|Turned { name, before, after, .. }| {
+            format!("{name} changed from {before} to {after} and carries nothing of it")
+        }));
+        return;
+    }
+    let first = causes.iter().filter(|cause| makes(cause)).max_by(|a, b| a.share.total_cmp(&b.share));
+    let (what, node) =
+        first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
+    let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
+    let what = if what.is_empty() { what } else { format!(": {what}") };
+    let carried = versions.iter().enumerate().map(|(at, Turned { kind, name, before, after })| {
+        let beside = versions.iter().enumerate().find(|(other, _)| *other != at).map_or_else(
+            String::new,
+            |(_, other)| {
+                format!(". {} changed at the same run: which of them it is, is not known", other.words())
+            },
         );
+        let dimension =
+            Dimension { name: (*name).to_owned(), before: Some(before.clone()), after: Some(after.clone()) };
+        Cause {
+            cause: *kind,
+            share: share / versions.len() as f64,
+            wall_ms: 0.0,
+            node: node.clone(),
+            dimension: Some(dimension),
+            evidence: evidence.clone(),
+            sentence: format!("Since {after} (was {before}), in all {runs} runs{what}{beside}"),
+        }
+    });
+    let carried: Vec<Cause> = carried.collect();
+    hand_over(causes, makes, carried);
+}
+
+impl Turned {
+    fn words(&self) -> &'static str {
+        if self.kind == CauseKind::EngineVersion { "The engine's version" } else { "The program's version" }
     }
 }
 
@@ -91,7 +123,7 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     hand_over(
         causes,
         makes,
-        Cause {
+        vec![Cause {
             cause: CauseKind::Host,
             share,
             wall_ms: 0.0,
@@ -99,15 +131,15 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
             dimension: Some(dimension),
             evidence,
             sentence,
-        },
+        }],
     );
 }
 
-/// Gives the shares of what a dimension did to the dimension, and puts them behind it.
-fn hand_over(causes: &mut Vec<Cause>, makes: impl Fn(&Cause) -> bool, dimension: Cause) {
+/// Gives the shares of what dimensions did to the dimensions, and puts it behind them.
+fn hand_over(causes: &mut Vec<Cause>, makes: impl Fn(&Cause) -> bool, dimensions: Vec<Cause>) {
     causes.retain(|cause| !(makes(cause) && cause.cause == CauseKind::Unexplained));
     causes.iter_mut().filter(|cause| makes(cause)).for_each(|cause| cause.share = 0.0);
-    causes.push(dimension);
+    causes.extend(dimensions);
 }
 
 /// The version that all runs since the change have and none before had, and the one that most of those had.
@@ -119,4 +151,74 @@ fn turned(sides: &Sides<'_>, of: impl Fn(&RunFeatures) -> Option<&Arc<str>>) -> 
     let all = have(sides.after) * 10 >= sides.after.len() * 9;
     let none = have(near) * 10 <= near.len();
     (all && none && before != after).then(|| (before.to_string(), after.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use queryscope_protocol::QueryId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn run(engine: &str, program: &str) -> RunFeatures {
+        RunFeatures {
+            engine_version: Some(engine.into()),
+            program_version: Some(program.into()),
+            ..RunFeatures::new(QueryId::new(Uuid::from_u128(1)), 0, 1_000_000)
+        }
+    }
+
+    /// Causes and shares, after the versions of these sides have taken over what they carry.
+    fn carried(
+        before: (&str, &str),
+        after: (&str, &str),
+    ) -> (Vec<(CauseKind, f64)>, Vec<String>, Vec<String>) {
+        let (before, after) =
+            ([(); 8].map(|()| run(before.0, before.1)), [(); 5].map(|()| run(after.0, after.1)));
+        let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
+        let sides = Sides { before: &before, after: &after, others: &[], host: false };
+        let cause = |cause, share, sentence: &str| Cause {
+            cause,
+            share,
+            wall_ms: 0.0,
+            node: None,
+            dimension: None,
+            evidence: Vec::new(),
+            sentence: sentence.into(),
+        };
+        let mut causes = vec![
+            cause(CauseKind::SlowerPerRow, 0.8, "a join is slower"),
+            cause(CauseKind::MoreRows, 0.2, "rows"),
+        ];
+        let mut harmless = Vec::new();
+        carry(&mut causes, &sides, &mut harmless);
+        let sentences =
+            causes.iter().filter(|cause| cause.dimension.is_some()).map(|cause| cause.sentence.clone());
+        (causes.iter().map(|cause| (cause.cause, cause.share)).collect(), sentences.collect(), harmless)
+    }
+
+    #[test]
+    fn a_version_that_changed_carries_what_it_can_do() {
+        let (causes, sentences, harmless) = carried(("e 1", "p 1"), ("e 1", "p 2"));
+        assert_eq!(
+            causes,
+            [(CauseKind::SlowerPerRow, 0.0), (CauseKind::MoreRows, 0.2), (CauseKind::ProgramVersion, 0.8)]
+        );
+        assert_eq!(sentences, ["Since p 2 (was p 1), in all 5 runs: a join is slower"]);
+        assert!(harmless.is_empty());
+    }
+
+    #[test]
+    fn of_two_versions_that_changed_at_once_neither_is_sure() {
+        let (causes, sentences, harmless) = carried(("e 1", "p 1"), ("e 2", "p 2"));
+        let versions = [(CauseKind::EngineVersion, 0.4), (CauseKind::ProgramVersion, 0.4)];
+        assert_eq!(causes[2..], versions);
+        assert_eq!(
+            sentences[0],
+            "Since e 2 (was e 1), in all 5 runs: a join is slower. The program's version changed at the same run: which of \
+             them it is, is not known"
+        );
+        assert!(harmless.is_empty());
+        assert_eq!(causes.iter().map(|(_, share)| share).sum::<f64>(), 1.0);
+    }
 }

@@ -80,6 +80,11 @@ impl<'de> Cursor<'de> {
         Self { line, at: 0, depth, failure: None, open: Vec::new() }
     }
 
+    /// The text from here on.
+    pub(crate) fn rest(&self) -> &'de str {
+        self.line.get(self.at..).unwrap_or_default()
+    }
+
     /// Whether all members are checked.
     pub(crate) fn is_whole(&self) -> bool {
         self.depth == Depth::Whole

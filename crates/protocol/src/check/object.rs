@@ -1,14 +1,15 @@
 //! Objects of the format: a table of members and their rules.
 
 /// Makes a rule of an object: its required and optional members with their rules, the rule of all other members, and
-/// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so.
+/// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so. Of
+/// other members of a line that is sent, the names and texts of those are kept that a function wants.
 macro_rules! object {
     (
         $(#[$doc:meta])*
         $rule:ident as $allowed:literal -> $value:ty {
             required { $($required:ident: $required_rule:ty,)* }
             optional { $($optional:ident: $optional_rule:ty,)* }
-            others: $others_rule:ty,
+            others: $others_rule:ty $(, $kept:ident where $wanted:path)?,
         }
         keeps $keeps:expr
     ) => {
@@ -28,6 +29,7 @@ macro_rules! object {
                 }
                 $(let mut $required = None;)*
                 $(let mut $optional = None;)*
+                $(let mut $kept: Vec<(std::borrow::Cow<'de, str>, &'de str)> = Vec::new();)?
                 let mut goes_on = !cursor.takes(b'}');
                 while goes_on {
                     let name = cursor.name()?;
@@ -44,8 +46,13 @@ macro_rules! object {
                         let value = expect::<$optional_rule>(cursor);
                         $optional = Some(value.inspect_err(|_| cursor.step(Step::member(&name)))?);
                     } else)* {
+                        $(let (before, is_wanted) = (cursor.rest(), cursor.is_whole() && $wanted(&name));)?
                         let value = expect::<$others_rule>(cursor);
                         value.inspect_err(|_| cursor.step(Step::member(&name)))?;
+                        $(if is_wanted {
+                            let after = cursor.rest().len();
+                            $kept.push((name, &before[..before.len() - after]));
+                        })?
                     }
                     goes_on = cursor.goes_on(b'}')?;
                 }

@@ -6,11 +6,17 @@ use super::{
     Allowed, AnyObject, AnyText, Anything, Boolean, Cursor, HexText, Integer, Items, Kept, Millis, Number,
     Optional, ProfileFormat, Rule, Stop, Unsigned, object,
 };
+use crate::format::{VERSION_SUFFIX, version_of};
 use crate::summary::ProfileSummary;
 use crate::text::Text;
 
 /// Finding level that makes an insight a warning.
 const WARN: &str = "warn";
+
+/// Whether a member may be the version of an engine, under its brand.
+fn is_version(name: &str) -> bool {
+    name.ends_with(VERSION_SUFFIX)
+}
 
 object! {
     /// A profile; of it a summary is kept.
@@ -40,12 +46,13 @@ object! {
             trace_id: Nested<Optional<HexText<32>>>,
             span_id: Nested<Optional<HexText<16>>>,
         }
-        others: Anything,
+        others: Anything, versions where is_version,
     }
     keeps {
+        let branded = schema.and_then(|engine| version_of(Some(&engine), VERSION_SUFFIX, &versions));
         ProfileSummary {
             query_id,
-            engine_version: engine_version.flatten(),
+            engine_version: branded.or_else(|| engine_version.flatten()),
             label: label.flatten(),
             fingerprint: fingerprint.flatten(),
             started_unix_ns: started_unix_ns.flatten(),

@@ -82,8 +82,12 @@ value! {
 }
 value! {
     /// The name of the profile's format.
-    ProfileFormat: () = "<engine>-telemetry/profile@1 with an engine of a-z, 0-9 and -", |cursor| {
-        engine_of_profile(&cursor.text()?).map(|_| ()).map_err(|_| Stop)
+    ProfileFormat: Option<Cow<'de, str>> = "<engine>-telemetry/profile@1 with an engine of a-z, 0-9 and -", |cursor| {
+        let engine = match cursor.text()? {
+            Cow::Borrowed(text) => engine_of_profile(text).map(|engine| engine.map(Cow::Borrowed)),
+            Cow::Owned(text) => engine_of_profile(&text).map(|engine| engine.map(|e| Cow::Owned(e.into()))),
+        };
+        engine.map_err(|_| Stop)
     }
 }
 value! {

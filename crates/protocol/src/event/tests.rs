@@ -61,6 +61,33 @@ fn the_brand_is_kept() {
 }
 
 #[test]
+fn the_version_of_the_engine_goes_by_its_brand() {
+    let version = |members: &str, engine: &str, is_stored: bool| {
+        let profile =
+            PROFILE.replacen('{', &format!("{{{members},"), 1).replace("engine-", &format!("{engine}-"));
+        let text =
+            line(&format!(r#""type":"query.finished","seq":3,"query_id":"{QUERY}","profile":{profile}"#));
+        let event = if is_stored { Event::read_stored(&text) } else { Event::read(&text) };
+        match event.expect(&text).kind {
+            EventKind::Finished(_, summary) => summary.engine_version.map(|version| version.to_string()),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (members, engine, expected) in [
+        (r#""polars_version":"2.1.0","engine_version":"7""#, "polars", Some("2.1.0")),
+        (r#""polars_version":"2.1.0""#, "duckdb", None),
+        (r#""engine_version":"7""#, "duckdb", Some("7")),
+        (r#""polars_version":{"a":"2.1.0"}"#, "polars", None),
+        (r#""polars_version":"2\u002e1""#, "polars", Some("2.1")),
+        (r#""engine_version":"7""#, "engine", Some("7")),
+    ] {
+        assert_eq!(version(members, engine, false).as_deref(), expected, "{members}");
+    }
+    // Of lines that are stored already, nothing is read below the first level of a profile.
+    assert_eq!(version(r#""polars_version":"2.1.0""#, "polars", true), None);
+}
+
+#[test]
 fn refusals_name_the_cause() {
     for (text, cause) in [
         (String::new(), "ends within a JSON value"),

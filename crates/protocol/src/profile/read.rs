@@ -9,7 +9,9 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Profile;
-use crate::format::{NEUTRAL_ENGINE, TELEMETRY_VERSION_SUFFIX, VERSION_SUFFIX, engine_of_profile};
+use crate::format::{
+    NEUTRAL_ENGINE, TELEMETRY_VERSION_SUFFIX, VERSION_SUFFIX, engine_of_profile, version_of,
+};
 use crate::number::millis;
 use crate::text::Text;
 
@@ -31,7 +33,7 @@ impl<'de> Visitor<'de> for ProfileVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Profile<'de>, A::Error> {
         let mut from = Members { map };
         let mut schema: Option<Text<'de>> = None;
-        let mut versions: Vec<(Text<'de>, &'de RawValue)> = Vec::new();
+        let mut versions: Vec<(Text<'de>, &'de str)> = Vec::new();
         let mut query_id = None;
         let mut wall_ms: Option<Millis> = None;
         let mut cpu_ms: Option<Option<Millis>> = None;
@@ -71,7 +73,9 @@ impl<'de> Visitor<'de> for ProfileVisitor {
                 "insights" => from.take("insights", &mut insights)?,
                 "trace_id" => from.take("trace_id", &mut trace_id)?,
                 "span_id" => from.take("span_id", &mut span_id)?,
-                other if other.ends_with(VERSION_SUFFIX) => versions.push((name, from.map.next_value()?)),
+                other if other.ends_with(VERSION_SUFFIX) => {
+                    versions.push((name, from.map.next_value::<&RawValue>()?.get()))
+                }
                 _ => {
                     from.map.next_value::<IgnoredAny>()?;
                 }
@@ -79,10 +83,13 @@ impl<'de> Visitor<'de> for ProfileVisitor {
         }
         let schema = schema.ok_or_else(|| A::Error::missing_field("schema"))?;
         let engine = engine_of_profile(&schema).map_err(A::Error::custom)?;
-        let versions = Versions { engine, members: versions };
+        let version = |suffix| {
+            let mut brands = engine.into_iter().chain([NEUTRAL_ENGINE]);
+            brands.find_map(|brand| version_of(Some(brand), suffix, &versions))
+        };
         Ok(Profile {
-            engine_version: versions.read(VERSION_SUFFIX),
-            engine_telemetry_version: versions.read(TELEMETRY_VERSION_SUFFIX),
+            engine_version: version(VERSION_SUFFIX),
+            engine_telemetry_version: version(TELEMETRY_VERSION_SUFFIX),
             engine: engine.map(|engine| Cow::Owned(engine.to_owned())),
             query_id: query_id.ok_or_else(|| A::Error::missing_field("query_id"))?,
             wall_ms: wall_ms.ok_or_else(|| A::Error::missing_field("wall_ms"))?.0,
@@ -126,22 +133,3 @@ impl<'de, A: MapAccess<'de>> Members<A> {
 
 #[derive(Deserialize)]
 struct Millis(#[serde(deserialize_with = "millis")] f64);
-
-/// The members that may be versions: those of another brand than the profile's are unknown members and may
-/// hold anything.
-struct Versions<'s, 'de> {
-    engine: Option<&'s str>,
-    members: Vec<(Text<'de>, &'de RawValue)>,
-}
-
-impl<'de> Versions<'_, 'de> {
-    /// The version under the brand's name, else under the neutral one; one that is no text says nothing.
-    fn read(&self, suffix: &str) -> Option<Text<'de>> {
-        let mut brands = self.engine.into_iter().chain([NEUTRAL_ENGINE]);
-        brands.find_map(|brand| {
-            let named = |name: &str| name.strip_suffix(suffix) == Some(brand);
-            let (_, json) = self.members.iter().find(|(name, _)| named(name))?;
-            serde_json::from_str(json.get()).ok()
-        })
-    }
-}

@@ -12,6 +12,7 @@ fn process() -> Process<'static> {
         id: STREAM.parse().expect("a UUID"),
         service: Some("orders".into()),
         environment: None,
+        program_version: None,
         host: "h".into(),
         pid: Some(9),
         started_unix_ns: Some(1_795_206_683_560_726_422),

@@ -86,6 +86,7 @@ impl History {
                 id: stream_id(rng),
                 service: Some(service.into()),
                 environment: Some(environment.into()),
+                program_version: None,
                 host: host.into(),
                 pid: Some(rng.random_range(300..32_000)),
                 started_unix_ns: Some(since_unix_ns - UP_BEFORE.as_nanos() as i64),

@@ -66,6 +66,7 @@ pub fn batch(stream: u64) -> BatchBuilder {
             id: stream_id(stream),
             service: None,
             environment: None,
+            program_version: None,
             host: "localhost".into(),
             line: json!({
                 "schema": EVENTS_FORMAT, "seq": 1, "type": "process",
@@ -114,12 +115,28 @@ impl BatchBuilder {
         self.process.service = service.map(Into::into);
         self.process.environment = environment.map(Into::into);
         host.clone_into(&mut self.process.host);
-        self.process.line = json!({
-            "schema": EVENTS_FORMAT, "seq": 1, "type": "process", "id": self.process.id.to_string(),
-            "service": service, "environment": environment, "host": host,
-        })
-        .to_string();
+        self.process.line = self.process_line();
         self
+    }
+
+    /// Sets the version of the program.
+    #[must_use]
+    pub fn program_version(mut self, version: Option<&str>) -> Self {
+        self.process.program_version = version.map(Into::into);
+        self.process.line = self.process_line();
+        self
+    }
+
+    fn process_line(&self) -> String {
+        let StreamProcess { id, service, environment, program_version, host, .. } = &self.process;
+        let mut line = json!({
+            "schema": EVENTS_FORMAT, "seq": 1, "type": "process", "id": id.to_string(), "service": service,
+            "environment": environment, "host": host,
+        });
+        if let Some(version) = program_version {
+            line["program_version"] = version.as_str().into();
+        }
+        line.to_string()
     }
 
     /// Sets when the batch was received, in Unix milliseconds.

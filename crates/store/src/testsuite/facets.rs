@@ -107,6 +107,35 @@ pub(super) fn no_value_is_a_value(subjects: &Subjects) {
     });
 }
 
+pub(super) fn versions_of_the_program_are_counted_under_the_others(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let sent = |stream, service, host, version| {
+            batch(stream).process(service, None, host).program_version(version)
+        };
+        s.commit(sent(1, Some("etl"), "h1", Some("1.4")).finished(1, 1, at("x", 10)).finished(
+            2,
+            2,
+            at("y", 20),
+        ))
+        .await;
+        s.commit(sent(2, Some("etl"), "h2", Some("1.5")).finished(3, 1, at("x", 30))).await;
+        s.commit(sent(3, None, "h2", None).started(4, 1, at("x", 40))).await;
+        let check = async |filter: QueryFilter, expected: &str| {
+            assert_eq!(told(&s.facets(filter.clone()).await.program_version), expected, "{filter:?}");
+        };
+        check(QueryFilter::default(), "1.4 2, - 1, 1.5 1").await;
+        check(QueryFilter { label: Some(is("x")), ..mine() }, "- 1, 1.4 1, 1.5 1").await;
+        check(QueryFilter { service: Some(is("etl")), ..mine() }, "1.4 2, 1.5 1, - 0").await;
+        check(QueryFilter { host: Some("h2".into()), ..mine() }, "- 1, 1.5 1, 1.4 0").await;
+        check(QueryFilter { status: Some(Status::Running), ..mine() }, "- 1, 1.4 0, 1.5 0").await;
+        let filter = QueryFilter { program_version: Some(is("1.4")), ..mine() };
+        check(filter.clone(), "1.4 2, - 1, 1.5 1").await;
+        self::check(s, filter, ["etl 2, - 0", "- 2", "h1 2, h2 0", "finished 2, running 0"]).await;
+        let filter = QueryFilter { program_version: Some(Is::Absent), ..mine() };
+        self::check(s, filter, ["- 1, etl 0", "- 1", "h2 1, h1 0", "running 1, finished 0"]).await;
+    });
+}
+
 pub(super) fn versions_of_the_engine_are_counted_under_the_others(subjects: &Subjects) {
     subjects.one(async |s| {
         let version = |version: &str, facts: Facts| Facts { engine_version: Some(version.into()), ..facts };

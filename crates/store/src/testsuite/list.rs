@@ -61,14 +61,16 @@ pub(super) fn ties_have_one_order(subjects: &Subjects) {
 /// Two queries that differ in everything a filter asks.
 async fn two(s: &Subject) {
     let told = Facts { fingerprint: Some("f1".into()), engine_version: Some("v1".into()), ..facts("l1") };
-    s.commit(batch(1).project("p1").process(Some("s1"), Some("e1"), "h1").finished(1, 2, told)).await;
+    let first = batch(1).project("p1").process(Some("s1"), Some("e1"), "h1").program_version(Some("w1"));
+    s.commit(first.finished(1, 2, told)).await;
     let told = Facts {
         fingerprint: Some("f2".into()),
         engine_version: Some("v2".into()),
         failed: Some("boom".into()),
         ..facts("l2")
     };
-    s.commit(batch(2).project("p2").process(Some("s2"), Some("e2"), "h2").finished(2, 2, told)).await;
+    let second = batch(2).project("p2").process(Some("s2"), Some("e2"), "h2").program_version(Some("w2"));
+    s.commit(second.finished(2, 2, told)).await;
 }
 
 pub(super) fn each_filter_alone(subjects: &Subjects) {
@@ -81,6 +83,9 @@ pub(super) fn each_filter_alone(subjects: &Subjects) {
             (QueryFilter { fingerprint: Some(is("f2")), ..all() }, &[2]),
             (QueryFilter { engine_version: Some(is("v2")), ..all() }, &[2]),
             (QueryFilter { engine_version: Some(is("f2")), ..all() }, &[]),
+            (QueryFilter { program_version: Some(is("w1")), ..all() }, &[1]),
+            (QueryFilter { program_version: Some(is("v1")), ..all() }, &[]),
+            (QueryFilter { program_version: Some(Is::Absent), ..all() }, &[]),
             (QueryFilter { service: Some(is("s1")), ..all() }, &[1]),
             (QueryFilter { environment: Some(is("e2")), ..all() }, &[2]),
             (QueryFilter { host: Some("h1".into()), ..all() }, &[1]),
@@ -114,6 +119,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             label: Some(is("l2")),
             fingerprint: Some(is("f2")),
             engine_version: Some(is("v2")),
+            program_version: Some(is("w2")),
             service: Some(is("s2")),
             environment: Some(is("e2")),
             host: Some("h2".into()),
@@ -128,6 +134,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             QueryFilter { label: Some(is("l1")), ..whole.clone() },
             QueryFilter { fingerprint: Some(is("f1")), ..whole.clone() },
             QueryFilter { engine_version: Some(is("v1")), ..whole.clone() },
+            QueryFilter { program_version: Some(is("w1")), ..whole.clone() },
             QueryFilter { service: Some(Is::Absent), ..whole.clone() },
             QueryFilter { environment: Some(is("e1")), ..whole.clone() },
             QueryFilter { host: Some("h1".into()), ..whole.clone() },

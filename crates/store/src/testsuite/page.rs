@@ -31,12 +31,12 @@ fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
     };
     let status = prop::option::weighted(0.4, select(&Status::ALL[..]));
     let bound = || prop::option::weighted(0.2, starts.clone());
-    (text(), is(), is(), is(), is(), is(), text(), status, bound(), bound()).prop_map(
+    (text(), is(), is(), (is(), is()), is(), is(), text(), status, bound(), bound()).prop_map(
         |(
             project,
             label,
             fingerprint,
-            engine_version,
+            (engine_version, program_version),
             service,
             environment,
             host,
@@ -49,6 +49,7 @@ fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
                 label,
                 fingerprint,
                 engine_version,
+                program_version,
                 service,
                 environment,
                 host,

@@ -27,6 +27,7 @@ struct Stream {
     project: &'static str,
     service: Option<&'static str>,
     environment: Option<&'static str>,
+    program_version: Option<&'static str>,
     host: &'static str,
     queries: Vec<Lived>,
 }
@@ -51,6 +52,7 @@ impl Population {
                 batch(number)
                     .project(stream.project)
                     .process(stream.service, stream.environment, stream.host)
+                    .program_version(stream.program_version)
                     .received(received)
             };
             let (mut unfinished, mut others) = (begin(silent), begin(loud));
@@ -100,13 +102,15 @@ pub(super) fn any_population() -> impl Strategy<Value = Population> {
         select(&PROJECTS[..]),
         maybe(&PLACES),
         maybe(&PLACES),
+        maybe(&PLACES),
         select(&PLACES[..]),
         prop::collection::vec(lived, 0..12),
     )
-        .prop_map(|(project, service, environment, host, queries)| Stream {
+        .prop_map(|(project, service, environment, program_version, host, queries)| Stream {
             project,
             service,
             environment,
+            program_version,
             host,
             queries,
         });
@@ -119,27 +123,37 @@ pub(super) fn any_filter() -> impl Strategy<Value = QueryFilter> {
         rarely(maybe(of).prop_map(|value| value.map_or(Is::Absent, |value| Is::Value(value.into()))))
     };
     (
-        (text(&PROJECTS), is(&LABELS), is(&PLACES), is(&PLACES), is(&PLACES), is(&PLACES), text(&PLACES)),
+        (
+            text(&PROJECTS),
+            is(&LABELS),
+            is(&PLACES),
+            is(&PLACES),
+            is(&PLACES),
+            is(&PLACES),
+            is(&PLACES),
+            text(&PLACES),
+        ),
         (rarely(status()), rarely(STARTS), rarely(STARTS), text(&SEARCHES)),
     )
-        .prop_map(
-            |((project, label, fingerprint, engine_version, service, environment, host), others)| {
-                let (status, since_unix_ns, until_unix_ns, search) = others;
-                QueryFilter {
-                    project,
-                    label,
-                    fingerprint,
-                    engine_version,
-                    service,
-                    environment,
-                    host,
-                    status,
-                    since_unix_ns,
-                    until_unix_ns,
-                    search,
-                }
-            },
-        )
+        .prop_map(|(names, others)| {
+            let (project, label, fingerprint, engine_version, program_version, service, environment, host) =
+                names;
+            let (status, since_unix_ns, until_unix_ns, search) = others;
+            QueryFilter {
+                project,
+                label,
+                fingerprint,
+                engine_version,
+                program_version,
+                service,
+                environment,
+                host,
+                status,
+                since_unix_ns,
+                until_unix_ns,
+                search,
+            }
+        })
 }
 
 fn status() -> impl Strategy<Value = Status> {

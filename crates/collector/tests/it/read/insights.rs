@@ -162,6 +162,7 @@ async fn a_profile_that_cannot_be_read_says_so() {
         id: stream(1).parse().expect("an id"),
         service: None,
         environment: None,
+        program_version: None,
         host: "host".into(),
         line: process(1),
     };

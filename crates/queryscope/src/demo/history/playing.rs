@@ -40,6 +40,7 @@ pub(in super::super) fn schedule(rng: &mut StdRng, start_unix_ns: i64) -> anyhow
             id: stream_id(rng),
             service: Some(label.service.into()),
             environment: Some(label.environment.into()),
+            program_version: None,
             host: label.hosts[0].into(),
             pid: Some(rng.random_range(300..32_000)),
             started_unix_ns: Some(started_unix_ns - UP_BEFORE.as_nanos() as i64),

@@ -24,12 +24,14 @@ pub(super) fn facets(rows: &[Row], filter: &QueryFilter) -> Facets {
     let environment = QueryFilter { environment: None, ..filter.clone() };
     let host = QueryFilter { host: None, ..filter.clone() };
     let engine_version = QueryFilter { engine_version: None, ..filter.clone() };
+    let program_version = QueryFilter { program_version: None, ..filter.clone() };
     let status = QueryFilter { status: None, ..filter.clone() };
     Facets {
         service: facet(rows, &service, |query| query.service.clone()),
         environment: facet(rows, &environment, |query| query.environment.clone()),
         host: facet(rows, &host, |query| Some(query.host.clone())),
         engine_version: facet(rows, &engine_version, |query| query.engine_version.clone()),
+        program_version: facet(rows, &program_version, |query| query.program_version.clone()),
         status: facet(rows, &status, |query| Some(query.status.to_string())),
     }
 }
@@ -44,10 +46,10 @@ fn facet(rows: &[Row], others: &QueryFilter, field: Field) -> Vec<FacetValue> {
         ..QueryFilter::default()
     };
     let values: BTreeSet<Option<String>> = kept(rows, &listed_under).map(|row| field(&row.query)).collect();
-    let seq_ranges =
+    let runs_of =
         |value: &Option<String>| kept(rows, others).filter(|row| field(&row.query) == *value).count();
     let mut facet: Vec<FacetValue> =
-        values.into_iter().map(|value| FacetValue { runs: seq_ranges(&value) as u64, value }).collect();
+        values.into_iter().map(|value| FacetValue { runs: runs_of(&value) as u64, value }).collect();
     facet.sort_by_key(|facet| (Reverse(facet.runs), facet.value.clone()));
     facet
 }
