@@ -84,12 +84,7 @@ mod tests {
     #[test]
     fn tokens_of_the_store_come_and_go() {
         let tokens = Tokens::new(vec![]);
-        let record = TokenRecord {
-            name: "ci".into(),
-            project: "etl".into(),
-            hash: hash_token("two"),
-            created_unix_ms: 0,
-        };
+        let record = TokenRecord::of_sender("ci", "etl", hash_token("two"), 0);
         tokens.replace(vec![record]);
         assert_eq!(project(&tokens, "Bearer two").as_deref(), Some("etl"));
         tokens.replace(vec![]);

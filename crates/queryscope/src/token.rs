@@ -65,12 +65,8 @@ pub(crate) fn check_given(token: &str, variable: &str) -> Result<()> {
 pub(crate) async fn add(store: &Arc<dyn Store>, name: Name, project: Name) -> Result<String> {
     let token = new_token();
     let name = String::from(name);
-    let record = TokenRecord {
-        name: name.clone(),
-        project: project.into(),
-        hash: hash_token(&token),
-        created_unix_ms: SystemClock::new().unix_ms(),
-    };
+    let made = SystemClock::new().unix_ms();
+    let record = TokenRecord::of_sender(name.clone(), project, hash_token(&token), made);
     if !store.add_token(record).await.context("the token cannot be stored")? {
         bail!("there is a token {name:?} already: revoke it first, or choose another name");
     }
