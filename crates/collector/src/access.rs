@@ -1,8 +1,8 @@
-//! Who may read and act: tokens, users with sessions, and users that a proxy names.
+//! Access to reading and acting: tokens, users with sessions, and users that a proxy names.
 //!
-//! [`guard`] stands before every route of readers. It finds out who asks, asks [`rules`] what the route needs, and forces
-//! the project of who asks into the request: what a handler reads is then of that project. A service that restricts
-//! nothing answers everybody, as an open one always did.
+//! [`guard`] stands before every route of readers. It finds the principal of a request, asks [`rules`] what the route
+//! needs, and forces the project of the principal into the request: what a handler reads is then of that project. A
+//! service that restricts nothing answers everybody, as an open one always did.
 
 mod attempts;
 mod audit;

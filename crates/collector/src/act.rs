@@ -1,7 +1,8 @@
 //! What people do to issues: `POST /api/issues/{id}/…`.
 //!
-//! Each reader of an open service may do so; where reading is restricted, an editor. Pages of other sites may not: requests that a browser says are theirs are refused for all
-//! routes of readers, and a body must be `application/json`, which no form can send.
+//! Each reader of an open service may do so; where reading is restricted, an editor. Pages of other sites may not:
+//! requests that a browser says are theirs are refused for all routes of readers, and a body must be
+//! `application/json`, which no form can send.
 
 mod body;
 

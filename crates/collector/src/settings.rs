@@ -24,7 +24,7 @@ pub struct Settings {
     pub tokens: Vec<Access>,
     /// Names the read side answers to beside `localhost` and addresses.
     pub allowed_hosts: Vec<String>,
-    /// Who may read.
+    /// Restrictions on reading.
     pub reading: Reading,
     /// Engines whose format names `/v1/health` lists beside those the store has seen.
     pub engines: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Settings {
     pub stop_deadline: Duration,
 }
 
-/// Who may read; the default is anybody who reaches the address.
+/// Restrictions on reading; by default there are none.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     /// Users log in.

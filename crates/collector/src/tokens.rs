@@ -148,7 +148,7 @@ impl Tokens {
         project.cloned()
     }
 
-    /// Who reads with the token a request carries.
+    /// The principal of the token a request carries.
     pub(crate) fn bearer(&self, headers: &HeaderMap, unix_ms: i64) -> Bearer {
         let Some(token) = token_of(headers) else { return Bearer::None };
         let hash = hash_token(token);
@@ -159,7 +159,7 @@ impl Tokens {
         }
     }
 
-    /// Who reads with a token.
+    /// The principal of a token for reading.
     pub(crate) fn reader(&self, hash: TokenHash, unix_ms: i64) -> Option<Principal> {
         let others = Arc::clone(&self.others.read());
         let mut found = None;

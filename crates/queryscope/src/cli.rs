@@ -121,8 +121,8 @@ pub(crate) struct ServeArgs {
     /// Restrict reading to users that a trusted proxy names in this header
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_USER_HEADER", requires = "trusted_proxy")]
     pub(crate) proxy_user_header: Option<HeaderName>,
-    /// Take roles from the groups in this header: queryscope-viewer, -editor or -admin, each also with :PROJECT [default:
-    /// the role of the user of that name, else viewer]
+    /// Take roles from the groups in this header: queryscope-viewer, -editor or -admin, each also with :PROJECT
+    /// [default: the role of the user of that name, else viewer]
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_GROUPS_HEADER", requires = "proxy_user_header")]
     pub(crate) proxy_groups_header: Option<HeaderName>,
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m

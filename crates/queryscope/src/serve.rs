@@ -123,7 +123,7 @@ async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
     Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
 }
 
-/// Who may read.
+/// Restrictions on reading.
 fn reading(args: &ServeArgs) -> Result<Reading> {
     if !args.trusted_proxy.is_empty() && !args.login && args.proxy_user_header.is_none() {
         bail!("--trusted-proxy alone restricts nothing: give --proxy-user-header NAME, or --login, too");

@@ -1,4 +1,4 @@
-//! Who may do what: users, their sessions, and the log of access.
+//! Access: users, their sessions, and the log of access.
 
 use std::fmt;
 use std::str::FromStr;
@@ -140,13 +140,13 @@ pub struct Session {
 }
 
 /// One entry of the log of access.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AccessEntry {
     /// When, in Unix milliseconds.
     pub unix_ms: i64,
     /// What was done.
     pub action: AccessAction,
-    /// Who did it: the name of a user or a token, or `command line`; `None` where nobody says.
+    /// The one that did it: the name of a user or a token, or `command line`; `None` where nobody says.
     pub actor: Option<String>,
     /// What it was done to: the name of a user or a token, or the id of an issue.
     pub subject: Option<String>,

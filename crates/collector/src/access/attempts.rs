@@ -28,7 +28,7 @@ impl Of {
         }
     }
 
-    /// Who has one address of IPv6 has 2^64 of them.
+    /// A client with one address of IPv6 has 2^64 of them.
     fn address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => Self::Address(IpAddr::V6((address.to_bits() >> 64 << 64).into())),

@@ -44,7 +44,7 @@ struct AuditEntry {
     unix_ns: i64,
     /// What was done.
     action: AccessAction,
-    /// Who did it; null where nobody says.
+    /// The name of the user or token that did it; null where nobody says.
     actor: Option<String>,
     /// What it was done to: the name of a user or a token, or the id of an issue.
     subject: Option<String>,
@@ -61,8 +61,8 @@ impl From<AccessEntry> for AuditEntry {
 
 /// Lists who logged in, failed to, and changed who may do what. For administrators of all projects.
 ///
-/// The newest 100,000 entries are kept; the retention of runs does not touch them. On a service that is open, this needs
-/// a token with the scope `admin`.
+/// The newest 100,000 entries are kept; the retention of runs does not touch them. On a service that is open, this
+/// needs a token with the scope `admin`.
 #[utoipa::path(
     get,
     path = "/api/audit",

@@ -106,6 +106,10 @@ fn login_page(status: StatusCode, form: &Form, error: Option<&str>) -> Response 
 }
 
 async fn page(State(app): State<Arc<App>>, RawQuery(query): RawQuery) -> Result<Response, ApiError> {
+    if !app.settings.reading.login && app.settings.reading.is_restricted() {
+        // Who comes from a page whose proxy no longer names a user is asked by the proxy.
+        return Ok(see_other("/"));
+    }
     is_there(&app)?;
     Ok(login_page(StatusCode::OK, &pairs(query.unwrap_or_default().as_bytes()), None))
 }

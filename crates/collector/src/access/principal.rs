@@ -1,4 +1,4 @@
-//! Who asks, and what they may.
+//! The principal of a request, and what it may.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::tokens::Bearer;
 
-/// Who asks.
+/// The principal of a request: a user, a token, or anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Principal {
     pub(crate) kind: Kind,
@@ -92,7 +92,7 @@ impl Principal {
     }
 }
 
-/// Who asks, as the guard found out.
+/// The principal, as the guard found it.
 #[derive(Clone)]
 pub(super) struct Asking(pub(super) Arc<Principal>);
 

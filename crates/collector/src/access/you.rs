@@ -12,7 +12,7 @@ use super::principal::{Kind, Principal};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
-/// Who asks, and who may read.
+/// The principal of the request, and whether anybody may read.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Access, example = json!({
     "name": "ada", "role": "editor", "project": null, "is_session": true, "is_open": false, "is_reachable": true

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tokio::sync::Notify;
 
-/// Asks for the connection a request came on to be served by the live threads from now on, and says where it comes from.
+/// Asks for the connection a request came on to be served by the live threads from now on; says where it comes from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Apart {
     asked: Arc<Notify>,

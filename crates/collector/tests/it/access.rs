@@ -1,4 +1,4 @@
-//! Who may ask what, where reading is restricted.
+//! Answers of each route to each kind of asker, where reading is restricted.
 
 mod login;
 mod streams;
@@ -105,7 +105,7 @@ async fn restricted() -> (TestApp, String, String) {
     (app.restarted_with(|settings| settings.reading.login = true).await, change, issue)
 }
 
-/// Who asks, and what they may.
+/// A kind of asker, and what it may.
 struct Asker {
     says: Says,
     /// The status of every answer, where it is one.
