@@ -52,7 +52,10 @@ fn every_command_says_what_it_does_and_what_it_takes() {
         (&["token", "list"], &["List tokens by name"]),
         (&["token", "revoke"], &["Revoke a token", "<NAME>"]),
         (&["user"], &["add", "list", "remove", "password"]),
-        (&["user", "add"], &["first line of standard input", "<NAME>", "--role <ROLE>", "--project <PROJECT>"]),
+        (
+            &["user", "add"],
+            &["first line of standard input", "<NAME>", "--role <ROLE>", "--project <PROJECT>"],
+        ),
         (
             &["check"],
             &[
