@@ -55,13 +55,10 @@ impl FormPage<'_> {
         let error = self.error.map_or_else(String::new, |error| {
             format!("<p class=\"error\" role=\"alert\">{}</p>\n", escaped(error))
         });
-        let hidden: String = self
-            .hidden
-            .iter()
-            .map(|(name, value)| {
-                format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", escaped(value))
-            })
-            .collect();
+        let hidden = |(name, value): &(&str, &str)| {
+            format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", escaped(value))
+        };
+        let hidden = self.hidden.iter().map(hidden).collect::<Vec<_>>().concat();
         let fields: String = self.fields.iter().map(Field::html).collect();
         let (title, action, button) = (escaped(self.title), self.action, escaped(self.button));
         format!(

@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn address(text: &str) -> Option<IpAddr> {
-        Some(text.parse().expect("an address"))
+        text.parse().ok()
     }
 
     #[test]

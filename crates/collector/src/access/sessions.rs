@@ -69,7 +69,8 @@ impl Sessions {
     /// # Errors
     /// 503 when the store fails.
     pub(super) async fn begin(&self, app: &App, user: &str) -> Result<Option<String>, ApiError> {
-        let id: String = rand::random::<[u8; 32]>().iter().map(|byte| format!("{byte:02x}")).collect();
+        let [first, second]: [u128; 2] = rand::random();
+        let id = format!("{first:032x}{second:032x}");
         let unix_ms = app.clock.unix_ms();
         let session = Session {
             hash: hash(&id),

@@ -41,5 +41,8 @@ async fn note(app: &App, used: &mut HashSet<String>) -> Result<(), StoreError> {
     if !used.is_empty() {
         app.store.access().use_tokens(used.drain().collect(), unix_ms).await?;
     }
-    app.store.access().end_idle_sessions(unix_ms - IDLE.as_millis() as i64).await.map(drop)
+    if app.settings.reading.login {
+        app.store.access().end_idle_sessions(unix_ms - IDLE.as_millis() as i64).await?;
+    }
+    Ok(())
 }

@@ -17,10 +17,19 @@ use crate::issues::issues;
 const NOW_MS: i64 = NOW_NS / 1_000_000;
 
 /// What a request says of who asks.
-type Says = Option<(&'static str, String)>;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Says(Option<(&'static str, String)>);
+
+impl Says {
+    /// The header that says it.
+    fn header(&self) -> (&'static str, &str) {
+        let (name, value) = self.0.as_ref().expect("somebody");
+        (name, value)
+    }
+}
 
 pub(crate) fn bearer(token: &str) -> Says {
-    Some(("authorization", format!("Bearer {token}")))
+    Says(Some(("authorization", format!("Bearer {token}"))))
 }
 
 /// The id of a session of a user; one that begins with another letter is another.
@@ -29,7 +38,7 @@ fn id_of(letter: char) -> String {
 }
 
 fn session(letter: char) -> Says {
-    Some(("cookie", format!("queryscope_session={}", id_of(letter))))
+    Says(Some(("cookie", format!("queryscope_session={}", id_of(letter)))))
 }
 
 pub(crate) async fn ask(app: &TestApp, says: &Says, method: &str, path: &str) -> Answer {
@@ -42,7 +51,7 @@ pub(crate) async fn ask(app: &TestApp, says: &Says, method: &str, path: &str) ->
     };
     let request = request.header("content-type", "application/json").body(Body::from(json));
     let request = request.expect("a request");
-    app.send(match says {
+    app.send(match &says.0 {
         Some((name, value)) => with_header(request, name, value),
         None => request,
     })
@@ -118,7 +127,7 @@ fn askers() -> Vec<Asker> {
     let never = |says, status| Asker { says, always: Some(status), role: Role::Viewer, project: None };
     let may = |says, role, project| Asker { says, always: None, role, project };
     vec![
-        never(None, 401),
+        never(Says(None), 401),
         never(bearer("t-wrong"), 401),
         never(bearer(""), 401),
         never(bearer("t-expired"), 401),
@@ -126,7 +135,7 @@ fn askers() -> Vec<Asker> {
         never(bearer("t-ingest"), 403),
         never(session('9'), 401),
         never(session('1'), 401),
-        never(Some(("cookie", "queryscope_session=".into())), 401),
+        never(Says(Some(("cookie", "queryscope_session=".into()))), 401),
         may(session('a'), Role::Viewer, Some("etl")),
         may(session('b'), Role::Editor, Some("etl")),
         may(session('c'), Role::Admin, Some("etl")),
@@ -280,7 +289,10 @@ async fn an_answer_is_for_who_asked() {
     assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
     let vary: Vec<_> = answer.headers.get_all("vary").iter().collect();
     assert!(vary.iter().any(|names| *names == "authorization, cookie"), "{vary:?}");
-    assert_eq!(ask(&app, &None, "GET", "/api/queries").await.header("www-authenticate"), Some("Bearer"));
+    assert_eq!(
+        ask(&app, &Says(None), "GET", "/api/queries").await.header("www-authenticate"),
+        Some("Bearer")
+    );
 }
 
 #[tokio::test]
@@ -291,7 +303,7 @@ async fn an_open_service_answers_everybody_and_walls_tokens() {
         add_token(&app, name, scope, project, None).await;
     }
     let app = app.restarted_with(|settings| settings.reading.is_reachable = true).await;
-    for says in [None, bearer("wrong"), bearer("qs_default"), session('a')] {
+    for says in [Says(None), bearer("wrong"), bearer("qs_default"), session('a')] {
         assert_eq!(ask(&app, &says, "GET", "/api/queries").await.json()[0]["query_id"], query(1), "{says:?}");
         assert_eq!(ask(&app, &says, "GET", "/api/audit").await.status, 403, "{says:?}");
         let access = ask(&app, &says, "GET", "/api/access").await.json();
@@ -313,8 +325,8 @@ async fn what_users_do_is_signed_with_their_names() {
     let act = async |says: &Says, action: &str, body: Value| {
         let request = Request::post(format!("/api/issues/{issue}/{action}")).header("host", "localhost");
         let request = request.header("content-type", "application/json").body(Body::from(body.to_string()));
-        let (name, value) = says.clone().expect("somebody");
-        let answer = app.send(with_header(request.expect("a request"), name, &value)).await;
+        let (name, value) = says.header();
+        let answer = app.send(with_header(request.expect("a request"), name, value)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.json()
     };

@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn open(app: &TestApp, says: &Says, path: &str) -> Body {
     let request = Request::get(path).header(header::HOST, "localhost").body(Body::empty());
-    let (name, value) = says.clone().expect("somebody");
-    let answer = app.open(with_header(request.expect("a request"), name, &value)).await;
+    let (name, value) = says.header();
+    let answer = app.open(with_header(request.expect("a request"), name, value)).await;
     assert_eq!(answer.status(), 200, "{path}");
     answer.into_body()
 }
