@@ -28,10 +28,10 @@ export class Service {
   }
 
   /** Starts it on a free port, or on that of an earlier one, over the data of that. */
-  static async start(earlier?: Service): Promise<Service> {
+  static async start(earlier?: Service, flags: readonly string[] = []): Promise<Service> {
     const data = earlier?.data ?? mkdtempSync(join(tmpdir(), "queryscope-ui-"));
     const bind = earlier === undefined ? "127.0.0.1:0" : new URL(earlier.url).host;
-    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN], {
+    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN, ...flags], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const url = await new Promise<string>((found, failed) => {

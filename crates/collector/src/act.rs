@@ -1,7 +1,8 @@
 //! What people do to issues: `POST /api/issues/{id}/…`.
 //!
-//! Each reader may do so. Pages of other sites may not: requests that a browser says are theirs are refused for all
-//! routes of readers, and a body must be `application/json`, which no form can send.
+//! Each reader of an open service may do so; where reading is restricted, an editor. Pages of other sites may not:
+//! requests that a browser says are theirs are refused for all routes of readers, and a body must be
+//! `application/json`, which no form can send.
 
 mod body;
 
@@ -12,11 +13,12 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use queryscope_issues::{Action, Condition, Note, Refusal, Version};
-use queryscope_store::{IssueMoved, IssueStep, NoteAdded};
+use queryscope_store::{AccessAction, IssueMoved, IssueStep, NoteAdded};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use self::body::{name, person, read, text};
+use crate::access::{self, Principal};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::read::{Asked, IssueDetail, ProjectFilter, detail, issue_id, no_issue};
@@ -33,7 +35,7 @@ pub(crate) fn is_action(path: &str) -> bool {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct IssueAct {
-    /// Your name, up to 200 characters. Nothing checks it.
+    /// Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place.
     #[schema(max_length = 200, pattern = r"^[^\x00]*$")]
     by: Option<String>,
     /// Why, up to 10,000 characters.
@@ -51,7 +53,7 @@ pub(crate) struct IssueMuteAct {
     times_worse: Option<f64>,
     /// Until a run names another version of this than the last run did.
     until_other: Option<Version>,
-    /// Your name, up to 200 characters. Nothing checks it.
+    /// Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place.
     #[schema(max_length = 200, pattern = r"^[^\x00]*$")]
     by: Option<String>,
     /// Why, up to 10,000 characters.
@@ -66,7 +68,7 @@ pub(crate) struct IssueNoteAct {
     /// The text, 1 to 10,000 characters, not of white space alone.
     #[schema(min_length = 1, max_length = 10_000, pattern = r"^[^\x00]*[^\s\x00][^\x00]*$")]
     text: String,
-    /// Your name, up to 200 characters. Nothing checks it.
+    /// Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place.
     #[serde(default)]
     #[schema(max_length = 200, pattern = r"^[^\x00]*$")]
     by: Option<String>,
@@ -108,10 +110,12 @@ macro_rules! action {
             State(app): State<Arc<App>>,
             id: Result<Path<String>, PathRejection>,
             Asked(project): Asked<ProjectFilter>,
+            who: Principal,
             request: Request,
         ) -> Result<Json<IssueDetail>, ApiError> {
             let id = issue_id(id)?;
-            let body: $body = read(request).await?;
+            let mut body: $body = read(request).await?;
+            who.sign(&mut body.by);
             $make(&app, &id, &project, body).await?;
             detail(&app, &id, &project).await.map(Json)
         }
@@ -173,7 +177,10 @@ async fn make_muted(
 ) -> Result<(), ApiError> {
     let until = condition(&body)?;
     let IssueMuteAct { by, comment, .. } = body;
-    act(app, id, project, Action::Mute(until), IssueAct { by, comment }).await
+    let actor = name(by.clone())?;
+    act(app, id, project, Action::Mute(until), IssueAct { by, comment }).await?;
+    access::note(app, AccessAction::IssueMuted, actor, Some(id.to_owned()), None).await;
+    Ok(())
 }
 
 async fn add_note(app: &App, id: &str, project: &ProjectFilter, body: IssueNoteAct) -> Result<(), ApiError> {

@@ -9,6 +9,7 @@ use queryscope_store::{Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::evaluation::Gauges;
@@ -28,6 +29,8 @@ pub(crate) struct App {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) tokens: Tokens,
+    /// Sessions and attempts to log in.
+    pub(crate) access: Access,
     pub(crate) metrics: Metrics,
     pub(crate) budget: Budget,
     pub(crate) admission: Admission,

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
@@ -56,7 +57,7 @@ impl Collector {
     ) -> Result<Self, StoreError> {
         store.refresh_running(clock.unix_ms()).await?;
         let tokens = Tokens::new(settings.tokens.clone());
-        tokens.replace(store.tokens().await?);
+        tokens.replace(store.tokens().await?, clock.unix_ms());
         let parallel = std::thread::available_parallelism().map_or(2, usize::from);
         let evaluation = Gauges::default();
         let app = App {
@@ -64,6 +65,7 @@ impl Collector {
             recordings,
             clock,
             tokens,
+            access: Access::new(),
             metrics: Metrics::new(commits, &evaluation),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),

@@ -4,6 +4,7 @@
 //! senders post batches to `/v1/events`, readers ask `/api/...`, and jobs in the background end silent
 //! runs, seal recordings and delete what is too old. It names no concrete store.
 
+mod access;
 mod act;
 mod app;
 mod away;
@@ -31,6 +32,10 @@ mod threads;
 mod tokens;
 mod trace;
 
+pub use access::{
+    IDLE, Network, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password, check_user_name, hash_password,
+};
+pub use axum::http::HeaderName;
 pub use clock::{Clock, SystemClock};
 pub use collector::{Collector, Ingested};
 pub use error::ApiError;
@@ -39,5 +44,5 @@ pub use metrics::CommitMetrics;
 pub use router::openapi;
 pub use routes::Routes;
 pub use serve::{ServeError, serve};
-pub use settings::{Access, Settings};
+pub use settings::{Access, Reading, Settings};
 pub use tokens::hash_token;

@@ -46,7 +46,7 @@ pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;
 pub(crate) use offload::offload;
 pub(crate) use overview::{__path_overview, overview};
-pub(crate) use params::{ProjectFilter, SourceFilters};
+pub(crate) use params::{ProjectFilter, SourceFilters, limit, unix_ns};
 pub(crate) use progress::{__path_progress, progress};
 pub(crate) use query::{__path_query, QueryPath, find, query};
 pub(crate) use recording::{__path_recording, recording};

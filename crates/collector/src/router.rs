@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{act, ingest, live, page, read, security, trace};
+use crate::{access, act, ingest, live, page, read, security, trace};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -55,6 +55,8 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::change))
         .routes(routes!(read::issues))
         .routes(routes!(read::issue))
+        .routes(routes!(access::you))
+        .routes(routes!(access::audit))
 }
 
 /// What people do to issues.
@@ -92,6 +94,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .merge(analysis_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
+    access::describe(&mut document);
     let token =
         HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("A token of a project")).build();
     document.components.get_or_insert_default().add_security_scheme("token", SecurityScheme::Http(token));
@@ -119,6 +122,8 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())
+        .merge(access::login_routes())
+        .layer(from_fn_with_state(Arc::clone(app), access::guard))
         .layer(from_fn_with_state(Arc::clone(app), security::check_reader));
     let (ingest, _) = ingest_routes().split_for_parts();
     finish(ingest.merge(read).fallback(no_such_page), app)
@@ -167,7 +172,11 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let allowed = if path == ingest::EVENTS || act::is_action(path) { "POST" } else { "GET, HEAD" };
+    let allowed = if path == ingest::EVENTS || act::is_action(path) || path == "/logout" {
+        "POST"
+    } else {
+        "GET, HEAD"
+    };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

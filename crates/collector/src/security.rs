@@ -9,12 +9,17 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::access::OwnForm;
 use crate::app::App;
 use crate::error::ApiError;
 
 /// The dashboard takes everything from this address and nothing from any other.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Pages for logging in have a form, and no script.
+const POLICY_OF_FORMS: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+     form-action 'self'; frame-ancestors 'none'";
 
 /// Headers of every answer, which keep a browser from anything the service does not need.
 pub(crate) const PROTECTION: [(HeaderName, &str); 5] = [
@@ -70,7 +75,7 @@ fn is_asked_by_another_site(request: &Request) -> bool {
     } else {
         !only_reads && has_foreign_origin(request)
     };
-    is_data && is_cross_site
+    (is_data || !only_reads) && is_cross_site
 }
 
 /// Whether a request names an origin that is not the address it is for: browsers that say nothing of the site do so in
@@ -86,9 +91,15 @@ fn has_foreign_origin(request: &Request) -> bool {
 
 /// Adds [`PROTECTION`].
 pub(crate) fn protect(mut response: Response) -> Response {
+    let has_form = response.extensions_mut().remove::<OwnForm>().is_some();
     let headers = response.headers_mut();
     for (name, value) in PROTECTION {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if has_form {
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY_OF_FORMS));
+        // Without it a browser that says nothing of the site calls the origin of the form `null`.
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     }
     response
 }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::http::HeaderName;
 use queryscope_store::{FileIdentity, TokenHash};
+
+use crate::access::Network;
 
 /// How the collector behaves; [`Settings::default`] is the documented default of each.
 #[derive(Debug, Clone)]
@@ -21,6 +24,8 @@ pub struct Settings {
     pub tokens: Vec<Access>,
     /// Names the read side answers to beside `localhost` and addresses.
     pub allowed_hosts: Vec<String>,
+    /// Restrictions on reading.
+    pub reading: Reading,
     /// Engines whose format names `/v1/health` lists beside those the store has seen.
     pub engines: Vec<String>,
     /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
@@ -46,6 +51,29 @@ pub struct Settings {
     pub connections_max: usize,
     /// How long requests in flight may take to end once the service stops.
     pub stop_deadline: Duration,
+}
+
+/// Restrictions on reading; by default there are none.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// Users log in.
+    pub login: bool,
+    /// Addresses of proxies that are believed.
+    pub proxies: Vec<Network>,
+    /// The header in which such a proxy names the user.
+    pub user_header: Option<HeaderName>,
+    /// The header in which it names the user's groups, which then give the role.
+    pub groups_header: Option<HeaderName>,
+    /// Whether other machines may reach the address; it is only told.
+    pub is_reachable: bool,
+}
+
+impl Reading {
+    /// Whether who reads must say who they are.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        self.login || self.user_header.is_some()
+    }
 }
 
 impl Settings {
@@ -81,6 +109,7 @@ impl Default for Settings {
             recordings_folder: None,
             tokens: Vec::new(),
             allowed_hosts: Vec::new(),
+            reading: Reading::default(),
             engines: Vec::new(),
             body_budget_bytes: 128 << 20,
             answer_budget_bytes: 32 << 20,

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use queryscope_collector::{HeaderName, Network};
 use queryscope_recordings::Location;
-use queryscope_store::Name;
+use queryscope_store::{Name, Role, Scope};
 
 use crate::read::args::{DiffArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Manage the tokens senders authenticate with
     Token(TokenArgs),
+    /// Manage the users who log in (`serve --login`)
+    User(UserArgs),
     /// Judge a data folder or a shared database: everything stored once, whole, and in agreement
     Check(CheckArgs),
     /// Copy a data folder as it is now, while its service goes on
@@ -103,6 +106,25 @@ pub(crate) struct ServeArgs {
     /// Host name readers may use beside localhost and addresses; may be given several times
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_ALLOWED_HOST", value_delimiter = ',', value_parser = text)]
     pub(crate) allowed_host: Vec<String>,
+    /// Restrict reading to users who log in, and to tokens for reading
+    #[arg(long, env = "QUERYSCOPE_LOGIN", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) login: bool,
+    /// Believe a proxy at this address, or in this network, what it says of who asks; may be given several times
+    #[arg(
+        long,
+        value_name = "ADDRESS[/BITS]",
+        env = "QUERYSCOPE_TRUSTED_PROXY",
+        value_delimiter = ',',
+        num_args = 1
+    )]
+    pub(crate) trusted_proxy: Vec<Network>,
+    /// Restrict reading to users that a trusted proxy names in this header
+    #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_USER_HEADER", requires = "trusted_proxy")]
+    pub(crate) proxy_user_header: Option<HeaderName>,
+    /// Take roles from the groups in this header: queryscope-viewer, -editor or -admin, each also with :PROJECT
+    /// [default: the role of the user of that name, else viewer]
+    #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_GROUPS_HEADER", requires = "proxy_user_header")]
+    pub(crate) proxy_groups_header: Option<HeaderName>,
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
@@ -137,12 +159,20 @@ pub(crate) struct TokenArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token and print it, this once
+    #[command(visible_alias = "create")]
     Add {
         /// Name of the token: up to 64 letters, digits, dots, hyphens and underscores
         name: Name,
-        /// Project its batches belong to, a name like the token's
-        #[arg(long, default_value = "default")]
-        project: Name,
+        /// What it is for: ingest to send, read to read, admin to read and do all
+        #[arg(long, default_value = "ingest", value_parser = scope)]
+        scope: Scope,
+        /// Project its batches belong to, or the only one it reads: a name like the token's [default: `default` for
+        /// ingest, else all]
+        #[arg(long)]
+        project: Option<Name>,
+        /// It is not taken any more after this time: seconds, or like 12h or 90days [default: never]
+        #[arg(long, value_name = "TIME", value_parser = time)]
+        expires: Option<Duration>,
         #[command(flatten)]
         data: DataArg,
         #[command(flatten)]
@@ -158,6 +188,56 @@ pub(crate) enum TokenCommand {
     /// Revoke a token
     Revoke {
         /// Name of the token
+        name: String,
+        #[command(flatten)]
+        data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserArgs {
+    #[command(subcommand)]
+    pub(crate) command: UserCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Make a user; the password is the first line of standard input, or asked for
+    Add {
+        /// Name of the user: up to 64 letters, digits, and . _ - @ +
+        name: String,
+        /// What the user may do: viewer to read, editor to act on issues, too, admin to read who did what, too
+        #[arg(long, default_value = "viewer", value_parser = crate::user::role)]
+        role: Role,
+        /// The only project the user may read [default: all]
+        #[arg(long)]
+        project: Option<Name>,
+        #[command(flatten)]
+        data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
+    },
+    /// List users by name: role, project, and when they were made
+    List {
+        #[command(flatten)]
+        data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
+    },
+    /// Remove a user and end the user's sessions
+    Remove {
+        /// Name of the user
+        name: String,
+        #[command(flatten)]
+        data: DataArg,
+        #[command(flatten)]
+        database: DatabaseArg,
+    },
+    /// Give a user another password and end the user's sessions
+    Password {
+        /// Name of the user
         name: String,
         #[command(flatten)]
         data: DataArg,
@@ -221,6 +301,12 @@ pub(crate) struct DemoArgs {
     /// Send the history alone, no live runs
     #[arg(long)]
     pub(crate) history_only: bool,
+}
+
+/// What a token is for; invitations are made by the service.
+fn scope(text: &str) -> Result<Scope, String> {
+    let scope = text.parse().ok().filter(|scope| *scope != Scope::Invitation);
+    scope.ok_or_else(|| "expected ingest, read or admin".into())
 }
 
 /// A text that is not empty.

@@ -21,6 +21,7 @@ mod snippet;
 mod store;
 mod token;
 mod top;
+mod user;
 
 use std::process::ExitCode;
 
@@ -62,6 +63,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
+        Some(Command::User(args)) => runtime.block_on(user::run(args))?,
         Some(Command::Backup(args)) => backup::run(&args)?,
         Some(Command::Check(args)) => return Ok(runtime.block_on(check::run(args))),
         Some(Command::Demo(args)) => runtime.block_on(demo::command::run(args))?,

@@ -8,6 +8,7 @@ mod issues;
 mod resend;
 mod target;
 mod tokens;
+mod users;
 
 use anyhow::{Context, Result, anyhow, bail};
 use queryscope_protocol::{QueryId, Seq};
@@ -37,6 +38,7 @@ struct Moved {
     queries: u64,
     streams: u64,
     tokens: usize,
+    users: usize,
     issues: usize,
     /// Queries that were there already.
     there: u64,
@@ -65,11 +67,14 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<()> {
         return Err(error.context("the move is not complete: run it again to go on"));
     }
     let (events, unsealed) = closed?;
-    let Moved { queries, streams, tokens, issues, there } = moved;
+    let Moved { queries, streams, tokens, users, issues, there } = moved;
     println!(
         "{queries} queries, {events} events, {streams} streams, {tokens} tokens, {issues} issues moved; \
          {there} queries were there"
     );
+    if users > 0 {
+        println!("{users} users moved; they log in anew");
+    }
     if unsealed > 0 {
         println!("{unsealed} recordings are still to be written from the database, by the collectors");
     }
@@ -103,6 +108,7 @@ impl Migration {
     async fn run(&mut self, data: &DataFolder) -> Result<()> {
         self.is_sound().await.with_context(|| data.path().display().to_string())?;
         self.moved.tokens = tokens::migrate(data, &self.source.store, &self.target.store).await?;
+        self.moved.users = users::migrate(self.source.store.access(), self.target.store.access()).await?;
         self.moved.issues = issues::migrate(&*self.source.audit, &*self.target.audit).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use queryscope_collector::{Access, Collector, Settings, SystemClock, hash_token, serve};
+use queryscope_collector::{Access, Collector, Reading, Settings, SystemClock, hash_token, serve};
 use queryscope_recordings::Location;
-use queryscope_store::{FileIdentity, Store};
+use queryscope_store::{FileIdentity, Scope, Store};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
-use crate::{open_files, snippet, store, token};
+use crate::{open_files, snippet, store, token, user};
 
 /// Connections that wait to be accepted, as far as the system allows. One for which there is no room tries again
 /// after a second. With the usual 128, a burst of connections makes everybody else wait so.
@@ -23,6 +23,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let open_files = open_files::raise();
+    let reading = reading(&args)?;
     if let Some(token) = &args.token {
         token::check_given(token, "QUERYSCOPE_TOKEN")?;
     }
@@ -34,6 +35,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         );
     };
     let listener = bind(args.bind, "--bind")?;
+    warn_if_open(args.bind, &reading);
     let ingest = match args.ingest_bind {
         Some(address) => Some(bind(address, "--ingest-bind")?),
         None => None,
@@ -59,6 +61,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
             (first, made)
         }
     };
+    let first_key = if reading.login { user::first_key(&opened.store).await? } else { None };
     let defaults = Settings::default();
     let addresses = 1 + usize::from(ingest.is_some());
     let settings = Settings {
@@ -69,6 +72,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         keep: args.keep_days.map(|days| DAY * days),
         tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
+        reading,
         ..defaults
     };
     let clock = Arc::new(SystemClock::new());
@@ -80,6 +84,10 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     data.write_address(&url)?;
     let senders = ingest.as_ref().map(TcpListener::local_addr).transpose()?;
     greet(&data, &url, senders, &args, token.as_deref().filter(|_| made));
+    if let Some(key) = first_key {
+        println!("  first user {url}/login/first?key={key}");
+        println!("             (makes the first administrator; for one use, within a day)");
+    }
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
     // Another service may have the folder, or another folder its name.
@@ -108,17 +116,38 @@ fn access(token: &str) -> Access {
 
 /// A token of the default project, made where there is none at all: collectors that share a store share its tokens.
 async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
-    if !store.tokens().await?.is_empty() {
+    if store.tokens().await?.iter().any(|token| token.scope == Scope::Ingest) {
         return Ok(None);
     }
     // Another collector may be as fast.
     Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
 }
 
-fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
-    if !address.ip().is_loopback() {
-        tracing::warn!(%address, "others can reach this address; reading needs no token");
+/// Restrictions on reading.
+fn reading(args: &ServeArgs) -> Result<Reading> {
+    if !args.trusted_proxy.is_empty() && !args.login && args.proxy_user_header.is_none() {
+        bail!("--trusted-proxy alone restricts nothing: give --proxy-user-header NAME, or --login, too");
     }
+    Ok(Reading {
+        login: args.login,
+        proxies: args.trusted_proxy.clone(),
+        user_header: args.proxy_user_header.clone(),
+        groups_header: args.proxy_groups_header.clone(),
+        is_reachable: !args.bind.ip().is_loopback(),
+    })
+}
+
+fn warn_if_open(address: SocketAddr, reading: &Reading) {
+    if reading.is_reachable && !reading.is_restricted() {
+        tracing::warn!(
+            %address,
+            "others can reach this address, and reading needs no token: restrict it with --login, or with \
+             --trusted-proxy and --proxy-user-header, or bind 127.0.0.1 behind a proxy of your own"
+        );
+    }
+}
+
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener> {
     listen(address).with_context(|| format!("cannot listen on {address}: choose another address with {flag}"))
 }
 

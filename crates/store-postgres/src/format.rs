@@ -25,6 +25,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0004_losses.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0005_diagnosis.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0006_issues.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0007_access.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0008_program_version.sql"), usable_from: 1 },
 ];
 

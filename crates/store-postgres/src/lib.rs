@@ -5,6 +5,7 @@
 //! that another could miss. Answers over many queries come from columns in each collector's memory, which follow
 //! the commits of all collectors.
 
+mod access;
 mod audit;
 mod change;
 mod changes;

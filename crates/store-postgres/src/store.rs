@@ -10,11 +10,11 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest,
-    HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
-    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position, QUERY_COLUMNS, Query, QueryFilter,
-    QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch,
-    TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
+    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
+    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position, QUERY_COLUMNS,
+    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats,
+    StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -399,6 +399,10 @@ impl Store for PostgresStore {
 
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         Ok(token::revoke(&self.reader().await?, name).await?)
+    }
+
+    fn access(&self) -> &dyn AccessStore {
+        self
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

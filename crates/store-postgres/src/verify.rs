@@ -9,7 +9,7 @@ use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 16] = [
+const RULES: [(&str, &str); 17] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -96,6 +96,11 @@ const RULES: [(&str, &str); 16] = [
          WHERE NOT EXISTS (SELECT 1 FROM issue WHERE issue.number = moved.issue)
          UNION SELECT 'row of issue_note', issue::text FROM issue_note AS note
          WHERE NOT EXISTS (SELECT 1 FROM issue WHERE issue.number = note.issue)",
+    ),
+    (
+        "nobody knows what it may do",
+        "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
+         UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
     ),
 ];
 /// Rows of a rule that are named; further ones are counted.

@@ -4,6 +4,7 @@
 //! transaction with `synchronous=FULL`, so a group costs one fsync and what is acknowledged survives the loss
 //! of power. Readers have connections of their own and never wait for it.
 
+mod access;
 mod account;
 mod audit;
 mod changes;

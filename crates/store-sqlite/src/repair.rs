@@ -17,7 +17,7 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 14] = [
+const TOLD_BY_OTHERS: [(&str, &str); 15] = [
     (
         "streams had a project without a name",
         "UPDATE stream SET project = (SELECT project FROM query WHERE query.stream = stream.id)
@@ -32,6 +32,10 @@ const TOLD_BY_OTHERS: [(&str, &str); 14] = [
     (
         "queries were marked as running that are not there",
         "DELETE FROM running WHERE query NOT IN (SELECT id FROM query)",
+    ),
+    (
+        "sessions were of users that are not there",
+        "DELETE FROM login_session WHERE user NOT IN (SELECT name FROM login_user)",
     ),
     ("losses were noted of queries that are not there", "DELETE FROM loss WHERE query NOT IN (SELECT id FROM query)"),
     (

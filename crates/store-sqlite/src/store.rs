@@ -11,10 +11,11 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest,
-    HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
-    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS, Query, QueryFilter, QueryHistory,
-    QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
+    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
+    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS, Query,
+    QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange,
+    StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -322,6 +323,10 @@ impl Store for SqliteStore {
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         self.writer.write(move |db| token::revoke(db, &name)).await
+    }
+
+    fn access(&self) -> &dyn AccessStore {
+        self
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

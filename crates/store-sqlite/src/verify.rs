@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 19] = [
+const RULES: [(&str, &str); 21] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -86,6 +86,15 @@ const RULES: [(&str, &str); 19] = [
         "its issue is not there",
         "SELECT 'row of issue_transition', issue FROM issue_transition WHERE issue NOT IN (SELECT number FROM issue)
          UNION SELECT 'row of issue_note', issue FROM issue_note WHERE issue NOT IN (SELECT number FROM issue)",
+    ),
+    (
+        "its user is not there",
+        "SELECT 'session of user', user FROM login_session WHERE user NOT IN (SELECT name FROM login_user)",
+    ),
+    (
+        "nobody knows what it may do",
+        "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
+         UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
     ),
     (
         "it does not say whether all queries were brought forward",

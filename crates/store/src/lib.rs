@@ -7,6 +7,7 @@
 //! follows from its events, how seen events are told from new ones, how chunks are packed) are pure
 //! functions here.
 
+mod access;
 mod analysis;
 mod audit;
 mod background;
@@ -35,6 +36,10 @@ pub mod testsuite;
 mod token;
 mod token_name;
 
+pub use access::{
+    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, Role, SESSIONS_OF_USER_MAX, Scope,
+    Session, SessionHash, User,
+};
 pub use analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,
     OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, rank,

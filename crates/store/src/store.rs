@@ -10,6 +10,7 @@ use queryscope_history::{Group, LabelOverview, Version, Window};
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 
+use crate::access::AccessStore;
 use crate::analysis::{Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
 use crate::background::Foreground;
 use crate::batch::StreamBatch;
@@ -259,6 +260,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Takes a token out; `false` when there is none of that name.
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError>;
+
+    /// Users, their sessions, and the log of access.
+    fn access(&self) -> &dyn AccessStore;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

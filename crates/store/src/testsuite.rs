@@ -14,6 +14,7 @@
 //! queryscope_store::conformance_tests!(OnDisk);
 //! ```
 
+mod access;
 mod accounts;
 mod analysis;
 mod batch;
@@ -307,6 +308,15 @@ suite! { $
         issues_go_with_the_last_run_of_their_query
         issues_that_were_resolved_long_ago_go
         issues_are_taken_over_once
+    }
+    access {
+        users_have_a_name_each
+        tokens_say_what_they_are_for
+        a_session_is_there_until_it_ends
+        a_session_ends_with_its_user
+        sessions_that_are_idle_end
+        a_user_has_so_many_sessions
+        the_log_keeps_the_newest
     }
     questions {
         any_question_of_any_history

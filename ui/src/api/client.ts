@@ -1,6 +1,7 @@
 // Asks the read API. openapi-fetch would parse the answers itself and round their nanoseconds.
 
 import { parseExact } from "./json";
+import { toLogin } from "./login";
 import type { components, paths } from "./schema";
 
 const ANSWER_MS = 30_000;
@@ -80,6 +81,7 @@ export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Pr
       : "the service does not answer";
     throw new ApiError(0, reason);
   }
+  if (response.status === 401) toLogin();
   if (!response.ok) throw new ApiError(response.status, errorText(text) ?? `the service answered ${response.status}`);
   return { body: parseExact(text) as Answer<P>, next: nextCursor(response.headers.get("link")) };
 }

@@ -1,6 +1,49 @@
 // Written by `npm run types` from schemas/openapi.json.
 import type { Milliseconds, UnixNs } from "../units";
 export interface paths {
+    "/api/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Says who you are to the service, and whether anybody may read.
+         * @description A service that is open on an address beyond its machine shows what it has to the whole network. Three ways restrict
+         *     that: `--login`, `--trusted-proxy` with `--proxy-user-header`, or an address of this machine alone behind a proxy of
+         *     your own.
+         */
+        get: operations["you"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists who logged in, failed to, and changed who may do what. For administrators of all projects.
+         * @description The newest 100,000 entries are kept; the retention of runs does not touch them. On a service that is open, this
+         *     needs a token with the scope `admin`.
+         */
+        get: operations["audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes": {
         parameters: {
             query?: never;
@@ -493,6 +536,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The principal of the request, and whether anybody may read.
+         * @example {
+         *       "is_open": false,
+         *       "is_reachable": true,
+         *       "is_session": true,
+         *       "name": "ada",
+         *       "project": null,
+         *       "role": "editor"
+         *     }
+         */
+        Access: {
+            /** @description Whether anybody who reaches this address may read and act on issues. */
+            is_open: boolean;
+            /** @description Whether other machines may reach this address. */
+            is_reachable: boolean;
+            /** @description Whether you logged in here, and so may log out. */
+            is_session: boolean;
+            /** @description Your name, or that of your token; null where nobody says. */
+            name?: string | null;
+            /** @description The only project you may read; null for all. */
+            project?: string | null;
+            /** @description What you may do. */
+            role: components["schemas"]["Role"];
+        };
+        /**
+         * @description What was done.
+         * @enum {string}
+         */
+        AccessAction: "login" | "login_failed" | "logout" | "user_added" | "user_removed" | "password_changed" | "token_added" | "token_revoked" | "issue_muted";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**
@@ -527,6 +600,32 @@ export interface components {
              * @description How much, in nanoseconds; negative where it made the run faster.
              */
             ns: number;
+        };
+        /** @description The log of access. */
+        Audit: {
+            /** @description Entries, the newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /**
+             * Format: int64
+             * @description The `before` of the next page; null where this is the last.
+             */
+            next?: number | null;
+        };
+        /** @description One thing that was done. */
+        AuditEntry: {
+            /** @description What was done. */
+            action: components["schemas"]["AccessAction"];
+            /** @description The name of the user or token that did it; null where nobody says. */
+            actor?: string | null;
+            /** @description The address it was done from; null for a command on the machine. */
+            address?: string | null;
+            /** @description What it was done to: the name of a user or a token, or the id of an issue. */
+            subject?: string | null;
+            /**
+             * Format: int64
+             * @description When, in Unix nanoseconds.
+             */
+            unix_ns: number;
         };
         /** @description The node that worked most. */
         Busiest: {
@@ -1116,7 +1215,7 @@ export interface components {
         /** @description The person that does something to an issue. */
         IssueAct: {
             /**
-             * @description Your name, up to 200 characters. Nothing checks it.
+             * @description Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place.
              * @default null
              */
             by: string | null;
@@ -1173,7 +1272,7 @@ export interface components {
         /** @description Until when an issue is muted: one of `until_unix_ns`, `times_worse` and `until_other`. */
         IssueMuteAct: {
             /**
-             * @description Your name, up to 200 characters. Nothing checks it.
+             * @description Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place.
              * @default null
              */
             by: string | null;
@@ -1211,7 +1310,7 @@ export interface components {
         };
         /** @description A note to an issue. */
         IssueNoteAct: {
-            /** @description Your name, up to 200 characters. Nothing checks it. */
+            /** @description Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place. */
             by?: string | null;
             /** @description The text, 1 to 10,000 characters, not of white space alone. */
             text: string;
@@ -1738,6 +1837,11 @@ export interface components {
             p90: number;
         };
         /**
+         * @description What a user may do; each role may do what those before it may.
+         * @enum {string}
+         */
+        Role: "viewer" | "editor" | "admin";
+        /**
          * @description State of a run.
          * @enum {string}
          */
@@ -1849,6 +1953,111 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    you: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who you are */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    audit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: its `next`.
+                 * @example 4711
+                 */
+                before?: number;
+                /**
+                 * @description Entries on the page.
+                 * @example 20
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     changes: {
         parameters: {
             query?: {
@@ -1934,6 +2143,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -1986,6 +2204,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2058,6 +2285,15 @@ export interface operations {
             };
             /** @description A parameter is invalid, or run is missing */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2195,6 +2431,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -2315,6 +2560,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -2401,6 +2655,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -2453,6 +2716,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2525,6 +2797,15 @@ export interface operations {
             };
             /** @description The body or a parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2640,6 +2921,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
@@ -2741,6 +3031,15 @@ export interface operations {
             };
             /** @description The body or a parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2856,6 +3155,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
@@ -2957,6 +3265,15 @@ export interface operations {
             };
             /** @description The body or a parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3088,6 +3405,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served, or a page of another site asks */
             403: {
                 headers: {
@@ -3153,6 +3479,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3294,6 +3629,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -3424,6 +3768,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -3476,6 +3829,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3544,6 +3906,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3637,6 +4008,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The Host is a name that is not served */
             403: {
                 headers: {
@@ -3699,6 +4079,15 @@ export interface operations {
             };
             /** @description A parameter is invalid */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3810,6 +4199,15 @@ export interface operations {
             };
             /** @description A parameter is invalid, or label is missing */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,6 @@
 // The running queries, for every page. `live` is reactive.
 
+import { toLogin } from "../api/login";
 import type { LiveState } from "./hub";
 import { startHub } from "./shared";
 
@@ -8,6 +9,7 @@ const STALE_AFTER_MS = 3000;
 class Live {
   #state = $state.raw<LiveState>({ stream: { is: "connecting" }, heardMs: undefined, running: undefined, changes: 0 });
   #lostMs = $state<number>();
+  #port: MessagePort | undefined;
 
   get running(): LiveState["running"] {
     return this.#state.running;
@@ -36,12 +38,19 @@ class Live {
       type: "module",
       name: "queryscope live",
     });
+    this.#port = port;
     port.onmessage = ({ data }: MessageEvent<LiveState>) => this.#set(data);
     addEventListener("pagehide", () => port.postMessage("gone"));
     addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   }
 
+  /** Follows anew, in all tabs, as whoever is logged in now. */
+  restart(): void {
+    this.#port?.postMessage("restart");
+  }
+
   #set(state: LiveState): void {
+    if (state.stream.is === "ended" && state.stream.status === 401) toLogin();
     this.#state = state;
     this.#lostMs = state.stream.is === "open" ? undefined : (this.#lostMs ?? state.heardMs ?? Date.now());
   }

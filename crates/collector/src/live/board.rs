@@ -1,7 +1,7 @@
 //! What is known of the running runs, and the messages that come of what changes.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::digest::Report;
 use super::filter::Tags;
 use super::journal::{Journal, Place};
-use super::message::{Flush, Message, write};
+use super::message::{Flush, Message, Subject, write};
 use super::pace::Pace;
 use super::progress::{Progress, THREADS_MAX};
 use super::snapshot::{Shown, ShownQuery};
@@ -40,8 +40,8 @@ pub(super) struct Board {
     running: HashMap<QueryId, Running>,
     pending: Vec<Message>,
     pending_bytes: usize,
-    /// Queries not told of since the last message that says so.
-    omitted: u64,
+    /// Queries not told of since the last messages that say so, by project.
+    omitted: BTreeMap<Arc<str>, u64>,
     omitted_total: u64,
     pace: Pace,
     journal: Journal,
@@ -78,7 +78,7 @@ impl Board {
             running: running.collect(),
             pending: Vec::new(),
             pending_bytes: 0,
-            omitted: 0,
+            omitted: BTreeMap::new(),
             omitted_total: 0,
             pace: Pace::new(now),
             journal: Journal::default(),
@@ -105,7 +105,7 @@ impl Board {
         let (text, tags) = (Arc::clone(&running.summary), Arc::clone(&running.tags));
         self.running.insert(id, running);
         let before = before.filter(|before| *before != tags);
-        self.say("query", &text, Some(tags), before);
+        self.say("query", &text, tags, before);
         self.pace.seen(readers);
     }
 
@@ -114,7 +114,7 @@ impl Board {
         let known = self.running.remove(&query.query_id);
         let tags = Arc::new(Tags::new(&query));
         let before = known.map(|known| known.tags).filter(|before| *before != tags);
-        self.say("query", &summary(query), Some(tags), before);
+        self.say("query", &summary(query), tags, before);
         self.pace.seen(readers);
     }
 
@@ -123,9 +123,9 @@ impl Board {
     pub(super) fn ended_unseen(&mut self, query: Query, now: Instant, readers: usize) {
         if self.pace.unseen(now, readers) {
             let tags = Arc::new(Tags::new(&query));
-            self.say("query", &summary(query), Some(tags), None);
+            self.say("query", &summary(query), tags, None);
         } else {
-            self.omitted += 1;
+            *self.omitted.entry(query.project.into()).or_default() += 1;
             self.omitted_total += 1;
         }
     }
@@ -140,28 +140,34 @@ impl Board {
             && let Some(pulse) = running.progress.pulse(id, samples)
         {
             let tags = Arc::clone(&running.tags);
-            self.say("pulse", &json(&pulse), Some(tags), None);
+            self.say("pulse", &json(&pulse), tags, None);
             self.pace.seen(readers);
         }
     }
 
     /// A change of a query was found, or moved on.
     pub(super) fn found(&mut self, change: &Change, readers: usize) {
-        self.say("change", &json(change), Some(Arc::new(Tags::from_change(change))), None);
+        self.say("change", &json(change), Arc::new(Tags::from_change(change)), None);
         self.pace.seen(readers);
     }
 
     /// An issue has made a transition.
     pub(super) fn moved(&mut self, issue: &Issue, readers: usize) {
-        self.say("issue", &json(issue), Some(Arc::new(Tags::from_issue(issue))), None);
+        self.say("issue", &json(issue), Arc::new(Tags::from_issue(issue)), None);
         self.pace.seen(readers);
     }
 
     /// Takes what goes out now.
     pub(super) fn flush(&mut self, now: Instant) -> Option<Arc<Flush>> {
-        if self.omitted > 0 && !self.pending.is_empty() {
-            let omitted = std::mem::take(&mut self.omitted);
-            self.say("omitted", &format!(r#"{{"queries":{omitted}}}"#), None, None);
+        if !self.pending.is_empty() {
+            for (project, omitted) in std::mem::take(&mut self.omitted) {
+                self.say_of(
+                    "omitted",
+                    &format!(r#"{{"queries":{omitted}}}"#),
+                    Subject::Project(project),
+                    None,
+                );
+            }
         }
         self.pace.flushed(now);
         if self.pending.is_empty() {
@@ -216,12 +222,16 @@ impl Board {
         std::mem::take(&mut self.omitted_total)
     }
 
-    fn say(&mut self, event: &str, data: &str, tags: Option<Arc<Tags>>, before: Option<Arc<Tags>>) {
+    fn say(&mut self, event: &str, data: &str, tags: Arc<Tags>, before: Option<Arc<Tags>>) {
+        self.say_of(event, data, Subject::Tags(tags), before);
+    }
+
+    fn say_of(&mut self, event: &str, data: &str, subject: Subject, before: Option<Arc<Tags>>) {
         self.number += 1;
         let mut text = String::with_capacity(data.len() + 64);
         write(&mut text, Place { epoch: self.epoch, number: self.number }, event, data);
         self.pending_bytes += text.len();
-        self.pending.push(Message { text: Bytes::from(text), tags, before });
+        self.pending.push(Message { text: Bytes::from(text), subject, before });
         self.shown = None;
     }
 }

@@ -67,10 +67,11 @@ impl Journal {
 mod tests {
     use bytes::Bytes;
 
+    use super::super::message::Subject;
     use super::*;
 
     fn message(number: u64) -> Message {
-        Message { text: Bytes::from(number.to_string()), tags: None, before: None }
+        Message { text: Bytes::from(number.to_string()), subject: Subject::Project("p".into()), before: None }
     }
 
     #[test]

@@ -21,16 +21,29 @@ pub(super) fn write(text: &mut String, id: impl Display, event: &str, data: &str
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) text: Bytes,
-    /// The tags of what it is about, which filters look at; `None` goes to all.
-    pub(super) tags: Option<Arc<Tags>>,
+    pub(super) subject: Subject,
     /// What the query was known as before, where that was something else.
     pub(super) before: Option<Arc<Tags>>,
+}
+
+/// The subject of a message, which filters look at.
+#[derive(Debug, Clone)]
+pub(super) enum Subject {
+    /// One query, change or issue.
+    Tags(Arc<Tags>),
+    /// A project: whatever else a reader filters by, the message goes to it.
+    Project(Arc<str>),
 }
 
 impl Message {
     /// Whether a reader with this filter gets it.
     pub(super) fn concerns(&self, filter: &QueryFilter) -> bool {
-        let Some(tags) = &self.tags else { return true };
+        let tags = match &self.subject {
+            Subject::Tags(tags) => tags,
+            Subject::Project(project) => {
+                return filter.project.as_deref().is_none_or(|wanted| wanted == &**project);
+            }
+        };
         matches(filter, tags) || self.before.as_ref().is_some_and(|before| matches(filter, before))
     }
 }
@@ -68,4 +81,21 @@ impl Sent {
 pub(super) fn joined(messages: &[Message], filter: Option<&QueryFilter>) -> Bytes {
     let kept = messages.iter().filter(|message| filter.is_none_or(|filter| message.concerns(filter)));
     kept.map(|message| &message.text[..]).collect::<Vec<_>>().concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_a_project_goes_to_its_readers_alone() {
+        let message = Message { text: Bytes::new(), subject: Subject::Project("etl".into()), before: None };
+        let of = |project: Option<&str>, host: Option<&str>| QueryFilter {
+            project: project.map(Into::into),
+            host: host.map(Into::into),
+            ..QueryFilter::default()
+        };
+        assert!(message.concerns(&of(None, None)) && message.concerns(&of(Some("etl"), Some("h"))));
+        assert!(message.concerns(&of(None, Some("h"))) && !message.concerns(&of(Some("bi"), None)));
+    }
 }

@@ -93,7 +93,7 @@ impl RunFilters {
 }
 
 /// Reads a point in time.
-pub(super) fn unix_ns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+pub(crate) fn unix_ns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
     parsed(from, "a time in Unix nanoseconds", |text| text.parse().ok())
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct PageParams {
 }
 
 /// Reads how many entries a page has.
-pub(super) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     whole(from, 1..=PAGE_MAX as u64)
 }
 

@@ -63,8 +63,8 @@ pub(super) async fn accept(
     bound_unsent(&listener);
     let refused = Rarely::default();
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 if let Some(times) = refused.due() {
                     let error = &error as &dyn std::error::Error;
@@ -75,7 +75,7 @@ pub(super) async fn accept(
             }
         };
         let place = address.connections.place().await;
-        let apart = Apart::default();
+        let apart = Apart::of(peer.ip());
         let served = serve(stream, routes.clone(), &address, place.connection().clone(), apart.clone());
         let mut served = Box::pin(shutdown.watch(served));
         let live = address.live.clone();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::response::Response;
 use flate2::bufread::GzDecoder;
 use http_body_util::BodyExt;
 use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
@@ -180,8 +181,14 @@ impl TestApp {
 
     /// Stops, and starts again over the same folder at the time the clock shows.
     pub(crate) async fn restarted(self) -> Self {
+        self.restarted_with(|_| {}).await
+    }
+
+    /// The same, with other settings.
+    pub(crate) async fn restarted_with(self, change: impl FnOnce(&mut Settings)) -> Self {
         self.collector.close().await.expect("closed");
-        let settings = self.collector.settings().clone();
+        let mut settings = self.collector.settings().clone();
+        change(&mut settings);
         let (now_unix_ns, is_old, stored_before) = (self.clock.unix_ns(), self.is_old, self.stored_before);
         let (folder, faults) = (self.folder, self.faults);
         Setup { settings, folder, now_unix_ns, faults, turns: None, is_old, stored_before }.start().await
@@ -189,6 +196,11 @@ impl TestApp {
 
     pub(crate) fn start_jobs(&self) -> Jobs {
         Jobs { _jobs: self.collector.start_jobs(&CancellationToken::new()) }
+    }
+
+    /// Sends a request through its routes, and reads nothing of the answer.
+    pub(crate) async fn open(&self, request: Request<Body>) -> Response {
+        self.routes.clone().oneshot(request).await.expect("never fails")
     }
 
     /// Sends a request through its routes.

@@ -7,6 +7,7 @@ mod faulty;
 mod large;
 mod socket;
 
+mod access;
 mod analysis;
 mod answers;
 mod changes;

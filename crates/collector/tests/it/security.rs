@@ -188,8 +188,7 @@ async fn the_token_is_in_no_answer() {
 }
 
 fn ci_token() -> TokenRecord {
-    let hash = hash_token("qs_ci");
-    TokenRecord { name: "ci".into(), project: "builds".into(), hash, created_unix_ms: 0 }
+    TokenRecord::of_sender("ci", "builds", hash_token("qs_ci"), 0)
 }
 
 #[tokio::test]

@@ -56,5 +56,5 @@ fn kept(data: &DataFolder) -> Result<Option<TokenRecord>> {
     let [a, b, c, d, ..] = hash;
     let name = format!("first-of-a-folder-{a:02x}{b:02x}{c:02x}{d:02x}");
     let created_unix_ms = i64::try_from(made.as_millis()).unwrap_or(0);
-    Ok(Some(TokenRecord { name, project: DEFAULT_PROJECT.into(), hash, created_unix_ms }))
+    Ok(Some(TokenRecord::of_sender(name, DEFAULT_PROJECT, hash, created_unix_ms)))
 }

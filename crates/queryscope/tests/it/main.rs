@@ -27,3 +27,4 @@ mod sender;
 mod shared;
 mod tokens;
 mod top;
+mod users;

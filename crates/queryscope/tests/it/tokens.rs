@@ -48,8 +48,9 @@ fn the_list_has_names_projects_and_times_and_no_secrets() {
         .into();
     let list = token(folder.path(), &["list"]).success();
     let columns: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
-    let [[a, bi, made], [b, etl, _]] =
-        [&columns[0][..], &columns[1][..]].map(|row| <[&str; 3]>::try_from(row).expect("three columns"));
+    let [[a, bi, made, ..], [b, etl, _, scope, expires, used]] =
+        [&columns[0][..], &columns[1][..]].map(|row| <[&str; 6]>::try_from(row).expect("six columns"));
+    assert_eq!((scope, expires, used), ("ingest", "-", "-"));
     assert_eq!((a, bi, b, etl, columns.len()), ("a", "bi", "b", "etl", 2));
     assert!(made.len() == 20 && made.starts_with("20") && made.ends_with('Z'), "{made}");
     for secret in &secrets {
@@ -102,7 +103,8 @@ fn a_name_from_before_there_was_a_rule_is_listed_works_and_can_be_revoked() {
     let folder = tempfile::tempdir().expect("a folder");
     token(folder.path(), &["add", "now"]).success();
     let db = rusqlite::Connection::open(folder.path().join("queryscope.db")).expect("the database");
-    let insert = "INSERT INTO token VALUES ('my old token', '../../x', ?1, 0)";
+    let insert =
+        "INSERT INTO token (name, project, hash, created_unix_ms) VALUES ('my old token', '../../x', ?1, 0)";
     db.execute(insert, [&hash_token("old")[..]]).expect("inserted");
     drop(db);
     let service = Service::start(folder.path());

@@ -12,10 +12,10 @@ use queryscope_protocol::QueryId;
 use tokio::sync::Semaphore;
 
 use crate::{
-    ChangesRequest, CommitFeed, Commits, Committed, Deleted, Evaluation, Facets, GroupsAnswer, GroupsRequest,
-    IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded,
-    OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts,
-    Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, Evaluation, Facets, GroupsAnswer,
+    GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
+    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory, QueryKey,
+    RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -82,6 +82,10 @@ macro_rules! delegate {
                 self.store.mark_brought_forward().await?;
                 self.is_old.store(false, Ordering::SeqCst);
                 Ok(())
+            }
+
+            fn access(&self) -> &dyn AccessStore {
+                self.store.access()
             }
 
             async fn close(&self) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! A store that is plainly right: the model the suite compares others with.
 
+mod access;
 mod analysis;
 mod audit;
 mod commit;
@@ -17,6 +18,7 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 
+use crate::access::AccessStore;
 use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
@@ -274,6 +276,10 @@ impl Store for MemoryStore {
 
     async fn revoke_token(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.disk()?.tokens.remove(name).is_some())
+    }
+
+    fn access(&self) -> &dyn AccessStore {
+        self
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

@@ -23,7 +23,7 @@ pub(super) fn everything_is_kept(subjects: &Subjects) {
             chunks: s.chunk_ids(4).await,
         };
         s.store.seal(vec![sealed]).await.expect("a store");
-        let token = TokenRecord { name: "n".into(), project: "p".into(), hash: [7; 32], created_unix_ms: 5 };
+        let token = TokenRecord::of_sender("n", "p", [7; 32], 5);
         s.store.add_token(token).await.expect("a store");
         let (stored, list) = (s.snapshot().await, s.page(&request(QueryFilter::default())).await);
         for _ in 0..2 {
@@ -41,7 +41,7 @@ pub(super) fn a_closed_store_refuses(subjects: &Subjects) {
         s.store.close().await.expect("closed");
         let (store, id) = (&s.store, query_id(1));
         let window = Window::new(0, 1, 0).expect("a window");
-        let token = TokenRecord { name: "n".into(), project: "p".into(), hash: [7; 32], created_unix_ms: 5 };
+        let token = TokenRecord::of_sender("n", "p", [7; 32], 5);
         assert!(store.commit(batch(1).progress(1, [3]).build()).await.is_err());
         assert!(store.end_silent(0).await.is_err());
         assert!(store.refresh_running(0).await.is_err());

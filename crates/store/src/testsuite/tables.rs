@@ -137,11 +137,8 @@ pub(super) fn what_was_deleted_stays_seen(subjects: &Subjects) {
 pub(super) fn tokens_have_a_name_each(subjects: &Subjects) {
     subjects.one(async |s| {
         assert_eq!(s.store.tokens().await.expect("a store"), []);
-        let token = |name: &str, project: &str, byte| TokenRecord {
-            name: name.into(),
-            project: project.into(),
-            hash: [byte; 32],
-            created_unix_ms: i64::from(byte) * 1_000_000_000_000,
+        let token = |name: &str, project: &str, byte| {
+            TokenRecord::of_sender(name, project, [byte; 32], i64::from(byte) * 1_000_000_000_000)
         };
         for added in [token("b", "p", 1), token("a", "p", 2), token("ä", "Q", 255)] {
             assert!(s.store.add_token(added).await.expect("a store"));

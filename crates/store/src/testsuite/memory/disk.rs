@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
 
+use super::access::Access;
 use super::diagnosis::Diagnosis;
 use super::issues::Issues;
 use crate::filter::Position;
@@ -25,6 +26,7 @@ pub(super) struct Disk {
     pub(super) losses: Vec<Loss>,
     pub(super) diagnosis: Diagnosis,
     pub(super) issues: Issues,
+    pub(super) access: Access,
 }
 
 #[derive(Debug)]

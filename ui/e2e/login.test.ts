@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open } from "./browser";
+import { BINARY, Service } from "./service";
+
+const PASSWORD = "correct horse battery";
+
+let service: Service;
+let browser: Browser;
+
+const user = (...args: string[]): Buffer =>
+  execFileSync(BINARY, ["user", ...args, "--data", service.data], { input: `${PASSWORD}\n` });
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(undefined, ["--login"]), launch()]);
+  user("add", "ada", "--role", "editor");
+});
+
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+async function logIn(page: Page, password = PASSWORD): Promise<void> {
+  await page.getByLabel("User").fill("ada");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+test("a page asks for a login, comes back after it, and a user logs out", async () => {
+  const looked = await open(browser, `${service.url}/queries?view=runs`);
+  const { page } = looked;
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await expectGood(looked);
+  await logIn(page, "a wrong password");
+  await page.getByRole("alert").getByText("do not belong together").waitFor();
+  // Chromium notes the status of a page that is no success.
+  looked.problems.length = 0;
+  await logIn(page);
+  await page.getByRole("heading", { level: 1, name: "No run is stored" }).waitFor();
+  expect(page.url()).toBe(`${service.url}/queries?view=runs`);
+  await page.getByText("signed in as ada").waitFor();
+  await expectGood(looked);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await page.goto(`${service.url}/now`);
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  await page.context().close();
+});
+
+test("a page that is open when its session ends asks for a login", async () => {
+  const { page } = await open(browser, `${service.url}/now`);
+  await logIn(page);
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  await page.getByText("signed in as ada").waitFor();
+  user("password", "ada");
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  expect(page.url()).toBe(`${service.url}/login?next=%2Fnow`);
+  await logIn(page);
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  await page.context().close();
+});
+
+test("an open service asks nobody and shows nobody", async () => {
+  const own = await Service.start();
+  const { page } = await open(browser, `${own.url}/now`);
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  expect(await page.getByText(/signed in|Sign out|Open to the network/).count()).toBe(0);
+  await page.context().close();
+  await own.remove();
+});
