@@ -1199,7 +1199,7 @@ export interface components {
              * Format: int64
              * @description When, in Unix nanoseconds.
              */
-            unix_ns: number;
+            unix_ns: UnixNs;
         };
         /** @description A note to an issue. */
         IssueNoteAct: {
@@ -1244,7 +1244,7 @@ export interface components {
              * Format: int64
              * @description When it was made, in Unix nanoseconds.
              */
-            unix_ns: number;
+            unix_ns: UnixNs;
         };
         /**
          * @description A version that runs name.

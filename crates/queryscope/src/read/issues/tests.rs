@@ -20,7 +20,8 @@ fn known(id: &str, more: Value, cause: Option<&str>) -> Known {
     let side = json!({"runs": 9, "failed": 0});
     let change = cause.map(|cause| {
         json!({
-            "id": "c", "kind": "slower", "state": "open", "since_unix_ns": NOW.now_unix_ns - 7_200_000_000_000_i64, "since_query_id": "",
+            "id": "c", "kind": "slower", "state": "open", "since_query_id": "",
+            "since_unix_ns": NOW.now_unix_ns - 7_200_000_000_000_i64,
             "before": side, "after": side, "cost": {"runs": 9, "extra_wall_ms": 1.0, "wall_ms_a_day": 1.0},
             "causes": [{"cause": cause, "share": 1.0, "wall_ms": 1.0, "sentence": "Scan #3 reads 4x the rows"}],
         })
