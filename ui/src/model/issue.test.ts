@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { change } from "./change.test";
 import {
+  detailLine,
   historyOf,
   isHere,
   isNewlyOpen,
@@ -58,6 +59,10 @@ test("an issue says what, since when, and what is at stake", () => {
   );
   expect(issueLine(issue({ state: "resolved" }), change(), said)).toBe("a: slower, resolved t6");
   expect(issueWords(issue({ kind: "data_grew", severity: 1.5 }))).toBe("is 1.5x slower as its data grew");
+  const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
+  expect(issueLine(late, undefined, said)).toBe("a is late, 2.4x its usual time");
+  expect(detailLine(late)).toBe("The run has run for 94.0 s.");
+  expect(detailLine(issue())).toBe("");
   expect(issuesLine([issue(), issue({ wall_ms_a_day: 0 })], false, "open ")).toBe(
     "2 open issues, 12 min a day at stake",
   );

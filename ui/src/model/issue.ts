@@ -28,6 +28,7 @@ export const KINDS: Record<IssueKind, { name: string; tag: "fail" | "slow" | "pl
   slower: { name: "slower", tag: "slow" },
   failing: { name: "failing", tag: "fail" },
   data_grew: { name: "data grew", tag: "plain" },
+  late: { name: "late", tag: "slow" },
 };
 
 /** What a state means, for who points at it. */
@@ -48,6 +49,8 @@ export function issueWords({ kind, severity }: Pick<Issue, "kind" | "severity">)
       return `fails in ${formatShare(severity)} of its runs`;
     case "data_grew":
       return `is ${formatRatio(severity)} slower as its data grew`;
+    case "late":
+      return `is late, ${formatRatio(severity)} its usual time`;
   }
 }
 
@@ -59,7 +62,14 @@ export function issueLine(issue: Issue, change: Change | null | undefined, timeT
   // A change of this very issue says it by its own figures.
   const words =
     change == null || change.kind === "failing" || change.factor == null ? issueWords(issue) : `is ${howMuch(change)}`;
+  // Since when a run is late is since it runs longer than others: its sentence says how long that is.
+  if (issue.run != null) return `${label} ${words}`;
   return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issue.opened_unix_ns)}`;
+}
+
+/** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */
+export function detailLine({ detail = null }: Pick<Issue, "detail">): string {
+  return detail === null ? "" : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
 
 /** "12 min a day at stake"; of failures, of the results that are missing. Empty where it costs no time. */
@@ -164,7 +174,7 @@ export function told(changes: readonly Change[], issues: readonly Issue[]): Told
   const byChange = new Map<string, Issue>();
   for (const issue of issues) if (issue.change != null) byChange.set(issue.change, issue);
   const isQuiet = (state: IssueState | undefined): boolean => state === "muted" || state === "resolved";
-  const isListed = ({ change }: Issue): boolean => change != null && open.has(change);
+  const isListed = ({ change = null }: Issue): boolean => change !== null && open.has(change);
   return {
     worse: changes.filter((change) => isWorse(change) && !isQuiet(byChange.get(change.id)?.state)),
     // Growth of the data is information: its change is told with those that are no regressions.

@@ -93,6 +93,8 @@ pub(crate) struct Issue {
     pub(crate) opened_unix_ns: i64,
     /// Id of the change it is about.
     pub(crate) change: Option<String>,
+    /// What the service says of it, where no change does.
+    pub(crate) detail: Option<String>,
     pub(crate) wall_ms_a_day: f64,
     pub(crate) severity: f64,
 }

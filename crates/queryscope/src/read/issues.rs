@@ -15,7 +15,7 @@ use super::service::Service;
 use super::style::{FAIL, PLAIN, SLOW, SOFT, STRONG};
 use super::text::{line, name};
 use super::units::{Times, duration, plural, ratio, share};
-use super::words::{cause_name, first_cause};
+use super::words::{capital, cause_name, first_cause};
 use super::{Found, pages};
 
 /// The column that sorts unless another is asked for.
@@ -78,13 +78,18 @@ impl Known {
             "slower" => format!("{} slower", ratio(severity)),
             "failing" => format!("{} of runs fail", share(severity)),
             "data_grew" => format!("{} slower as its data grew", ratio(severity)),
+            "late" => format!("late, {} its usual time", ratio(severity)),
             other => line(&other.replace('_', " ")).into_owned(),
         }
     }
 
     /// Why, in the service's words; empty where it is not known.
     pub(crate) fn why(&self) -> String {
-        self.change.as_ref().map(first_cause).unwrap_or_default()
+        match (&self.change, &self.issue.detail) {
+            (Some(change), _) => first_cause(change),
+            (None, Some(detail)) => format!("{}.", capital(&line(detail))),
+            (None, None) => String::new(),
+        }
     }
 
     /// When its runs changed; when it was opened first, where its change is not open.
@@ -101,7 +106,7 @@ impl Known {
         match (self.issue.kind.as_str(), self.issue.state.as_str()) {
             (_, "acknowledged" | "muted" | "resolved") => SOFT,
             ("failing", _) => FAIL,
-            ("slower", _) => SLOW,
+            ("slower" | "late", _) => SLOW,
             _ => PLAIN,
         }
     }

@@ -8,7 +8,7 @@ use crate::read::units::Zone;
 
 const NOW: Times = Times { now_unix_ns: 1_795_206_683_000_000_000, zone: Zone::Utc };
 
-fn known(id: &str, more: Value, cause: Option<&str>) -> Known {
+fn known(id: &str, more: &Value, cause: Option<&str>) -> Known {
     let mut issue = json!({
         "id": id, "label": "orders/daily", "service": "etl", "environment": null, "host": null,
         "kind": "slower", "state": "open", "opened_unix_ns": NOW.now_unix_ns - 3_600_000_000_000_i64,
@@ -34,16 +34,16 @@ fn known(id: &str, more: Value, cause: Option<&str>) -> Known {
 
 pub(crate) fn issues() -> Vec<Known> {
     vec![
-        known("issue-slower-1", json!({}), Some("more_rows")),
+        known("issue-slower-1", &json!({}), Some("more_rows")),
         known(
             "issue-failing-2",
-            json!({"kind": "failing", "label": "billing/\u{1b}[2Jexport", "severity": 0.9,
+            &json!({"kind": "failing", "label": "billing/\u{1b}[2Jexport", "severity": 0.9,
                 "wall_ms_a_day": 0.0, "state": "regressed", "service": null, "host": "etl-3"}),
             None,
         ),
         known(
             "issue-data-grew-3",
-            json!({"kind": "data_grew", "label": "orders/weekly", "state": "acknowledged", "severity": 1.5,
+            &json!({"kind": "data_grew", "label": "orders/weekly", "state": "acknowledged", "severity": 1.5,
                 "wall_ms_a_day": 90_000.0}),
             None,
         ),
@@ -57,6 +57,16 @@ fn an_issue_says_what_and_why() {
     assert_eq!(issues()[0].why(), "Scan #3 reads 4x the rows.");
     assert_eq!(issues()[1].why(), "", "its change is not open");
     assert_eq!(sum_line(&issues()), "3 issues, 2 h 07 min of wall time a day at stake");
+}
+
+#[test]
+fn a_late_run_says_for_how_long_it_has_run() {
+    let detail =
+        "the run has run for 94.0 s; nine tenths of 40 earlier runs took at most 40.0 s, and none so long";
+    let late = json!({"kind": "late", "severity": 2.35, "change": null, "detail": detail});
+    let late = known("issue-late-4", &late, None);
+    assert_eq!(late.what(), "late, 2.4x its usual time");
+    assert_eq!(late.why(), format!("T{}.", &detail[1..]));
 }
 
 #[test]
