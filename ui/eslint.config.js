@@ -5,7 +5,7 @@ import { defineConfig } from "eslint/config";
 import ts from "typescript-eslint";
 import svelteConfig from "./svelte.config.js";
 
-const PAGES = ["home", "now", "queries", "query", "run"];
+const PAGES = ["home", "issues", "now", "queries", "query", "run"];
 
 const MODEL = ["api", "live", "model", "route"];
 const COMPONENTS = ["frame", "parts"];

@@ -14,6 +14,7 @@ mod forward;
 mod found;
 mod gauge;
 mod issues;
+mod late;
 mod look;
 mod pace;
 mod slice;
@@ -46,6 +47,8 @@ const RENEW_AFTER: Duration = Duration::from_secs(5);
 const GIVE_BACK: Duration = Duration::from_secs(1);
 /// How often a collector without the lease asks for it.
 const ASK_EVERY: Duration = Duration::from_secs(5);
+/// How often running runs are held against their earlier ones.
+const LATE_EVERY: Duration = Duration::from_secs(3);
 /// Bytes of the detectors that are held: those of about 2,000 queries of 500 runs. The others are restored from the
 /// store when a run of theirs ends.
 const HELD_BYTES_MAX: usize = 128 << 20;
@@ -131,6 +134,8 @@ struct Evaluator {
     forward: Forward,
     /// Whether the changes that were open at the start have issues.
     has_issues: bool,
+    /// When running runs were looked at last.
+    late_at: Option<Instant>,
 }
 
 impl Evaluator {
@@ -142,6 +147,7 @@ impl Evaluator {
             cache: Cache::new(HELD_BYTES_MAX),
             forward: Forward::default(),
             has_issues: false,
+            late_at: None,
             app,
         }
     }
@@ -161,6 +167,16 @@ impl Evaluator {
         self.forward.begin(&self.app).await?;
         if !self.has_issues && !self.open_issues().await? {
             return Ok(Step::NotLeased);
+        }
+        if self.late_at.is_none_or(|at| at.elapsed() >= LATE_EVERY) {
+            let observed = late::observe(&self.app).await?;
+            for some in observed.chunks(SLICE_RUNS) {
+                if !self.record(Evaluation { issues: some.to_vec(), ..Evaluation::default() }).await? {
+                    return Ok(Step::NotLeased);
+                }
+            }
+            self.late_at = Some(queryscope_store::now());
+            self.app.evaluation.rest().await;
         }
         let (began, ended) = (queryscope_store::now(), self.app.evaluation.pace.count());
         let Look { found, skipped, queries } = look(&self.app).await?;

@@ -14,8 +14,17 @@ use crate::error::ApiError;
 
 /// The paths whose page is the document; it reads from its address what to show. A label that no path can hold, such as
 /// `..`, is a parameter of `/labels`.
-pub(crate) const PAGES: [&str; 7] =
-    ["/", "/now", "/queries", "/queries/{id}", "/labels", "/labels/{*label}", "/open"];
+pub(crate) const PAGES: [&str; 9] = [
+    "/",
+    "/now",
+    "/queries",
+    "/queries/{id}",
+    "/labels",
+    "/labels/{*label}",
+    "/issues",
+    "/issues/{id}",
+    "/open",
+];
 
 /// Where the files lie that the document loads, and the icon for answers that are no document.
 pub(crate) const FILES: [&str; 3] = ["/assets/{file}", "/favicon.svg", "/favicon.ico"];

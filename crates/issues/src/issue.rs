@@ -19,6 +19,8 @@ pub enum Kind {
     Failing,
     /// Runs take longer because their input grew.
     DataGrew,
+    /// A run runs longer than its earlier ones ever did.
+    Late,
 }
 
 /// Where an issue stands.
@@ -60,15 +62,21 @@ pub struct Issue {
     pub moved_unix_ns: i64,
     /// How many transitions it has made.
     pub transitions: u64,
-    /// The change it is about, by id: the last one that was open. Retention may have deleted it.
-    pub change: String,
+    /// The change it is about, by id: the last one that was open. Retention may have deleted it. Null where it is about
+    /// a run.
+    pub change: Option<String>,
+    /// The run it is about, by id; null where it is about a change.
+    pub run: Option<String>,
+    /// What the service says of it; null where its change says it.
+    pub detail: Option<String>,
     /// The environment whose runs changed.
     pub environment: Option<String>,
     /// The host whose runs changed, where one host alone changed.
     pub host: Option<String>,
     /// Wall time at stake a day, in whole milliseconds; of failures that of the results that are missing.
     pub wall_ms_a_day: f64,
-    /// How bad it is: the factor of wall time, or the rate of failures.
+    /// How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
+    /// that nine tenths of the earlier runs took.
     pub severity: f64,
     /// Its mute. A mute outlives a resolution by the service: what comes back is muted again.
     pub mute: Option<Mute>,
@@ -112,7 +120,7 @@ pub struct Unreadable(#[from] serde_json::Error);
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Slower, Self::Failing, Self::DataGrew];
+    pub const ALL: [Self; 4] = [Self::Slower, Self::Failing, Self::DataGrew, Self::Late];
 
     /// Its name in JSON and in stores.
     pub const fn name(self) -> &'static str {
@@ -120,6 +128,7 @@ impl Kind {
             Self::Slower => "slower",
             Self::Failing => "failing",
             Self::DataGrew => "data_grew",
+            Self::Late => "late",
         }
     }
 
@@ -130,7 +139,7 @@ impl Kind {
 
     /// Whether so much at stake is worth an issue.
     pub(crate) fn is_worth(self, wall_ms_a_day: f64) -> bool {
-        self == Self::Failing || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
+        matches!(self, Self::Failing | Self::Late) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
     }
 }
 
@@ -162,18 +171,34 @@ impl Issue {
         change: &SeenChange,
         unix_ns: i64,
     ) -> (Self, Transition) {
-        let first_run: String = change.since_query_id.chars().filter(|char| *char != '-').collect();
-        let mut issue = Self {
-            id: format!("issue-{}-{first_run}", change.kind.name().replace('_', "-")),
+        let mut issue = Self::new((project, service, label), change.kind, &change.since_query_id, unix_ns);
+        issue.follow(change);
+        let reason = format!("the change {} was confirmed", change.id);
+        let transition = issue.transition(None, State::Open, Who::Service, reason, unix_ns);
+        (issue, transition)
+    }
+
+    /// An issue before its first transition, whose id is made of a run.
+    pub(crate) fn new(
+        (project, service, label): (&str, Option<&str>, &str),
+        kind: Kind,
+        run: &str,
+        unix_ns: i64,
+    ) -> Self {
+        let run: String = run.chars().filter(|char| *char != '-').collect();
+        Self {
+            id: format!("issue-{}-{run}", kind.name().replace('_', "-")),
             project: project.to_owned(),
             service: service.map(ToOwned::to_owned),
             label: label.to_owned(),
-            kind: change.kind,
+            kind,
             state: State::Open,
             opened_unix_ns: unix_ns,
             moved_unix_ns: unix_ns,
             transitions: 0,
-            change: change.id.clone(),
+            change: None,
+            run: None,
+            detail: None,
             environment: None,
             host: None,
             wall_ms_a_day: 0.0,
@@ -183,16 +208,12 @@ impl Issue {
             program_version: None,
             calm_runs: 0,
             watch: Watch::default(),
-        };
-        issue.follow(change);
-        let reason = format!("the change {} was confirmed", change.id);
-        let transition = issue.transition(None, State::Open, Who::Service, reason, unix_ns);
-        (issue, transition)
+        }
     }
 
     /// Takes over what is known of the change it is about.
     pub(crate) fn follow(&mut self, change: &SeenChange) {
-        self.change.clone_from(&change.id);
+        self.change = Some(change.id.clone());
         self.environment.clone_from(&change.environment);
         self.host.clone_from(&change.host);
         let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
@@ -224,7 +245,7 @@ impl Issue {
             Who::Service => (Actor::Service, None, None),
             Who::Person { by, comment } => (Actor::Person, by, comment),
         };
-        let (number, change) = (self.transitions, Some(self.change.clone()));
+        let (number, change) = (self.transitions, self.change.clone());
         Transition { number, unix_ns, from, to, actor, by, reason, comment, change }
     }
 
@@ -238,7 +259,7 @@ impl Issue {
     /// Whether a run is as before the change; `None` where it says nothing of it.
     pub(crate) fn is_calm(&self, run: &SeenRun) -> Option<bool> {
         match (self.kind, run.outcome) {
-            (_, Outcome::Cancelled) | (Kind::Slower | Kind::DataGrew, Outcome::Failed) => None,
+            (_, Outcome::Cancelled) | (Kind::Slower | Kind::DataGrew | Kind::Late, Outcome::Failed) => None,
             (Kind::Failing, outcome) => Some(outcome == Outcome::Finished),
             (_, Outcome::Finished) => {
                 Some(self.watch.usual_wall_ms.is_none_or(|usual| run.wall_ms <= usual * CALM_FACTOR))

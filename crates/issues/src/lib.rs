@@ -11,16 +11,19 @@
 mod act;
 mod audit;
 mod issue;
+mod late;
 pub mod limits;
 mod mute;
 mod observe;
 mod seen;
+mod signal;
 mod transition;
 
 pub use act::{Action, Person, Refusal};
 pub use audit::problems;
 pub use issue::{Issue, Kind, State, Unreadable};
+pub use late::{Late, late};
 pub use mute::{Condition, Mute, Version};
 pub use observe::{Moved, observe};
-pub use seen::{Observed, Outcome, SeenChange, SeenRun};
+pub use seen::{Observed, Outcome, SeenChange, SeenRun, SeenSignal, Signal};
 pub use transition::{Actor, Note, Transition};

@@ -9,6 +9,12 @@ pub const CALM_FACTOR: f64 = 1.1;
 pub const BAD_RUNS: u64 = 5;
 /// Least wall time at stake a day for an issue of time to open or to come back, in milliseconds. Failures have none.
 pub const STAKE_MS_A_DAY_MIN: f64 = 1_000.0;
+/// Earlier runs from which on a running one can be late.
+pub const LATE_RUNS_MIN: usize = 8;
+/// A late run has run longer than all earlier ones, and this times as long as nine tenths of them took.
+pub const LATE_FACTOR: f64 = 1.5;
+/// Least time by which a late run is past nine tenths of the earlier ones, in milliseconds.
+pub const LATE_MS_MIN: f64 = 10_000.0;
 /// Characters of a person's name.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of a comment on a transition, and of a note.

@@ -8,6 +8,7 @@
 use crate::issue::{Issue, Kind, State, Who};
 use crate::limits::{BAD_RUNS, CALM_RUNS};
 use crate::seen::{Observed, SeenChange, SeenRun};
+use crate::signal;
 use crate::transition::Transition;
 
 /// An issue after an observation, to be stored.
@@ -27,6 +28,9 @@ pub fn observe(
     known: Option<Issue>,
     seen: &Observed,
 ) -> Option<Moved> {
+    if kind == Kind::Late {
+        return signal::observe(query, kind, known, seen);
+    }
     let change = seen.open.iter().find(|change| change.kind == kind);
     let mut transitions = Vec::new();
     let mut issue = if let Some(issue) = known {
@@ -92,7 +96,7 @@ impl Issue {
     }
 
     /// Ends its mute; where it was resolved meanwhile, without a transition.
-    fn leave_mute(&mut self, reason: String, unix_ns: i64) -> Option<Transition> {
+    pub(crate) fn leave_mute(&mut self, reason: String, unix_ns: i64) -> Option<Transition> {
         if self.state == State::Muted {
             return Some(self.unmute(reason, unix_ns));
         }
@@ -133,7 +137,8 @@ impl Issue {
                 _ => format!("the last {CALM_RUNS} runs took at most 10 % longer than before"),
             }
         } else if self.watch.runs_since_over >= CALM_RUNS {
-            format!("the change {} is over, and {CALM_RUNS} more runs ended", self.change)
+            let change = self.change.as_deref().unwrap_or_default();
+            format!("the change {change} is over, and {CALM_RUNS} more runs ended")
         } else {
             return None;
         };

@@ -66,4 +66,39 @@ pub struct Observed {
     pub runs: Vec<SeenRun>,
     /// The changes that last now, at most one of each kind.
     pub open: Vec<SeenChange>,
+    /// What became of runs that issues are about, at most one of each kind.
+    pub signals: Vec<SeenSignal>,
+}
+
+/// What is seen of a run that an issue is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenSignal {
+    /// The kind of the issue it is.
+    pub kind: Kind,
+    /// The run, by id.
+    pub run: String,
+    /// What it does.
+    pub now: Signal,
+}
+
+/// What a run that an issue is about does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Signal {
+    /// It goes on as the issue says.
+    Lasts {
+        /// Its environment.
+        environment: Option<String>,
+        /// Its host.
+        host: Option<String>,
+        /// The version of its engine.
+        engine_version: Option<String>,
+        /// How bad it is.
+        severity: f64,
+        /// Wall time at stake, in milliseconds.
+        wall_ms: f64,
+        /// What is said of it.
+        detail: String,
+    },
+    /// It does not any more, and why.
+    Over(String),
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use queryscope_issues::{
     Action, Actor, Condition, Issue, Kind, Moved, Observed, Outcome, Person, Refusal, SeenChange, SeenRun,
-    State, Transition, Version, observe, problems,
+    SeenSignal, Signal, State, Transition, Version, observe, problems,
 };
 
 const QUERY: (&str, Option<&str>, &str) = ("default", Some("etl"), "orders/daily");
@@ -59,7 +59,8 @@ impl History {
 
     fn see(&mut self, runs: Vec<SeenRun>, open: Option<SeenChange>) -> &mut Self {
         self.now += SECOND;
-        let seen = Observed { unix_ns: self.now, runs, open: open.into_iter().collect() };
+        let seen =
+            Observed { unix_ns: self.now, runs, open: open.into_iter().collect(), ..Observed::default() };
         if let Some(Moved { issue, transitions }) = observe(QUERY, Kind::Slower, self.issue.clone(), &seen) {
             self.issue = Some(issue);
             self.transitions.extend(transitions);
@@ -113,14 +114,77 @@ fn an_issue_opens_with_a_confirmed_change_and_not_below_the_floor() {
     assert_eq!(history.transitions[0].actor, Actor::Service);
 }
 
+/// What a late run does.
+fn signal(history: &mut History, run: &str, now: Signal) {
+    history.now += SECOND;
+    let signals = vec![SeenSignal { kind: Kind::Late, run: run.into(), now }];
+    let seen = Observed { unix_ns: history.now, signals, ..Observed::default() };
+    if let Some(Moved { issue, transitions }) = observe(QUERY, Kind::Late, history.issue.clone(), &seen) {
+        history.issue = Some(issue);
+        history.transitions.extend(transitions);
+    }
+}
+
+fn lasts(severity: f64, version: &str) -> Signal {
+    Signal::Lasts {
+        environment: None,
+        host: None,
+        engine_version: Some(version.into()),
+        severity,
+        wall_ms: 10_000.0,
+        detail: "the run has run for long".into(),
+    }
+}
+
+#[test]
+fn a_late_run_is_an_issue_until_it_ends() {
+    let mut history = History::default();
+    signal(&mut history, "a", Signal::Over("it ended".into()));
+    assert!(history.issue.is_none(), "what was no issue is none when it ends");
+    signal(&mut history, "a", lasts(2.0, "1.0"));
+    signal(&mut history, "a", lasts(2.6, "1.0"));
+    assert_eq!(history.issue.as_ref().map(|issue| issue.severity), Some(2.6));
+    // Another run takes its place while it is open: the same issue, and no news.
+    signal(&mut history, "b", lasts(2.0, "1.0"));
+    signal(&mut history, "a", Signal::Over("it ended".into()));
+    assert_eq!(history.state(), State::Open);
+    history.act(Action::Resolve).expect("open");
+    signal(&mut history, "b", lasts(4.0, "1.0"));
+    assert_eq!(history.state(), State::Resolved, "a person called this run over");
+    signal(&mut history, "c", lasts(2.0, "1.0"));
+    assert_eq!(history.state(), State::Regressed);
+    signal(&mut history, "c", Signal::Over("it ended".into()));
+    let reasons =
+        ["the run has run for long", "resolved", "it is back: the run has run for long", "it ended"];
+    assert_eq!(history.reasons(), reasons);
+    assert_eq!(problems(history.issue.as_ref().expect("an issue"), &history.transitions), [""; 0]);
+}
+
+#[test]
+fn a_mute_of_late_runs_ends_as_it_says() {
+    let mut history = History::default();
+    signal(&mut history, "a", lasts(2.0, "1.0"));
+    history.act(Action::Mute(Condition::TimesWorse(2.0))).expect("open");
+    signal(&mut history, "a", lasts(3.9, "1.0"));
+    assert_eq!(history.state(), State::Muted);
+    signal(&mut history, "a", lasts(4.0, "1.0"));
+    assert_eq!(history.state(), State::Open);
+    history.act(Action::Mute(Condition::Other(Version::Engine))).expect("open");
+    signal(&mut history, "a", Signal::Over("it ended".into()));
+    signal(&mut history, "b", lasts(2.0, "1.0"));
+    assert_eq!(history.state(), State::Muted, "a mute outlives a resolution");
+    signal(&mut history, "c", lasts(2.0, "1.1"));
+    assert_eq!(history.state(), State::Open);
+}
+
 #[test]
 fn failures_have_no_floor() {
     let failing = SeenChange { kind: Kind::Failing, wall_ms_a_day: 0.0, ..change(3, 0.9) };
-    let seen = Observed { unix_ns: 1, runs: vec![], open: vec![failing] };
+    let seen = Observed { unix_ns: 1, runs: vec![], open: vec![failing], ..Observed::default() };
     let moved = observe(QUERY, Kind::Failing, None, &seen).expect("an issue");
     let failed = |number| SeenRun { outcome: Outcome::Failed, ..run(number, 1.0) };
     let after = |issue: &Issue, runs| {
-        let seen = Observed { unix_ns: 2, runs, open: vec![] };
+        let seen = Observed { unix_ns: 2, runs, open: vec![], ..Observed::default() };
         observe(QUERY, Kind::Failing, Some(issue.clone()), &seen).expect("runs").issue
     };
     let runs = |failed_at: Option<i64>| {
@@ -209,7 +273,7 @@ fn a_resolved_one_that_comes_back_is_the_same() {
     history.runs(&[100.0; 5], None);
     history.runs(&[250.0; 3], Some(change(19, 2.5)));
     let issue = history.issue.as_ref().expect("one");
-    assert_eq!((issue.state, &issue.id, issue.change.as_str()), (State::Regressed, &id, "slower-19"));
+    assert_eq!((issue.state, &issue.id, issue.change.as_deref()), (State::Regressed, &id, Some("slower-19")));
     assert_eq!(history.reasons()[2], "it is back: the change slower-19 was confirmed");
     assert_eq!(problems(issue, &history.transitions), [""; 0]);
 }

@@ -9,7 +9,7 @@ use queryscope_collector::{HeaderName, Network};
 use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
-use crate::read::args::{DiffArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
+use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
 
 /// See what queries do: what is running, what got slower, since when, and why.
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// List runs, newest first
     Runs(RunsArgs),
+    /// List the open issues: what changed for the worse and needs somebody, those that cost most first
+    Issues(IssuesArgs),
     /// Show one run: its plan as a tree with shares of the time, and its findings
     Show(ShowArgs),
     /// Say what changed in a query, since when, why, and at what cost

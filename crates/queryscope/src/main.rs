@@ -57,6 +57,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Top(args)) => runtime.block_on(top::run(args))?,
         Some(Command::List(args)) => return runtime.block_on(read::run(Question::List(args))),
         Some(Command::Runs(args)) => return runtime.block_on(read::run(Question::Runs(args))),
+        Some(Command::Issues(args)) => return runtime.block_on(read::run(Question::Issues(args))),
         Some(Command::Show(args)) => return runtime.block_on(read::run(Question::Show(args))),
         Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
         Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),

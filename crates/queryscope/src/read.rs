@@ -6,6 +6,7 @@ pub(crate) mod answers;
 pub(crate) mod args;
 mod diff;
 pub(crate) mod events;
+pub(crate) mod issues;
 mod list;
 pub(crate) mod listing;
 mod node_words;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::Value;
 
-use self::args::{DiffArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
+use self::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use self::screen::Screen;
 use self::service::{NotFound, Service};
 
@@ -40,6 +41,7 @@ const NOTHING_FOUND: u8 = 3;
 pub(crate) enum Question {
     List(ListArgs),
     Runs(RunsArgs),
+    Issues(IssuesArgs),
     Show(ShowArgs),
     Why(WhyArgs),
     Diff(DiffArgs),
@@ -67,6 +69,7 @@ pub(crate) async fn run(question: Question) -> Result<ExitCode> {
     let answered = match &question {
         Question::List(args) => list::run(args, screen).await,
         Question::Runs(args) => runs::run(args, screen).await,
+        Question::Issues(args) => issues::run(args, screen).await,
         Question::Show(args) => show::run(args, screen).await,
         Question::Why(args) => why::run(args, screen).await,
         Question::Diff(args) => diff::run(args, screen).await,

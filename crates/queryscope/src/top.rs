@@ -1,11 +1,13 @@
-//! `queryscope top`: what runs now, in a terminal.
+//! `queryscope top`: what runs now, and the open issues, in a terminal.
 //!
-//! One task follows `/api/live`, one asks how long the shown runs may still take, and one follows the run whose plan
-//! is open. All send [`Update`]s to the loop here, which alone changes the [`App`] and draws it: once a second, and at
-//! once when a key is pressed. What is drawn is a pure function of the `App`.
+//! One task follows `/api/live`, one asks how long the shown runs may still take, one asks for the issues, and one
+//! follows the run whose plan is open. All send [`Update`]s to the loop here, which alone changes the [`App`] and draws
+//! it: once a second, and at once when a key is pressed. What is drawn is a pure function of the `App`.
 
 mod app;
+mod choice;
 mod follow;
+mod issues_view;
 mod keys;
 mod plan_view;
 mod rows;
@@ -57,7 +59,7 @@ pub(crate) async fn run(args: TopArgs) -> Result<()> {
     let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut signals = Signals::listen()?;
     let (send, updates) = mpsc::channel(UPDATES_MAX);
-    let follower = Arc::new(Follower { args: args.service_at, params: args.source.params(), send });
+    let follower = Arc::new(Follower::new(args.service_at, args.source, send));
     let mut app = App::new(url);
     app.has_colours = has_colours;
     let mut terminal = ratatui::try_init().context("the terminal cannot be used")?;
@@ -78,6 +80,7 @@ async fn show(
     let (visible, to_ask) = watch::channel(Vec::new());
     let _live = Task(tokio::spawn(Arc::clone(&follower).live()));
     let _asking = Task(tokio::spawn(Arc::clone(&follower).ask(to_ask)));
+    let _issues = Task(tokio::spawn(Arc::clone(&follower).issues()));
     // The task that follows the run whose plan is open.
     let mut of_plan: Option<(String, Task)> = None;
     let mut keys = EventStream::new();

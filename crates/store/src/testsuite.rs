@@ -298,6 +298,7 @@ suite! { $
     }
     issues {
         an_evaluation_moves_issues_with_what_it_saw
+        a_late_run_is_an_issue_until_it_ends
         people_move_issues
         the_most_at_stake_comes_first
         each_filter_of_issues

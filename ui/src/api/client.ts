@@ -66,16 +66,47 @@ export interface Page<T> {
 
 /** Asks for one page. Rejects with an `ApiError`, or with an `AbortError` when `signal` says so. */
 export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Promise<Page<Answer<P>>> {
+  const { text, headers } = await send(address(path, ask.path as object | undefined, ask.query), {}, ask.signal);
+  return { body: parseExact(text) as Answer<P>, next: nextCursor(headers.get("link")) };
+}
+
+/** The paths that take a POST of JSON and answer with JSON. */
+type PostPath = {
+  [P in keyof paths]: paths[P] extends {
+    post: { requestBody: { content: { "application/json": object } }; responses: infer R };
+  }
+    ? Json<R> extends never
+      ? never
+      : P
+    : never;
+}[keyof paths];
+type Post<P extends PostPath> = paths[P] extends { post: infer O } ? O : never;
+type Body<P extends PostPath> =
+  Post<P> extends { requestBody: { content: { "application/json": infer B } } } ? Partial<B> : never;
+
+/** Asks the service to do something. Rejects with an `ApiError`. */
+export async function post<P extends PostPath>(
+  path: P,
+  values: object,
+  body: Body<P>,
+): Promise<Post<P> extends { responses: infer R } ? Json<R> : never> {
+  const headers = { "content-type": "application/json" };
+  // Points in time are bigints, which JSON.stringify does not write; a double keeps them to within 256 ns.
+  const json = JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value));
+  const { text } = await send(address(path, values), { method: "POST", headers, body: json });
+  return parseExact(text) as Awaited<ReturnType<typeof post<P>>>;
+}
+
+async function send(to: string, init: RequestInit, aborted?: AbortSignal): Promise<{ text: string; headers: Headers }> {
   const limit = AbortSignal.timeout(ANSWER_MS);
-  const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
-  const from = address(path, ask.path as object | undefined, ask.query);
+  const signal = aborted === undefined ? limit : AbortSignal.any([aborted, limit]);
   let response: Response;
   let text: string;
   try {
-    response = await fetch(from, { signal, headers: { accept: "application/json" } });
+    response = await fetch(to, { ...init, signal, headers: { accept: "application/json", ...init.headers } });
     text = await response.text();
   } catch (error) {
-    if (ask.signal?.aborted === true) throw error;
+    if (aborted?.aborted === true) throw error;
     const reason = limit.aborted
       ? `the service did not answer within ${ANSWER_MS / 1000} s`
       : "the service does not answer";
@@ -83,7 +114,7 @@ export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Pr
   }
   if (response.status === 401) toLogin();
   if (!response.ok) throw new ApiError(response.status, errorText(text) ?? `the service answered ${response.status}`);
-  return { body: parseExact(text) as Answer<P>, next: nextCursor(response.headers.get("link")) };
+  return { text, headers: response.headers };
 }
 
 /** Asks for the whole answer. */

@@ -6,7 +6,7 @@ const SAFE_DIGITS = 15;
 
 /**
  * Parses JSON without rounding: a number that a double cannot hold is a bigint, and so is every field whose name ends
- * in `_unix_ns`, whatever its size.
+ * in `unix_ns`, whatever its size.
  *
  * Throws a `SyntaxError` when the text is not JSON.
  */
@@ -19,7 +19,7 @@ export function parseExact(text: string): unknown {
       name = token;
       return token;
     }
-    const isTime = name.endsWith('_unix_ns"');
+    const isTime = name.endsWith('unix_ns"');
     name = "";
     if (!INTEGER.test(token)) return token;
     if (!isTime && (token.length <= SAFE_DIGITS || Number.isSafeInteger(Number(token)))) return token;

@@ -1163,8 +1163,13 @@ export interface components {
              * @description Runs as before in a row, of the five that resolve it.
              */
             calm_runs: number;
-            /** @description The change it is about, by id: the last one that was open. Retention may have deleted it. */
-            change: string;
+            /**
+             * @description The change it is about, by id: the last one that was open. Retention may have deleted it. Null where it is about
+             *     a run.
+             */
+            change?: string | null;
+            /** @description What the service says of it; null where its change says it. */
+            detail?: string | null;
             /** @description The version of the engine of the last run that named one. */
             engine_version?: string | null;
             /** @description The environment whose runs changed. */
@@ -1192,11 +1197,14 @@ export interface components {
             program_version?: string | null;
             /** @description The project of the query. */
             project: string;
+            /** @description The run it is about, by id; null where it is about a change. */
+            run?: string | null;
             /** @description The service of the query. */
             service?: string | null;
             /**
              * Format: double
-             * @description How bad it is: the factor of wall time, or the rate of failures.
+             * @description How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
+             *     that nine tenths of the earlier runs took.
              */
             severity: number;
             /** @description Where it stands. */
@@ -1244,7 +1252,7 @@ export interface components {
          * @description What an issue is about.
          * @enum {string}
          */
-        IssueKind: "slower" | "failing" | "data_grew";
+        IssueKind: "slower" | "failing" | "data_grew" | "late";
         /**
          * @description A mute: what it waits for, and what it is measured by. One of the fields `until_unix_ns`, `times_worse` and
          *     `until_other` is set.
@@ -1306,7 +1314,7 @@ export interface components {
              * Format: int64
              * @description When, in Unix nanoseconds.
              */
-            unix_ns: number;
+            unix_ns: UnixNs;
         };
         /** @description A note to an issue. */
         IssueNoteAct: {
@@ -1351,7 +1359,7 @@ export interface components {
              * Format: int64
              * @description When it was made, in Unix nanoseconds.
              */
-            unix_ns: number;
+            unix_ns: UnixNs;
         };
         /**
          * @description A version that runs name.
@@ -2601,7 +2609,7 @@ export interface operations {
                  * @description Keeps issues of this kind.
                  * @example slower
                  */
-                kind?: "slower" | "failing" | "data_grew";
+                kind?: "slower" | "failing" | "data_grew" | "late";
                 /**
                  * @description Keeps issues of queries with this label.
                  * @example orders/daily

@@ -19,6 +19,17 @@ export const KEYS = [
     ],
   },
   {
+    where: "In issues",
+    keys: [
+      ["j k", "next, previous issue"],
+      ["Enter", "open"],
+      ["a", "acknowledge"],
+      ["m", "mute"],
+      ["r", "resolve"],
+      ["n", "write a note"],
+    ],
+  },
+  {
     where: "In a run",
     keys: [
       ["← ↑ → ↓", "next node"],

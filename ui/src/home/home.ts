@@ -2,6 +2,7 @@
 import { get, type LabelOverview, type Overview, type Query, type QuerySummary } from "../api/client";
 import { isCancelled } from "../model/cancelled";
 import type { Change } from "../model/change";
+import { isHere, OPEN, type Issue } from "../model/issue";
 import { queryKey } from "../route/route";
 import { fromEpochMs } from "../units";
 
@@ -12,6 +13,8 @@ const NEWS = 60;
 /** Of those without a change, the ones that took the most time. */
 const TOP = 100;
 const FAILED = 200;
+/** Issues with the most time at stake: those that are not over, and those that are. */
+const ISSUES = 500;
 const DAY_MS = 86_400_000;
 
 export type Scope = Pick<Query<"/api/overview">, "service" | "environment" | "host">;
@@ -21,6 +24,8 @@ export interface Home {
   overview: Overview;
   /** Open changes, those with the most time a day at stake first. */
   changes: readonly Change[];
+  /** Issues in every state, those with the most time a day at stake first. */
+  issues: readonly Issue[];
   /** Whether there are more changes. */
   isCut: boolean;
   /** Queries with a warning that they did not have before, and without an open change. */
@@ -38,15 +43,26 @@ export async function readHome(
 ): Promise<Home> {
   const query = { ...scope, days, utc_offset, split: "service" as const };
   const failed = { ...scope, status: "failed" as const, since: fromEpochMs(Date.now() - days * DAY_MS), limit: FAILED };
-  const [found, news, top, failures] = await Promise.all([
+  const [found, news, top, failures, open, over] = await Promise.all([
     get("/api/changes", { query: { ...scope, state: "open", limit: CHANGES }, signal }),
     get("/api/overview", { query: { ...query, order: "news", limit: NEWS }, signal }),
     get("/api/overview", { query: { ...query, order: "time", limit: TOP }, signal }),
     get("/api/queries", { query: failed, signal }),
+    get("/api/issues", { query: { service: scope.service, state: [...OPEN, "muted"].join(), limit: ISSUES }, signal }),
+    get("/api/issues", { query: { service: scope.service, state: "resolved", limit: ISSUES }, signal }),
   ]);
   const changed = new Set(found.changes.map(queryKey));
   const warned = news.queries.filter((label) => label.new_rules.length > 0 && !changed.has(queryKey(label)));
-  return { overview: top, changes: found.changes, isCut: found.next != null, warned, failures, mostFailures: FAILED };
+  const issues = [...open.issues, ...over.issues].filter((issue) => isHere(issue, scope));
+  return {
+    overview: top,
+    changes: found.changes,
+    issues,
+    isCut: found.next != null,
+    warned,
+    failures,
+    mostFailures: FAILED,
+  };
 }
 
 /** The last run of a query that failed. */

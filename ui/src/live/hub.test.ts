@@ -68,3 +68,13 @@ test("the age of the data counts from the moment the connection was lost", () =>
   live.onState({ is: "connecting" }, 60);
   expect(live.state().heardMs).toBe(50);
 });
+
+test("issues that made a transition are told with their number, the last 20", () => {
+  const live = hub();
+  const before = live.state().changes;
+  for (let n = 1; n <= 25; n += 1)
+    live.onMessage({ event: "issue", data: `{"id":"i${n}","opened_unix_ns":1795206683609778763}`, id: String(n) }, 3);
+  expect(live.state().issues.map(({ at }) => at)).toEqual(Array.from({ length: 20 }, (_, n) => n + 6));
+  expect(live.state().issues.at(-1)?.issue).toMatchObject({ id: "i25", opened_unix_ns: 1795206683609778763n });
+  expect(live.state().changes).toBe(before + 25);
+});

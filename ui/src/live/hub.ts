@@ -5,10 +5,18 @@ import type { Pulse, QuerySummary, Schemas } from "../api/client";
 import type { Message, StreamState } from "./follow";
 
 const SAMPLES = 120;
+/** Transitions of issues that are kept for those who want to be told. */
+const ISSUES = 20;
 
 export interface Running {
   query: QuerySummary;
   pulse: Pulse | undefined;
+}
+
+/** An issue as it was told, and the how manieth that was. */
+export interface ToldIssue {
+  at: number;
+  issue: Schemas["Issue"];
 }
 
 export interface LiveState {
@@ -19,6 +27,8 @@ export interface LiveState {
   running: Running[] | undefined;
   /** Grows when a query starts, ends or changes, and when such news may have been missed. */
   changes: number;
+  /** The last issues that made a transition, the last last. */
+  issues: readonly ToldIssue[];
 }
 
 export class Hub {
@@ -26,10 +36,13 @@ export class Hub {
   #heardMs: number | undefined;
   #running: Map<string, Running> | undefined;
   #changes = 0;
+  #issues: readonly ToldIssue[] = [];
+  #told = 0;
 
   state(): LiveState {
     const running = this.#running && [...this.#running.values()].sort(lastStartedFirst);
-    return { stream: this.#stream, heardMs: this.#heardMs, running, changes: this.#changes };
+    const [stream, heardMs] = [this.#stream, this.#heardMs];
+    return { stream, heardMs, running, changes: this.#changes, issues: this.#issues };
   }
 
   onState(stream: StreamState, nowMs: number): void {
@@ -50,6 +63,10 @@ export class Hub {
       case "pulse":
         this.#pulse(body as Pulse);
         return;
+      case "issue":
+        this.#told += 1;
+        this.#issues = [...this.#issues, { at: this.#told, issue: body as Schemas["Issue"] }].slice(-ISSUES);
+        break;
     }
     this.#changes += 1;
   }

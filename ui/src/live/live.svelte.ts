@@ -7,7 +7,13 @@ import { startHub } from "./shared";
 const STALE_AFTER_MS = 3000;
 
 class Live {
-  #state = $state.raw<LiveState>({ stream: { is: "connecting" }, heardMs: undefined, running: undefined, changes: 0 });
+  #state = $state.raw<LiveState>({
+    stream: { is: "connecting" },
+    heardMs: undefined,
+    running: undefined,
+    changes: 0,
+    issues: [],
+  });
   #lostMs = $state<number>();
   #port: MessagePort | undefined;
 
@@ -16,6 +22,9 @@ class Live {
   }
   get changes(): number {
     return this.#state.changes;
+  }
+  get issues(): LiveState["issues"] {
+    return this.#state.issues;
   }
   get stream(): LiveState["stream"] {
     return this.#state.stream;

@@ -83,13 +83,20 @@ export interface Found {
   changes: readonly Change[];
   /** Whether there are more than were read. */
   isCut: boolean;
+  /** Changes for the worse that a person muted or resolved, which are not among these. */
+  quiet?: number;
+  /** Issues that want somebody and whose change is not among these. */
+  alone?: number;
   /** Queries that ran in the range. */
   queries: number;
   days: number;
 }
 
 /** The first line of the home page: did anything get worse? */
-export function homeLine({ changes, isCut, queries, days }: Found, timeText: TimeText): string {
+export function homeLine(
+  { changes, isCut, quiet: hidden = 0, alone = 0, queries, days }: Found,
+  timeText: TimeText,
+): string {
   const groups = grouped(changes.filter(isWorse));
   const worse = groups.flatMap((group) => group.changes);
   const [first, second] = groups;
@@ -105,10 +112,14 @@ export function homeLine({ changes, isCut, queries, days }: Found, timeText: Tim
     if (failing > 0 && slower > 0) words.push(`${more}${formatCount(failing)} ${failing === 1 ? "fails" : "fail"}`);
     else if (failing > 0) words.push(`${least}${plural(failing, "query fails", "queries fail")}`);
     parts.push(words.join(", "));
+    if (alone > 0) parts.push(says(alone, "other issue is open", "other issues are open"));
+  } else if (alone > 0) {
+    parts.push(says(alone, "issue is open", "issues are open"));
   } else {
     const ran = `${plural(queries, "query", "queries")} ran in ${plural(days, "day")}`;
     const among = isCut ? ` among the ${changes.length} with the most time at stake` : "";
-    parts.push(`No change for the worse was found${among}; ${ran}`);
+    const found = hidden === 0 ? "" : ` beside ${plural(hidden, "muted or resolved issue")}`;
+    parts.push(`No change for the worse was found${among}${found}; ${ran}`);
   }
   const quiet = [
     says(count(changes, "faster"), "is faster", "are faster"),

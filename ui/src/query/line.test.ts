@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { figure } from "./evidence";
+import { figure } from "../model/evidence";
 import { concernsAll, mainChange, queryLine } from "./line";
 
 const said = (time: bigint): string => `t${time}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { href, queryHref, queryKey, routeOf, runHref } from "./route";
+import { href, issueHref, queryHref, queryKey, routeOf, runHref } from "./route";
 
 test.each([
   ["/", { page: "home" }],
@@ -10,6 +10,9 @@ test.each([
   ["/labels/", { page: "missing" }],
   ["/labels", { page: "missing" }],
   ["/queries/a/b", { page: "missing" }],
+  ["/issues", { page: "issues" }],
+  ["/issues/issue-slower-01a1", { page: "issue", id: "issue-slower-01a1" }],
+  ["/issues/a/b", { page: "missing" }],
   ["/labels/%", { page: "missing" }],
   ["/else", { page: "missing" }],
 ])("%s", (path, route) => expect(routeOf(path)).toEqual(route));
@@ -36,4 +39,9 @@ test("a query is a label within a service, and one without a service asks for th
 test("parameters that are not given are left out", () => {
   expect(runHref("01a1", { node: "7", compare: undefined })).toBe("/queries/01a1?node=7");
   expect(href("/queries", { q: undefined, service: "" })).toBe("/queries?service=");
+});
+
+test("an issue has an address of its own", () => {
+  const { pathname } = new URL(issueHref("issue-slower-01a1?x"), "http://localhost/");
+  expect(routeOf(pathname)).toEqual({ page: "issue", id: "issue-slower-01a1?x" });
 });

@@ -6,6 +6,8 @@ export type Route =
   | { page: "queries" }
   | { page: "query"; label: string }
   | { page: "run"; id: string }
+  | { page: "issues" }
+  | { page: "issue"; id: string }
   | { page: "open" }
   | { page: "missing" };
 
@@ -14,12 +16,13 @@ export function routeOf(path: string, label?: string): Route {
   if (path === "/") return { page: "home" };
   const [, first = "", rest] = /^\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
   if (rest === undefined || rest === "") {
-    if (first === "now" || first === "queries" || first === "open") return { page: first };
+    if (first === "now" || first === "queries" || first === "issues" || first === "open") return { page: first };
     return first === "labels" && label !== undefined ? { page: "query", label } : { page: "missing" };
   }
   const name = unescaped(rest);
   if (first === "labels" && name !== undefined) return { page: "query", label: name };
   if (first === "queries" && name !== undefined && !name.includes("/")) return { page: "run", id: name };
+  if (first === "issues" && name !== undefined && !name.includes("/")) return { page: "issue", id: name };
   return { page: "missing" };
 }
 
@@ -64,4 +67,8 @@ export function queryKey({ label, service }: { [Part in keyof QueryName]?: strin
 
 export function runHref(id: string, parameters: Parameters = {}): string {
   return href(`/queries/${encodeURIComponent(id)}`, parameters);
+}
+
+export function issueHref(id: string, parameters: Parameters = {}): string {
+  return href(`/issues/${encodeURIComponent(id)}`, parameters);
 }

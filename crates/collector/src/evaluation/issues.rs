@@ -125,6 +125,6 @@ pub(super) async fn open_changes(app: &App) -> Result<Vec<ObservedQuery>, StoreE
         }
     }
     let observed =
-        |(key, open)| ObservedQuery { key, seen: vec![Observed { unix_ns, runs: Vec::new(), open }] };
+        |(key, open)| ObservedQuery { key, seen: vec![Observed { unix_ns, open, ..Observed::default() }] };
     Ok(queries.into_iter().map(observed).collect())
 }

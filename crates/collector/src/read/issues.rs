@@ -68,7 +68,7 @@ pub(crate) struct Issues {
 pub(crate) struct IssueDetail {
     /// The issue.
     issue: Issue,
-    /// The change it is about; null where retention has deleted it.
+    /// The change it is about; null where retention has deleted it, or it is about a run.
     change: Option<Change>,
     /// Its moves, the first first.
     transitions: Vec<Transition>,
@@ -162,7 +162,10 @@ pub(crate) fn no_issue(id: &str) -> ApiError {
 pub(crate) async fn detail(app: &App, id: &str, project: &ProjectFilter) -> Result<IssueDetail, ApiError> {
     let found = app.store.issue(id).await?.filter(|record| project.keeps(&record.issue.project));
     let IssueRecord { issue, transitions, notes } = found.ok_or_else(|| no_issue(id))?;
-    let change = app.store.change(&issue.change).await?;
+    let change = match &issue.change {
+        Some(change) => app.store.change(change).await?,
+        None => None,
+    };
     let change = change.as_ref().map(evaluation::change).transpose()?;
     Ok(IssueDetail { issue, change, transitions, notes })
 }

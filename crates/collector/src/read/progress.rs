@@ -164,6 +164,18 @@ pub(crate) async fn progress(
     }))
 }
 
+/// The rows a running query has read by those that its earlier runs had at their end; `None` where that is not known.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn rows_factor(
+    app: &Arc<App>,
+    query: &Query,
+    elapsed_ms: f64,
+) -> Result<Option<f64>, ApiError> {
+    Ok(forecast(app, query, elapsed_ms, None).await?.and_then(|forecast| forecast.rows_factor))
+}
+
 /// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan.
 async fn forecast(
     app: &Arc<App>,

@@ -5,7 +5,7 @@ use axum::http::{Request, header};
 
 use crate::app::{Answer, TestApp};
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 10] = [
     "/",
     "/now",
     "/queries",
@@ -13,6 +13,8 @@ const PAGES: [&str; 8] = [
     "/queries/01a1faa8-1bd9-77b2-97ab-860dd7026506",
     "/labels/orders%2Fdaily",
     "/labels/orders/daily",
+    "/issues?state=all",
+    "/issues/issue-slower-01a1faa81bd977b297ab860dd7026506",
     "/open",
 ];
 

@@ -1,6 +1,7 @@
 //! Issues: opened, resolved and brought back by runs that are posted, and moved by people.
 
 mod growth;
+mod late;
 mod passing;
 
 use std::time::Duration;
@@ -312,7 +313,7 @@ async fn issues_are_filtered_paged_and_validated() {
     }
     assert_eq!(found, "cba");
     for (params, reason) in [
-        ("kind=faster", "kind: \"faster\" is not slower, failing or data_grew"),
+        ("kind=faster", "kind: \"faster\" is not slower, failing, data_grew or late"),
         (
             "state=open,closed",
             "state: \"open,closed\" is not one or more of open, acknowledged, muted, resolved and regressed, \

@@ -57,6 +57,8 @@ pub(crate) struct Totals {
 /// A change of a query.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Change {
+    #[serde(default)]
+    pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) state: String,
     pub(crate) label: Option<String>,
@@ -76,6 +78,25 @@ pub(crate) struct Change {
     pub(crate) examples: Examples,
     #[serde(default)]
     pub(crate) harmless: Vec<String>,
+}
+
+/// An issue of a query.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Issue {
+    pub(crate) id: String,
+    pub(crate) label: String,
+    pub(crate) service: Option<String>,
+    pub(crate) environment: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) state: String,
+    pub(crate) opened_unix_ns: i64,
+    /// Id of the change it is about.
+    pub(crate) change: Option<String>,
+    /// What the service says of it, where no change does.
+    pub(crate) detail: Option<String>,
+    pub(crate) wall_ms_a_day: f64,
+    pub(crate) severity: f64,
 }
 
 /// Runs on one side of a change.

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::{list, runs};
+use super::{issues, list, runs};
 use crate::cli::DataArg;
 
 /// Which service is asked.
@@ -131,6 +131,52 @@ pub(crate) struct RunsArgs {
     pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) service_at: ServiceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IssuesArgs {
+    /// Only issues of queries with this label
+    #[arg(value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// Only issues in these states, separated by commas
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_delimiter = ',',
+        default_values_t = issues::OPEN.map(str::to_owned),
+        value_parser = PossibleValuesParser::new(issues::states())
+    )]
+    pub(crate) state: Vec<String>,
+    /// Issues in every state
+    #[arg(long, conflicts_with = "state")]
+    pub(crate) all: bool,
+    /// Only issues of this kind
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(issues::kinds()))]
+    pub(crate) kind: Option<String>,
+    /// Only issues of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only issues of queries of this service; empty for queries without one
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) service: Option<String>,
+    /// Column to sort by: figures from the largest, names from A, times from the newest
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        default_value = issues::SORT,
+        value_parser = PossibleValuesParser::new(issues::sorts())
+    )]
+    pub(crate) sort: String,
+    /// Sort the other way
+    #[arg(long)]
+    pub(crate) reverse: bool,
+    /// Rows to print at most [default: all]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) service_at: ServiceArgs,
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::choice::Choice;
 use super::follow::{Pulse, Snapshot, Update};
+use super::issues_view::IssuesView;
 use super::keys::Key;
 use super::plan_view::PlanView;
 use super::rows;
@@ -57,11 +59,11 @@ pub(crate) struct App {
     pub(crate) filter: String,
     pub(crate) is_filtering: bool,
     pub(crate) plan: Option<PlanView>,
-    /// The rows as they were drawn last, by id or, in groups, by label.
-    shown: Vec<String>,
-    selected: Option<String>,
-    first: usize,
-    page: usize,
+    /// Running runs by id or, in groups, by label.
+    pub(crate) choice: Choice,
+    pub(crate) issues: IssuesView,
+    /// Whether the issues are on the screen, and not what runs.
+    pub(crate) shows_issues: bool,
 }
 
 impl App {
@@ -78,10 +80,9 @@ impl App {
             filter: String::new(),
             is_filtering: false,
             plan: None,
-            shown: Vec::new(),
-            selected: None,
-            first: 0,
-            page: 1,
+            choice: Choice::new(),
+            issues: IssuesView::new(),
+            shows_issues: false,
         }
     }
 
@@ -96,6 +97,7 @@ impl App {
             Update::Lost { reason } => self.contact = Contact::Lost { reason },
             Update::Snapshot(snapshot) => self.replace(snapshot),
             Update::Query(run) => self.query(*run),
+            Update::Issues(known) => self.issues.known = Some(known),
             Update::Pulse(pulse) => {
                 let known = self.running.as_mut().and_then(|running| running.get_mut(&pulse.query_id));
                 if let Some(known) = known {
@@ -163,37 +165,16 @@ impl App {
 
     /// Ids of the runs that are on the screen.
     pub(crate) fn visible(&self) -> &[String] {
-        match (&self.plan, self.is_grouped) {
+        match (&self.plan, self.is_grouped || self.shows_issues) {
             (Some(plan), _) => std::slice::from_ref(&plan.run),
             (None, true) => &[],
-            (None, false) => {
-                let end = (self.first + self.page).min(self.shown.len());
-                &self.shown[self.first.min(end)..end]
-            }
+            (None, false) => self.choice.visible(),
         }
-    }
-
-    /// Notes the rows that are drawn, and how many fit; gives the first to show and the place of the selected one.
-    pub(crate) fn shows(&mut self, rows: Vec<String>, page: usize) -> (usize, Option<usize>) {
-        let before = self.selected_place().unwrap_or(0);
-        self.shown = rows;
-        self.page = page.max(1);
-        // A row that has gone leaves the selection to the one in its place.
-        let place = self.selected_place().unwrap_or(before).min(self.shown.len().saturating_sub(1));
-        self.selected = self.shown.get(place).cloned();
-        self.first = self.first.min(self.shown.len().saturating_sub(self.page));
-        self.first = self.first.clamp((place + 1).saturating_sub(self.page), place);
-        (self.first, self.selected.as_ref().map(|_| place))
-    }
-
-    fn selected_place(&self) -> Option<usize> {
-        let selected = self.selected.as_ref()?;
-        self.shown.iter().position(|row| row == selected)
     }
 
     /// The selected run; `None` in groups.
     pub(crate) fn selected_run(&self) -> Option<&Running> {
-        self.running.as_ref()?.get(self.selected.as_ref()?).filter(|_| !self.is_grouped)
+        self.running.as_ref()?.get(self.choice.selected()?).filter(|_| !self.is_grouped)
     }
 
     /// Does what a key means.
@@ -205,13 +186,15 @@ impl App {
             Key::Char('q') => return Outcome::Quit,
             Key::Escape if self.filter.is_empty() => return Outcome::Quit,
             Key::Escape => self.filter.clear(),
-            Key::Up | Key::Char('k') => self.move_by(-1),
-            Key::Down | Key::Char('j') => self.move_by(1),
-            Key::PageUp => self.move_by(-(self.page as isize)),
-            Key::PageDown => self.move_by(self.page as isize),
-            Key::Home => self.move_by(isize::MIN / 2),
-            Key::End => self.move_by(isize::MAX / 2),
             Key::Char('/') => self.is_filtering = true,
+            Key::Char('i') => self.shows_issues = !self.shows_issues,
+            _ if self.shows_issues => self.issues.press(key),
+            Key::Up | Key::Char('k') => self.choice.move_by(-1),
+            Key::Down | Key::Char('j') => self.choice.move_by(1),
+            Key::PageUp => self.choice.move_by_pages(-1),
+            Key::PageDown => self.choice.move_by_pages(1),
+            Key::Home => self.choice.move_by(isize::MIN / 2),
+            Key::End => self.choice.move_by(isize::MAX / 2),
             Key::Char('g') => self.is_grouped = !self.is_grouped,
             Key::Char('s') => self.sort = rows::after(self.sort),
             Key::Char('r') => self.reverse = !self.reverse,
@@ -250,19 +233,13 @@ impl App {
         }
     }
 
-    fn move_by(&mut self, rows: isize) {
-        let last = self.shown.len().saturating_sub(1);
-        let place = self.selected_place().unwrap_or(0).saturating_add_signed(rows).min(last);
-        self.selected = self.shown.get(place).cloned();
-    }
-
     /// Opens the plan of the selected run, or the runs of the selected group.
     fn open(&mut self) {
-        let Some(selected) = self.selected.clone() else { return };
+        let Some(selected) = self.choice.selected().map(str::to_owned) else { return };
         if self.is_grouped {
             self.is_grouped = false;
             self.filter = selected;
-            self.selected = None;
+            self.choice.forget();
         } else {
             let run = self.running.as_ref().and_then(|running| running.get(&selected));
             self.plan = run.map(|running| PlanView::new(running.run.clone()));

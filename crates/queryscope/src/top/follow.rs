@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::Instant;
 
 use crate::read::answers::{Progress, Run};
-use crate::read::args::ServiceArgs;
+use crate::read::args::{ServiceArgs, SourceArgs};
 use crate::read::events::Stream;
+use crate::read::issues::{self, Known};
 use crate::read::service::{NotFound, Service, segment};
 use crate::read::text::line;
 
@@ -21,6 +22,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from
 const ASK_EVERY: Duration = Duration::from_millis(250);
 /// An answer is asked for again after so long: as on the dashboard.
 const ASK_AGAIN: Duration = Duration::from_secs(4);
+/// The issues are asked for again after so long, also without news: what they cost moves with each run.
+const ISSUES_AGAIN: Duration = Duration::from_secs(30);
+/// Time between two questions for the issues, whatever is news.
+const ISSUES_EVERY: Duration = Duration::from_secs(2);
 
 /// What became known.
 #[derive(Debug)]
@@ -36,6 +41,8 @@ pub(crate) enum Update {
     Snapshot(Snapshot),
     Query(Box<Run>),
     Pulse(Pulse),
+    /// All issues that want somebody.
+    Issues(Vec<Known>),
     Judged {
         run: String,
         progress: Box<Progress>,
@@ -84,12 +91,19 @@ pub(crate) struct Busiest {
 
 /// Asks a service, and tells what became known.
 pub(crate) struct Follower {
-    pub(crate) args: ServiceArgs,
-    pub(crate) params: Vec<(&'static str, String)>,
-    pub(crate) send: mpsc::Sender<Update>,
+    args: ServiceArgs,
+    source: SourceArgs,
+    params: Vec<(&'static str, String)>,
+    send: mpsc::Sender<Update>,
+    /// The live stream told of issues or changes.
+    is_news: Notify,
 }
 
 impl Follower {
+    pub(crate) fn new(args: ServiceArgs, source: SourceArgs, send: mpsc::Sender<Update>) -> Self {
+        Self { args, params: source.params(), source, send, is_news: Notify::new() }
+    }
+
     /// Follows the running queries for ever.
     pub(crate) async fn live(self: Arc<Self>) {
         let mut pause = PAUSES.0;
@@ -115,6 +129,9 @@ impl Follower {
         let mut stream = Stream::open(&service, "/api/live", &self.params, after).await?;
         self.tell(Update::Open { url: service.url().to_owned() }).await?;
         while let Some(message) = stream.next().await? {
+            if matches!(message.event.as_str(), "snapshot" | "issue" | "change") {
+                self.is_news.notify_one();
+            }
             let update = match message.event.as_str() {
                 "snapshot" => Some(Update::Snapshot(serde_json::from_str(&message.data)?)),
                 "query" => Some(Update::Query(serde_json::from_str(&message.data)?)),
@@ -159,6 +176,37 @@ impl Follower {
                 Err(_) => service = None,
             }
         }
+    }
+
+    /// Asks for the issues whenever the live stream tells of one.
+    pub(crate) async fn issues(self: Arc<Self>) {
+        loop {
+            // A service that is away is told of by the stream.
+            if let Ok(known) = self.issues_once().await
+                && self.tell(Update::Issues(known)).await.is_err()
+            {
+                return;
+            }
+            tokio::time::sleep(ISSUES_EVERY).await;
+            // Fails where nothing is news.
+            let _ = tokio::time::timeout(ISSUES_AGAIN, self.is_news.notified()).await;
+        }
+    }
+
+    async fn issues_once(&self) -> Result<Vec<Known>> {
+        let service = Service::find(&self.args)?;
+        let mut params = self.params.clone();
+        params.push(("state", issues::OPEN.join(",")));
+        let mut known = issues::ask(&service, params).await?.known;
+        // As the live stream filters them: an issue has a host where that host alone changed.
+        let is = |asked: &Option<String>, found: Option<&str>| {
+            asked.as_deref().is_none_or(|asked| asked == found.unwrap_or_default())
+        };
+        known.retain(|Known { issue, .. }| {
+            is(&self.source.environment, issue.environment.as_deref())
+                && is(&self.source.host, issue.host.as_deref())
+        });
+        Ok(known)
     }
 
     /// Follows the plan of one run until the run has ended.

@@ -9,12 +9,15 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::app::{App, Contact, Running};
+use super::choice::Choice;
 use super::plan_view::PlanView;
 use super::rows;
+use crate::read::issues::{Known, sum_line};
+use crate::read::listing::Listing;
 use crate::read::style::{self, PLAIN, SLOW, SOFT, STRONG};
 use crate::read::text::{cut, line, name};
 use crate::read::tree::tree;
-use crate::read::units::{Times, duration, threads, whole};
+use crate::read::units::{Times, duration, plural, threads, whole};
 use crate::read::words::{capital, remaining};
 
 /// Draws all of the terminal.
@@ -27,6 +30,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, times: Times) {
     }
     if app.plan.is_some() {
         draw_plan(frame, app, times, [head, body, foot]);
+    } else if app.shows_issues {
+        draw_issues(frame, app, times, [head, body, foot]);
     } else {
         draw_rows(frame, app, times, [head, body, foot]);
     }
@@ -39,13 +44,65 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, times: Times) {
 }
 
 fn draw_rows(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, foot]: [Rect; 3]) {
-    let columns = usize::from(body.width);
     lines(frame, head, &[(first_line(app), STRONG), state_line(app, times)]);
     let listing = rows::listing(app, times);
-    let drawn = listing.to_lines(Some(columns));
+    draw_table(frame, listing, &mut app.choice, body);
+    let [about, judged] = app.selected_run().map(|run| about(run, times)).unwrap_or_default();
+    let keys = if app.is_filtering {
+        filter_keys(app)
+    } else {
+        let issues = match &app.issues.known {
+            Some(known) if !known.is_empty() => plural(known.len() as u64, "issue", "issues"),
+            _ => "issues".to_owned(),
+        };
+        format!("↑↓ choose  Enter plan  s sort  r reverse  g group  / filter  i {issues}  q quit")
+    };
+    lines(frame, foot, &[(about, PLAIN), judged_line(app, judged), (keys, SOFT)]);
+}
+
+/// The issues that want somebody.
+fn draw_issues(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, foot]: [Rect; 3]) {
+    let first = match (&app.issues.known, &app.contact) {
+        (None, Contact::Connecting) => "Connecting".into(),
+        (None, _) => "Waiting for the issues".into(),
+        (Some(known), _) if known.is_empty() => "No issue is open".into(),
+        (Some(known), _) => sum_line(known),
+    };
+    let (sort, reverse) = (app.issues.sort, app.issues.reverse);
+    lines(frame, head, &[(first, STRONG), place_line(app, sort, reverse, "", times)]);
+    let listing = app.issues.listing(&app.filter, times);
+    draw_table(frame, listing, &mut app.issues.choice, body);
+    let [about, why] = app.issues.selected().map(|known| about_issue(known, times)).unwrap_or_default();
+    let keys = if app.is_filtering {
+        filter_keys(app)
+    } else {
+        "↑↓ choose  s sort  r reverse  / filter  i running  q quit".to_owned()
+    };
+    lines(frame, foot, &[(about, PLAIN), (why, SOFT), (keys, SOFT)]);
+}
+
+/// Two lines on the selected issue: which it is, and why.
+fn about_issue(known: &Known, times: Times) -> [String; 2] {
+    let issue = &known.issue;
+    let named = |text: &Option<String>| text.as_deref().map(|text| name(text).into_owned());
+    let label = Some(name(&issue.label).into_owned());
+    let site = [label, named(&issue.service), named(&issue.environment), named(&issue.host)];
+    let site: Vec<String> = site.into_iter().flatten().chain([line(&issue.id).into_owned()]).collect();
+    let since = times.at(known.since_unix_ns());
+    let what = capital(&format!("{} since {since}. {}", known.what(), known.why()));
+    [site.join(" · "), what.trim().to_owned()]
+}
+
+fn filter_keys(app: &App) -> String {
+    format!("filter: {}▏  Enter keeps it, Esc clears it", line(&app.filter))
+}
+
+/// A heading and as many rows as fit, one of them chosen.
+fn draw_table(frame: &mut Frame<'_>, listing: Listing<String>, choice: &mut Choice, body: Rect) {
+    let drawn = listing.to_lines(Some(usize::from(body.width)));
     let is_none = listing.is_empty();
     let page = usize::from(body.height).saturating_sub(1);
-    let (first, selected) = app.shows(listing.into_entries(), page);
+    let (first, selected) = choice.shows(listing.into_entries(), page);
     let mut shown: Vec<Line<'_>> = Vec::with_capacity(page + 1);
     let mut drawn = drawn.into_iter();
     if let Some(heading) = drawn.next().filter(|_| !is_none) {
@@ -58,13 +115,6 @@ fn draw_rows(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, fo
         shown.push(if is_selected { row.style(Style::new().add_modifier(Modifier::REVERSED)) } else { row });
     }
     frame.render_widget(Paragraph::new(shown), body);
-    let [about, judged] = app.selected_run().map(|run| about(run, times)).unwrap_or_default();
-    let keys = if app.is_filtering {
-        format!("filter: {}▏  Enter keeps it, Esc clears it", line(&app.filter))
-    } else {
-        "↑↓ choose  Enter plan  s sort  r reverse  g group  / filter  q quit".to_owned()
-    };
-    lines(frame, foot, &[(about, PLAIN), judged_line(app, judged), (keys, SOFT)]);
 }
 
 /// "3 running, 11.2 threads busy; orders/daily is past its usual time", as on the dashboard.
@@ -98,14 +148,18 @@ fn first_line(app: &App) -> String {
 
 /// Where the service is, and how the rows are chosen and sorted.
 fn state_line(app: &App, times: Times) -> (String, anstyle::Style) {
+    let groups = if app.is_grouped { " · by label" } else { "" };
+    place_line(app, app.sort, app.reverse, groups, times)
+}
+
+fn place_line(app: &App, sort: &str, reverse: bool, more: &str, times: Times) -> (String, anstyle::Style) {
     if let Some(lost) = lost_line(app, times) {
         return (lost, SLOW);
     }
-    let arrow = if app.reverse { ", reversed" } else { "" };
-    let groups = if app.is_grouped { " · by label" } else { "" };
+    let arrow = if reverse { ", reversed" } else { "" };
     let filter =
         if app.filter.is_empty() { String::new() } else { format!(" · only {:?}", line(&app.filter)) };
-    (format!("{} · by {}{arrow}{groups}{filter}", line(&app.url), app.sort), SOFT)
+    (format!("{} · by {sort}{arrow}{more}{filter}", line(&app.url)), SOFT)
 }
 
 /// For how long what is shown has been old, and why.

@@ -137,6 +137,48 @@ fn a_change_is_told_as_the_service_tells_it() {
 }
 
 #[test]
+fn issues_are_listed_by_state_kind_and_label() {
+    let filled = Filled::start();
+    let issues = filled.api("/api/issues");
+    let all = issues["issues"].as_array().expect("a list");
+    let [first, second] = &all[..] else { panic!("{issues}") };
+    let text = filled.text(&["issues"]);
+    assert!(text.starts_with("2 issues, ") && text.contains("of wall time a day at stake"), "{text}");
+    for issue in all {
+        assert!(text.contains(issue["label"].as_str().expect("a text")), "{text}");
+    }
+    assert!(text.contains("x slower") && text.contains("Not explained"), "{text}");
+    let json = filled.json(&["issues", "--sort", "query"]);
+    let labels: Vec<&str> =
+        json["issues"].as_array().expect("a list").iter().filter_map(|i| i["label"].as_str()).collect();
+    assert_eq!(labels, ["orders/daily", "orders/weekly"]);
+    assert_eq!(json["changes"].as_array().map(Vec::len), Some(2));
+    let csv = filled.ask(&["issues", "--csv", "--limit", "1"]).success();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[0], "wall_ms_a_day,label,kind,cause,state,since_unix_ns,service,environment,host,id");
+    assert!(lines.len() == 2 && lines[1].ends_with(first["id"].as_str().expect("an id")), "{csv}");
+
+    let id = second["id"].as_str().expect("an id");
+    let resolve = filled.service.client().ask(&format!("/api/issues/{id}/resolve"), &serde_json::json!({}));
+    assert_eq!(resolve.expect("an answer").status, 200);
+    let ids = |args: &[&str]| {
+        let json = filled.json(&[&["issues"], args].concat());
+        let issues = json["issues"].as_array().expect("a list").clone();
+        issues.iter().map(|issue| issue["id"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&[]), [first["id"].as_str().expect("an id")]);
+    assert_eq!(ids(&["--state", "resolved"]), [id]);
+    assert_eq!(ids(&["--all"]).len(), 2);
+    assert_eq!(ids(&["--state", "open,resolved", "--kind", "slower", "--service", "orders-etl"]).len(), 2);
+    let label = second["label"].as_str().expect("a text");
+    assert_eq!(filled.ask(&["issues", label]).failure(3), "");
+    assert_eq!(filled.ask(&["issues", "--all", "--kind", "failing"]).failure(3), "");
+    let wrong = filled.ask(&["issues", "--state", "closed"]).failure(2);
+    assert!(wrong.contains("possible values: open, acknowledged, muted"), "{wrong}");
+    assert!(filled.ask(&["issues", "--state", "open", "--all"]).failure(2).contains("cannot be used with"));
+}
+
+#[test]
 fn a_run_is_shown_and_compared_and_the_account_sums() {
     let filled = Filled::start();
     let newest = &filled.api("/api/queries?label=orders/daily&limit=1")[0];

@@ -15,8 +15,10 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use uuid::Uuid;
 
+use crate::check::issues::acknowledge;
 use crate::common::events::Stream;
 use crate::common::{Service, command, queryscope, wait_for};
+use crate::evaluated::{batches, undisturbed};
 
 /// Lines and columns of the terminal.
 const SIZE: (NonZero<u16>, NonZero<u16>) = (NonZero::new(24).unwrap(), NonZero::new(80).unwrap());
@@ -126,6 +128,28 @@ fn running_queries_are_watched_through_an_outage() {
     wait_for("the screen as it was", || {
         (!top.screen.lock().expect("no panic").screen().alternate_screen()).then_some(())
     });
+}
+
+#[test]
+fn open_issues_are_the_second_screen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    undisturbed(folder.path(), &batches(60));
+    let service = Service::start(folder.path());
+    let mut top = command();
+    top.arg("top").arg("--data").arg(folder.path());
+    let mut top = OnTerminal::start(&top);
+    top.wait_for("i 2 issues");
+    top.press("i");
+    top.wait_for("2 issues, ");
+    for text in ["orders/daily", "orders/weekly", "slower since", "i running"] {
+        assert!(top.shown().contains(text), "{}", top.shown());
+    }
+    // What a person does elsewhere is seen here.
+    acknowledge(&service);
+    top.wait_for("acknowledged");
+    top.press("iq");
+    let status = wait_for("its end", || top.child.try_wait().expect("our child"));
+    assert!(status.success(), "{}", top.shown());
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use queryscope_issues::limits::NOTES_MAX;
 use queryscope_issues::{
-    Action, Condition, Kind, Note, Observed, Outcome, Person, Refusal, SeenChange, SeenRun, State,
+    Action, Condition, Kind, Note, Observed, Outcome, Person, Refusal, SeenChange, SeenRun, SeenSignal,
+    Signal, State,
 };
 
 use super::batch::batch;
@@ -45,7 +46,7 @@ fn seen_run(number: i64, wall_ms: f64) -> SeenRun {
 }
 
 fn observed(key: &QueryKey, unix_ns: i64, runs: Vec<SeenRun>, open: Vec<SeenChange>) -> ObservedQuery {
-    ObservedQuery { key: key.clone(), seen: vec![Observed { unix_ns, runs, open }] }
+    ObservedQuery { key: key.clone(), seen: vec![Observed { unix_ns, runs, open, ..Observed::default() }] }
 }
 
 async fn record(s: &Subject, issues: Vec<ObservedQuery>) {
@@ -118,7 +119,7 @@ pub(super) fn an_evaluation_moves_issues_with_what_it_saw(subjects: &Subjects) {
         let mut counts: Vec<(Kind, State, u64)> =
             counts.iter().map(|&IssueCount { kind, state, count }| (kind, state, count)).collect();
         counts.sort_unstable();
-        assert_eq!(counts, Kind::ALL.map(|kind| (kind, State::Open, 1)));
+        assert_eq!(counts, [Kind::Slower, Kind::Failing, Kind::DataGrew].map(|kind| (kind, State::Open, 1)));
         // It is resolved, and comes back as the same.
         let calm = (10..15).map(|number| seen_run(number, 100.0)).collect();
         record(s, vec![observed(&a, 2_000, calm, vec![])]).await;
@@ -127,13 +128,14 @@ pub(super) fn an_evaluation_moves_issues_with_what_it_saw(subjects: &Subjects) {
         record(s, vec![observed(&a, 3_000, vec![seen_run(20, 400.0)], vec![back])]).await;
         let back = find(s, &slower).await;
         assert_eq!(states(&back), ["open", "resolved", "regressed"]);
-        assert_eq!((back.issue.change.as_str(), back.issue.moved_unix_ns), ("slower-20", 3_000));
+        assert_eq!((back.issue.change.as_deref(), back.issue.moved_unix_ns), (Some("slower-20"), 3_000));
         // One evaluation sees a change begin and end, and another begin.
         let passed = key("passed");
         let part = |numbers: std::ops::Range<i64>, wall_ms, open: Option<i64>| Observed {
             unix_ns: 4_000,
             runs: numbers.map(|number| seen_run(number, wall_ms)).collect(),
             open: open.map(|since| seen_change(Kind::Slower, since, 95_000.0)).into_iter().collect(),
+            signals: Vec::new(),
         };
         let seen = vec![
             part(30..32, 100.0, None),
@@ -145,7 +147,55 @@ pub(super) fn an_evaluation_moves_issues_with_what_it_saw(subjects: &Subjects) {
         let passed = find(s, "issue-slower-0032").await;
         assert_eq!(states(&passed), ["open", "resolved", "regressed"]);
         let numbers: Vec<u64> = passed.transitions.iter().map(|moved| moved.number).collect();
-        assert_eq!((numbers, passed.issue.change.as_str()), (vec![1, 2, 3], "slower-43"));
+        assert_eq!((numbers, passed.issue.change.as_deref()), (vec![1, 2, 3], Some("slower-43")));
+        is_sound(s).await;
+    });
+}
+
+/// What a late run does, as an evaluation saw it.
+fn late(key: &QueryKey, unix_ns: i64, run: &str, now: Signal) -> ObservedQuery {
+    let signals = vec![SeenSignal { kind: Kind::Late, run: run.into(), now }];
+    ObservedQuery { key: key.clone(), seen: vec![Observed { unix_ns, signals, ..Observed::default() }] }
+}
+
+fn lasts(severity: f64) -> Signal {
+    Signal::Lasts {
+        environment: Some("prod".into()),
+        host: Some("h".into()),
+        engine_version: Some("1.0".into()),
+        severity,
+        wall_ms: 70_000.4,
+        detail: "the run has run for 94 s".into(),
+    }
+}
+
+pub(super) fn a_late_run_is_an_issue_until_it_ends(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let key = key("a");
+        record(s, vec![late(&key, 1, "00-a1", lasts(2.5))]).await;
+        // Another collector saw the same.
+        record(s, vec![late(&key, 2, "00-a1", lasts(2.5))]).await;
+        let id = "issue-late-00a1";
+        let IssueRecord { issue, transitions, .. } = find(s, id).await;
+        assert_eq!((issue.change, issue.run.as_deref()), (None, Some("00-a1")));
+        assert_eq!((issue.kind, issue.wall_ms_a_day, issue.transitions), (Kind::Late, 70_000.0, 1));
+        assert_eq!(
+            (transitions[0].change.as_deref(), &transitions[0].reason),
+            (None, &issue.detail.expect("a text"))
+        );
+        // An evaluation of ended runs says nothing of it.
+        record(s, vec![observed(&key, 3, vec![seen_run(1, 100.0)], Vec::new())]).await;
+        record(s, vec![late(&key, 4, "00-a2", Signal::Over("another".into()))]).await;
+        assert_eq!(find(s, id).await.issue.state, State::Open);
+        record(s, vec![late(&key, 5, "00-a1", Signal::Over("the run finished after 99.0 s".into()))]).await;
+        record(s, vec![late(&key, 6, "00-a1", lasts(9.0))]).await;
+        record(s, vec![late(&key, 7, "00-a3", lasts(3.0))]).await;
+        let back = find(s, id).await;
+        assert_eq!(states(&back), ["open", "resolved", "regressed"]);
+        assert_eq!(back.issue.run.as_deref(), Some("00-a3"));
+        let request = IssuesRequest { kind: Some(Kind::Late), limit: 9, ..IssuesRequest::default() };
+        let listed = s.store.issues(request).await.expect("a store");
+        assert_eq!(listed, [back.issue]);
         is_sound(s).await;
     });
 }

@@ -40,7 +40,7 @@ pub(crate) fn judge(app: &mut App, run: &str, progress: Value) {
 
 fn ids(app: &mut App) -> Vec<String> {
     let rows = rows::listing(app, NOW).into_entries();
-    app.shows(rows.clone(), 10);
+    app.choice.shows(rows.clone(), 10);
     rows
 }
 
@@ -83,7 +83,7 @@ fn keys_choose_sort_filter_and_group() {
             assert_eq!(app.press(*key), Outcome::GoOn);
             ids(&mut app);
         }
-        (ids(&mut app), app.selected.clone())
+        (ids(&mut app), app.choice.selected().map(str::to_owned))
     };
     let rows = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect::<Vec<_>>();
     assert_eq!(press(&[Key::Down]), (rows(&["a", "b", "c"]), Some("b".into())));
@@ -125,12 +125,12 @@ fn a_plan_is_opened_followed_and_closed() {
 fn the_selection_stays_on_the_screen() {
     let mut app = app();
     let all: Vec<String> = (0..50).map(|n| format!("{n:02}")).collect();
-    app.shows(all.clone(), 10);
+    app.choice.shows(all.clone(), 10);
     app.press(Key::PageDown);
-    assert_eq!(app.shows(all.clone(), 10), (1, Some(10)));
+    assert_eq!(app.choice.shows(all.clone(), 10), (1, Some(10)));
     app.press(Key::End);
-    assert_eq!(app.shows(all.clone(), 10), (40, Some(49)));
+    assert_eq!(app.choice.shows(all.clone(), 10), (40, Some(49)));
     assert_eq!(app.visible(), &all[40..]);
-    assert_eq!(app.shows(all[..3].to_vec(), 10), (0, Some(2)), "rows have gone");
-    assert_eq!(app.shows(Vec::new(), 10), (0, None));
+    assert_eq!(app.choice.shows(all[..3].to_vec(), 10), (0, Some(2)), "rows have gone");
+    assert_eq!(app.choice.shows(Vec::new(), 10), (0, None));
 }

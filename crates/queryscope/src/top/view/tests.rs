@@ -123,3 +123,28 @@ fn the_plan_is_a_tree_with_bars() {
     app.take(Update::Ended(serde_json::from_value(ended).expect("a run")));
     assert!(picture(&mut app, 80, 12).contains("Failed after 64 s: out of memory"));
 }
+
+#[test]
+fn issues_are_the_second_screen() {
+    let mut app = judged();
+    app.press(Key::Char('i'));
+    assert!(picture(&mut app, 60, 8).contains("Waiting for the issues"));
+    app.take(Update::Issues(Vec::new()));
+    assert!(picture(&mut app, 60, 8).contains("No issue is open"));
+    app.take(Update::Issues(crate::read::issues::tests::issues()));
+    insta::assert_snapshot!(picture(&mut app, 80, 12));
+    app.press(Key::Down);
+    app.press(Key::Char('s'));
+    let shown = picture(&mut app, 80, 12);
+    assert!(shown.contains("by query") && shown.contains("1.5x slower as its data grew since"), "{shown}");
+    for key in [Key::Char('/'), Key::Char('w'), Key::Char('e'), Key::Enter] {
+        app.press(key);
+    }
+    let shown = picture(&mut app, 80, 12);
+    assert!(shown.contains("orders/weekly") && !shown.contains("orders/daily"), "{shown}");
+    assert!(app.visible().is_empty(), "no run is on the screen");
+    app.press(Key::Escape);
+    app.press(Key::Char('i'));
+    let shown = picture(&mut app, 100, 12);
+    assert!(shown.contains("3 running, ") && shown.contains("i 3 issues"), "{shown}");
+}

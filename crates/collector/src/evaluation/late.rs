@@ -1,0 +1,161 @@
+//! Which running runs are late, and which issues of late runs are over.
+//!
+//! The problem: a run that hangs ends never, so nothing that waits for ended runs tells of it. The mechanism: whoever
+//! has the lease looks at the running runs every few seconds, those that run longest first, and holds each against the
+//! wall times of its earlier runs. An issue is about one run, and is over when that run does not run any more.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use queryscope_issues::limits::{LATE_MS_MIN, LATE_RUNS_MIN};
+use queryscope_issues::{Issue, Kind, Late, Observed, SeenSignal, Signal, State, late};
+use queryscope_protocol::QueryId;
+use queryscope_store::{
+    IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, Status, StoreError,
+};
+
+use crate::app::App;
+use crate::read::{Alike, earlier, rows_factor};
+
+/// Running runs that are looked at, those that started first.
+const RUNNING_MAX: usize = 500;
+/// Issues that are looked at.
+const ISSUES_MAX: usize = 10_000;
+/// An issue is told of its run again when that is so many times as late.
+const WORSE: f64 = 1.25;
+
+/// A running run that is late.
+struct LateRun {
+    query: Query,
+    late: Late,
+    /// Earlier runs it was held against.
+    runs: usize,
+}
+
+/// What the running runs make of issues.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn observe(app: &Arc<App>) -> Result<Vec<ObservedQuery>, StoreError> {
+    let unix_ns = app.clock.unix_ns();
+    let request = IssuesRequest {
+        kind: Some(Kind::Late),
+        states: vec![State::Open, State::Acknowledged, State::Muted, State::Regressed],
+        limit: ISSUES_MAX,
+        ..IssuesRequest::default()
+    };
+    let known = app.store.issues(request).await?;
+    let mut known: BTreeMap<QueryKey, Issue> =
+        known.into_iter().map(|issue| (key_of(&issue), issue)).collect();
+    let mut observed = Vec::new();
+    for (key, late) in late_runs(app, unix_ns).await? {
+        let signal = match known.remove(&key) {
+            None => late.first().map(lasts),
+            Some(issue) => told(app, &issue, &late).await?,
+        };
+        observed.extend(signal.map(|signal| observed_query(key, unix_ns, signal)));
+    }
+    for (key, issue) in known {
+        let signal = told(app, &issue, &[]).await?;
+        observed.extend(signal.map(|signal| observed_query(key, unix_ns, signal)));
+    }
+    Ok(observed)
+}
+
+/// Late runs by query, those that run longest first.
+async fn late_runs(app: &Arc<App>, unix_ns: i64) -> Result<BTreeMap<QueryKey, Vec<LateRun>>, StoreError> {
+    let filter = QueryFilter { status: Some(Status::Running), ..QueryFilter::default() };
+    let request = ListRequest { filter, order: Order::Oldest, after: None, offset: 0, limit: RUNNING_MAX };
+    let mut found: BTreeMap<QueryKey, Vec<LateRun>> = BTreeMap::new();
+    for query in app.store.queries(request).await?.into_iter().map(|listed| listed.query) {
+        let elapsed_ms = unix_ns.saturating_sub(query.started_unix_ns) as f64 / 1e6;
+        let Some(label) = query.label.clone().filter(|_| elapsed_ms >= LATE_MS_MIN) else { continue };
+        // What cannot be read now is held against its earlier runs at the next look.
+        let Some((late, runs)) = judge(app, &query, elapsed_ms).await else { continue };
+        let key = QueryKey { project: query.project.clone(), service: query.service.clone(), label };
+        found.entry(key).or_default().push(LateRun { query, late, runs });
+    }
+    Ok(found)
+}
+
+/// By how much a run is late, and by how many earlier runs; those of its plan, where they are enough.
+async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, usize)> {
+    let mut runs = earlier(app, query, Alike::Plan).await.ok()?;
+    if runs.len() < LATE_RUNS_MIN {
+        runs = earlier(app, query, Alike::Label).await.ok()?;
+    }
+    let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
+    let late = late(elapsed_ms, &walls)?;
+    // With more rows to read, it is not late but larger.
+    let factor = rows_factor(app, query, elapsed_ms).await.ok()?;
+    factor.is_none_or(|factor| factor <= 1.0).then_some((late, walls.len()))
+}
+
+/// What an issue that is not resolved is told of its run; `None` where nothing is new.
+async fn told(app: &App, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenSignal>, StoreError> {
+    let run = issue.run.clone().unwrap_or_default();
+    if let Some(same) = late.iter().find(|late| late.query.query_id.to_string() == run) {
+        return Ok((same.late.factor >= WORSE * issue.severity).then(|| lasts(same)));
+    }
+    let query = match run.parse::<QueryId>() {
+        Ok(id) => app.store.query(id).await?,
+        Err(_) => None,
+    };
+    let took = |query: &Query| query.wall_ms.map(|ms| format!(" after {}", duration(ms))).unwrap_or_default();
+    let reason = match &query {
+        Some(query) if query.status == Status::Running => return Ok(None),
+        Some(query) if query.status == Status::Finished => format!("the run finished{}", took(query)),
+        Some(query) if query.status == Status::Failed => format!("the run failed{}", took(query)),
+        Some(_) => "the run is not heard of any more".to_owned(),
+        None => "the run was deleted".to_owned(),
+    };
+    // Another run that is late takes its place.
+    let next = late.first().map(lasts);
+    Ok(Some(next.unwrap_or(SeenSignal { kind: Kind::Late, run, now: Signal::Over(reason) })))
+}
+
+fn lasts(LateRun { query, late, runs }: &LateRun) -> SeenSignal {
+    let so_far = duration(late.p90_ms * late.factor);
+    let detail = format!(
+        "the run has run for {so_far}; nine tenths of {runs} earlier runs took at most {}, and none so long",
+        duration(late.p90_ms)
+    );
+    let now = Signal::Lasts {
+        environment: query.environment.clone(),
+        host: Some(query.host.clone()),
+        engine_version: query.engine_version.clone(),
+        severity: late.factor,
+        wall_ms: late.over_ms,
+        detail,
+    };
+    SeenSignal { kind: Kind::Late, run: query.query_id.to_string(), now }
+}
+
+fn observed_query(key: QueryKey, unix_ns: i64, signal: SeenSignal) -> ObservedQuery {
+    ObservedQuery { key, seen: vec![Observed { unix_ns, signals: vec![signal], ..Observed::default() }] }
+}
+
+fn key_of(issue: &Issue) -> QueryKey {
+    QueryKey { project: issue.project.clone(), service: issue.service.clone(), label: issue.label.clone() }
+}
+
+/// A time as people say it.
+fn duration(ms: f64) -> String {
+    match ms / 1e3 {
+        seconds if seconds < 1.0 => format!("{ms:.0} ms"),
+        seconds if seconds < 120.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let said = [950.0, 12_340.0, 119_000.0, 600_000.0, 9_000_000.0].map(duration);
+        assert_eq!(said, ["950 ms", "12.3 s", "119.0 s", "10 min", "2.5 h"]);
+    }
+}

@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { change } from "./change.test";
+import {
+  detailLine,
+  historyOf,
+  isHere,
+  isNewlyOpen,
+  issueLine,
+  issueNotice,
+  issuesLine,
+  issueWords,
+  muteWords,
+  reasonOf,
+  stateLine,
+  told,
+  transitionWords,
+  type Issue,
+  type Transition,
+} from "./issue";
+import { nextRow } from "./issue-keys";
+
+const said = (time: bigint): string => `t${time}`;
+
+function issue(given: Partial<Issue> = {}): Issue {
+  return {
+    id: "issue-slower-1",
+    project: "default",
+    service: "etl",
+    label: "a",
+    kind: "slower",
+    state: "open",
+    opened_unix_ns: 5n,
+    moved_unix_ns: 6n,
+    transitions: 1,
+    change: "slower-1",
+    environment: null,
+    host: null,
+    wall_ms_a_day: 720_000,
+    severity: 2.4,
+    calm_runs: 0,
+    ...given,
+  };
+}
+const move = (given: Partial<Transition>): Transition => ({
+  number: 1,
+  unix_ns: 1n,
+  from: null,
+  to: "open",
+  actor: "service",
+  reason: "the change slower-1 was confirmed",
+  ...given,
+});
+
+test("an issue says what, since when, and what is at stake", () => {
+  expect(issueLine(issue(), undefined, said)).toBe("a is 2.4x slower since t5");
+  expect(issueLine(issue(), change({ factor: 3.1 }), said)).toBe("a is 3.1x slower since t9");
+  expect(issueLine(issue({ kind: "failing", severity: 0.9 }), change({ kind: "failing" }), said)).toBe(
+    "a fails in 90 % of its runs since t9",
+  );
+  expect(issueLine(issue({ state: "resolved" }), change(), said)).toBe("a: slower, resolved t6");
+  expect(issueWords(issue({ kind: "data_grew", severity: 1.5 }))).toBe("is 1.5x slower as its data grew");
+  const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
+  expect(issueLine(late, undefined, said)).toBe("a is late, 2.4x its usual time");
+  expect(detailLine(late)).toBe("The run has run for 94.0 s.");
+  expect(detailLine(issue())).toBe("");
+  expect(issuesLine([issue(), issue({ wall_ms_a_day: 0 })], false, "open ")).toBe(
+    "2 open issues, 12 min a day at stake",
+  );
+  expect(issuesLine([issue({ wall_ms_a_day: 0 })], true, "")).toBe("At least 1 issue");
+});
+
+test("a mute says until when", () => {
+  const muted = (mute: Issue["mute"]): string => stateLine(issue({ state: "muted", mute: mute ?? null }), said);
+  expect(muted({ until_unix_ns: 7n })).toBe("muted until t7");
+  expect(muted({ times_worse: 2, severity: 2.4 })).toBe("muted until it is 2.0x worse");
+  expect(muted({ until_other: "engine", version: "55.0" })).toBe(
+    "muted until another version of the engine than 55.0 runs",
+  );
+  expect(muteWords(issue(), said)).toBe("");
+  // A mute outlives a resolution.
+  expect(stateLine(issue({ state: "resolved", mute: { until_unix_ns: 7n } }), said)).toBe("resolved");
+});
+
+test("a transition says who did what", () => {
+  expect(transitionWords(move({}))).toBe("opened");
+  expect(transitionWords(move({ from: "open", to: "acknowledged", actor: "person", by: "Ada" }))).toBe(
+    "acknowledged by Ada",
+  );
+  expect(transitionWords(move({ from: "muted", to: "muted", actor: "person" }))).toBe("muted anew by somebody");
+  expect(transitionWords(move({ from: "open", to: "resolved" }))).toBe("resolved by itself");
+  expect(transitionWords(move({ from: "resolved", to: "regressed" }))).toBe("came back by itself");
+  expect(transitionWords(move({ from: "muted", to: "open" }))).toBe("open again by itself");
+  expect(transitionWords(move({ from: "muted", to: "open", actor: "person" }))).toBe("reopened by somebody");
+  expect(reasonOf({ reason: "acknowledged", to: "acknowledged" })).toBe("");
+  expect(reasonOf(move({ change: "slower-1" }))).toBe("its change was confirmed");
+  expect(reasonOf({ reason: "5 runs are as before", to: "resolved" })).toBe("5 runs are as before");
+});
+
+test("the history is one, the last first", () => {
+  const note = { unix_ns: 2n, by: "Ada", text: "the new join" };
+  const moves = [move({ unix_ns: 1n }), move({ number: 2, unix_ns: 2n }), move({ number: 3, unix_ns: 3n })];
+  const events = historyOf(moves, [note]);
+  expect(events.map((event) => ("note" in event ? "note" : event.transition.number))).toEqual([3, "note", 2, 1]);
+});
+
+test("a notification is for what opens by itself, and says what", () => {
+  expect(isNewlyOpen(issue())).toBe(true);
+  expect(isNewlyOpen(issue({ state: "regressed", transitions: 7 }))).toBe(true);
+  expect(isNewlyOpen(issue({ transitions: 3 }))).toBe(false);
+  expect(isNewlyOpen(issue({ state: "resolved" }))).toBe(false);
+  expect(issueNotice(issue({ host: "etl-3" }))).toEqual({
+    title: "a is 2.4x slower",
+    body: "12 min a day at stake\netl · etl-3",
+  });
+  expect(issueNotice(issue({ state: "regressed" })).title).toBe("a is again 2.4x slower");
+});
+
+test("what is told as an issue is not told again as a change", () => {
+  const changes = [
+    change({ id: "slower-1" }),
+    change({ id: "slower-2" }),
+    change({ id: "slower-3" }),
+    change({ id: "slower-4" }),
+    change({ id: "faster-5", kind: "faster" }),
+  ];
+  const issues = [
+    issue({ id: "open", change: "slower-1" }),
+    issue({ id: "muted", change: "slower-2", state: "muted" }),
+    issue({ id: "resolved", change: "slower-3", state: "resolved" }),
+    issue({ id: "alone", change: "gone", state: "acknowledged" }),
+    issue({ id: "old", change: "gone too", state: "resolved" }),
+  ];
+  const { worse, alone, muted, resolved, byChange } = told(changes, issues);
+  // The fourth has no issue: too little is at stake.
+  expect(worse.map(({ id }) => id)).toEqual(["slower-1", "slower-4"]);
+  expect([alone, muted, resolved].map((list) => list.map(({ id }) => id))).toEqual([
+    ["alone"],
+    ["muted"],
+    ["resolved"],
+  ]);
+  expect(byChange.get("slower-1")?.id).toBe("open");
+});
+
+test("filters keep issues as they keep changes", () => {
+  expect(isHere(issue(), {})).toBe(true);
+  expect(isHere(issue(), { environment: "" })).toBe(true);
+  expect(isHere(issue({ environment: "prod" }), { environment: "test" })).toBe(false);
+  expect(isHere(issue(), { host: "etl-1" })).toBe(false);
+  expect(isHere(issue({ host: "etl-1" }), { host: "etl-1" })).toBe(true);
+});
+
+test("j and k move between rows", () => {
+  expect([nextRow(3, -1, "j"), nextRow(3, -1, "k"), nextRow(3, 0, "j"), nextRow(3, 2, "j")]).toEqual([0, 2, 1, 2]);
+  expect([nextRow(3, 0, "k"), nextRow(0, -1, "j"), nextRow(0, -1, "k")]).toEqual([0, -1, -1]);
+});

@@ -1,0 +1,186 @@
+// Issues as the service tells them, and their words. The service judges and moves them; this page only formats.
+
+import type { Schemas } from "../api/client";
+import { formatDuration, formatRatio, formatShare, plural } from "../units";
+import { howMuch, isWorse, type Change, type TimeText } from "./change";
+import { nameInText } from "./names";
+
+export type Issue = Schemas["Issue"];
+export type IssueKind = Schemas["IssueKind"];
+export type IssueState = Schemas["IssueState"];
+export type Transition = Schemas["IssueTransition"];
+export type Note = Schemas["IssueNote"];
+
+/** States that want somebody. */
+export const OPEN = ["open", "regressed", "acknowledged"] as const satisfies readonly IssueState[];
+export const STATES = [...OPEN, "muted", "resolved"] as const satisfies readonly IssueState[];
+
+export function isOpen({ state }: Pick<Issue, "state">): boolean {
+  return (OPEN as readonly IssueState[]).includes(state);
+}
+
+/** Whether its last transition made it want somebody, by itself. */
+export function isNewlyOpen({ state, transitions }: Pick<Issue, "state" | "transitions">): boolean {
+  return state === "regressed" || (state === "open" && transitions === 1);
+}
+
+export const KINDS: Record<IssueKind, { name: string; tag: "fail" | "slow" | "plain" }> = {
+  slower: { name: "slower", tag: "slow" },
+  failing: { name: "failing", tag: "fail" },
+  data_grew: { name: "data grew", tag: "plain" },
+  late: { name: "late", tag: "slow" },
+};
+
+/** What a state means, for who points at it. */
+export const STATE_WORDS: Record<IssueState, string> = {
+  open: "nobody has said anything to it",
+  regressed: "it was resolved and came back",
+  acknowledged: "somebody knows of it",
+  muted: "nobody wants to hear of it until its mute ends",
+  resolved: "it is over",
+};
+
+/** "is 2.4x slower", "fails in 90 % of its runs", "is 1.5x slower as its data grew". */
+export function issueWords({ kind, severity }: Pick<Issue, "kind" | "severity">): string {
+  switch (kind) {
+    case "slower":
+      return `is ${formatRatio(severity)} slower`;
+    case "failing":
+      return `fails in ${formatShare(severity)} of its runs`;
+    case "data_grew":
+      return `is ${formatRatio(severity)} slower as its data grew`;
+    case "late":
+      return `is late, ${formatRatio(severity)} its usual time`;
+  }
+}
+
+/** "orders/daily is 2.4x slower since 18 Nov 02:05"; "orders/daily was slower" of one that is over. */
+export function issueLine(issue: Issue, change: Change | null | undefined, timeText: TimeText): string {
+  const label = nameInText(issue.label);
+  if (issue.state === "resolved")
+    return `${label}: ${KINDS[issue.kind].name}, resolved ${timeText(issue.moved_unix_ns)}`;
+  // A change of this very issue says it by its own figures.
+  const words =
+    change == null || change.kind === "failing" || change.factor == null ? issueWords(issue) : `is ${howMuch(change)}`;
+  // Since when a run is late is since it runs longer than others: its sentence says how long that is.
+  if (issue.run != null) return `${label} ${words}`;
+  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issue.opened_unix_ns)}`;
+}
+
+/** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */
+export function detailLine({ detail = null }: Pick<Issue, "detail">): string {
+  return detail === null ? "" : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
+}
+
+/** "12 min a day at stake"; of failures, of the results that are missing. Empty where it costs no time. */
+export function stakeLine({ wall_ms_a_day: day }: Pick<Issue, "wall_ms_a_day">): string {
+  return day > 0 ? `${formatDuration(day)} a day at stake` : "";
+}
+
+/** "until 19 Nov 08:00", "until it is 2.0x worse", "until another version of the engine than 55.0 runs". */
+export function muteWords({ mute }: Pick<Issue, "mute">, timeText: TimeText): string {
+  if (mute == null) return "";
+  if (mute.until_unix_ns != null) return `until ${timeText(mute.until_unix_ns)}`;
+  if (mute.times_worse != null) return `until it is ${formatRatio(mute.times_worse)} worse`;
+  const version = mute.version == null ? "" : ` than ${nameInText(mute.version)}`;
+  return `until another version of the ${mute.until_other ?? "engine"}${version} runs`;
+}
+
+/** Where it stands: "open", "muted until 19 Nov 08:00", "resolved: 2 of 5 runs as before". */
+export function stateLine(issue: Issue, timeText: TimeText): string {
+  const mute = issue.state === "muted" ? muteWords(issue, timeText) : "";
+  return mute === "" ? issue.state : `${issue.state} ${mute}`;
+}
+
+/** What a transition was, in words: "opened", "muted by Ada", "came back". */
+export function transitionWords({ from, to, actor, by }: Pick<Transition, "from" | "to" | "actor" | "by">): string {
+  const what =
+    from == null
+      ? "opened"
+      : to === "open"
+        ? actor === "person"
+          ? "reopened"
+          : "open again"
+        : to === "regressed"
+          ? "came back"
+          : from === "muted" && to === "muted"
+            ? "muted anew"
+            : to;
+  if (actor === "person") return `${what} by ${by == null ? "somebody" : nameInText(by)}`;
+  return from == null ? what : `${what} by itself`;
+}
+
+/** The reason of a transition, where its words do not say it already; it is about the change of this issue. */
+export function reasonOf({ reason, to, change }: Pick<Transition, "reason" | "to" | "change">): string {
+  if (reason === to || reason === "reopened") return "";
+  return change == null ? reason : reason.replace(`the change ${change}`, "its change");
+}
+
+/** What happened to an issue, the last first. */
+export type Event = { at: bigint; transition: Transition } | { at: bigint; note: Note };
+
+export function historyOf(transitions: readonly Transition[], notes: readonly Note[]): Event[] {
+  const moves = transitions.map((transition) => ({ at: transition.unix_ns, transition }));
+  const written = notes.map((note) => ({ at: note.unix_ns, note }));
+  // Of one moment, what was given last came last.
+  return [...moves, ...written].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).reverse();
+}
+
+/** "3 issues, 2 h 05 min a day at stake". */
+export function issuesLine(issues: readonly Issue[], isCut: boolean, which: string): string {
+  const number = `${isCut ? "At least " : ""}${plural(issues.length, `${which}issue`)}`;
+  const day = issues.reduce((sum, { wall_ms_a_day }) => sum + wall_ms_a_day, 0);
+  return day > 0 ? `${number}, ${formatDuration(day)} a day at stake` : number;
+}
+
+/** What a notification says. */
+export function issueNotice(issue: Issue): { title: string; body: string } {
+  const again = issue.state === "regressed" ? "again " : "";
+  const words = issueWords(issue).replace(/^(is|fails) /, `$1 ${again}`);
+  const place = [issue.service, issue.environment, issue.host].flatMap((name) =>
+    name == null ? [] : nameInText(name),
+  );
+  const body = [stakeLine(issue), place.join(" · ")].filter((text) => text !== "").join("\n");
+  return { title: `${nameInText(issue.label)} ${words}`, body };
+}
+
+/** Whether it is of these runs, as the service filters changes: of a host where that host alone changed. */
+export function isHere(
+  { environment, host }: Pick<Issue, "environment" | "host">,
+  scope: { environment?: string | undefined; host?: string | undefined },
+): boolean {
+  const is = (asked: string | undefined, found: string | null | undefined): boolean =>
+    asked === undefined || asked === (found ?? "");
+  return is(scope.environment, environment) && is(scope.host, host);
+}
+
+/** What the first page lists: what wants somebody, and what does not now. */
+export interface Told {
+  /** Open changes for the worse, without those that a person muted or resolved. */
+  worse: Change[];
+  /** Issues that want somebody, and whose change is not among those. */
+  alone: Issue[];
+  /** Muted issues. */
+  muted: Issue[];
+  /** Open changes for the worse whose issue a person resolved. */
+  resolved: Issue[];
+  /** The issue of a change, by the id of the change. */
+  byChange: ReadonlyMap<string, Issue>;
+}
+
+/** Puts issues and changes together: what is told once is not told twice. */
+export function told(changes: readonly Change[], issues: readonly Issue[]): Told {
+  const open = new Map(changes.map((change) => [change.id, change]));
+  const byChange = new Map<string, Issue>();
+  for (const issue of issues) if (issue.change != null) byChange.set(issue.change, issue);
+  const isQuiet = (state: IssueState | undefined): boolean => state === "muted" || state === "resolved";
+  const isListed = ({ change = null }: Issue): boolean => change !== null && open.has(change);
+  return {
+    worse: changes.filter((change) => isWorse(change) && !isQuiet(byChange.get(change.id)?.state)),
+    // Growth of the data is information: its change is told with those that are no regressions.
+    alone: issues.filter((issue) => isOpen(issue) && !isListed(issue)),
+    muted: issues.filter(({ state }) => state === "muted"),
+    resolved: issues.filter((issue) => issue.state === "resolved" && isListed(issue) && issue.kind !== "data_grew"),
+    byChange,
+  };
+}
