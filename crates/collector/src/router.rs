@@ -98,8 +98,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Everything: what senders and what readers use.
-pub(crate) fn full(app: &Arc<App>) -> Routes {
+/// Everything: what senders and what readers use, and further routes of readers.
+pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (acts, _) = act_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
@@ -119,6 +119,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())
+        .merge(further.with_state(()))
         .layer(from_fn_with_state(Arc::clone(app), security::check_reader));
     let (ingest, _) = ingest_routes().split_for_parts();
     finish(ingest.merge(read).fallback(no_such_page), app)
@@ -167,7 +168,7 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let allowed = if path == ingest::EVENTS || act::is_action(path) { "POST" } else { "GET, HEAD" };
+    let allowed = if path == ingest::EVENTS || path == security::AGENTS || act::is_action(path) { "POST" } else { "GET, HEAD" };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

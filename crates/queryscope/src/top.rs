@@ -4,11 +4,11 @@
 //! is open. All send [`Update`]s to the loop here, which alone changes the [`App`] and draws it: once a second, and at
 //! once when a key is pressed. What is drawn is a pure function of the `App`.
 
-mod app;
-mod follow;
+pub(crate) mod app;
+pub(crate) mod follow;
 mod keys;
 mod plan_view;
-mod rows;
+pub(crate) mod rows;
 mod view;
 
 use std::io::{IsTerminal, stdin, stdout};

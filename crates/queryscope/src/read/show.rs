@@ -127,10 +127,19 @@ impl Answer {
 
     /// The line of the program that ran it, with the whole path: "/srv/etl/daily.py:112 in main".
     pub(crate) fn call_site(&self) -> Option<String> {
-        let profile = self.known.events.as_ref().ok()?.profile()?;
-        let site = profile.call_site.as_ref()?;
-        Some(format!("{}:{} in {}", line(&site.filepath), site.lineno, line(&site.function)))
+        call_site(self.known.events.as_ref().ok()?)
     }
+}
+
+/// The line of the program that ran a run, where its profile has it and can be read.
+pub(crate) async fn call_site_of(service: &Service, id: &str) -> Option<String> {
+    call_site(&events::read(service, id).await.ok()?)
+}
+
+fn call_site(events: &RunEvents) -> Option<String> {
+    let profile = events.profile()?;
+    let site = profile.call_site.as_ref()?;
+    Some(format!("{}:{} in {}", line(&site.filepath), site.lineno, line(&site.function)))
 }
 
 async fn change(service: &Service, progress: Option<&Progress>) -> Option<Change> {
