@@ -12,9 +12,10 @@ use super::arguments::{
 };
 use super::server::Actions;
 use super::{changes, findings, history, issues, running};
-use crate::read::answers::Comparison;
+use crate::read::answers::{Comparison, Run as Summary};
 use crate::read::screen::Screen;
-use crate::read::service::Service;
+use crate::read::service::{Service, segment};
+use crate::read::text::{block, line};
 use crate::read::{diff, show, why};
 
 /// Bytes of the head of a run: its figures and its error.
@@ -23,6 +24,8 @@ const HEAD_BYTES: usize = 3000;
 const FINDINGS_BYTES: usize = 3500;
 /// Bytes of the plan of a run.
 const PLAN_BYTES: usize = 4500;
+/// Lines of the error of a typical run.
+const ERROR_LINES: usize = 6;
 /// Nodes of a plan that is too long: as many as there is room for.
 const NODES: [usize; 5] = [60, 40, 25, 15, 8];
 /// Bytes of what a whole answer says, so that links and notes have room.
@@ -174,7 +177,7 @@ struct Given<'s> {
 impl Given<'_> {
     fn read<T: serde::de::DeserializeOwned>(self) -> Result<T> {
         read(self.values, self.schema).map_err(|reason| {
-            let reason = crate::read::text::line(&reason).into_owned();
+            let reason = line(&reason).into_owned();
             wrong(bounded_to(&reason, 600))
         })
     }
@@ -249,10 +252,16 @@ async fn why_slower(service: &Service, asked: WhySlower, screen: Screen) -> Resu
     let example = told.examples().first().map(|run| (*run).to_owned());
     let mut answer = Answer::default();
     if let Some(run) = &example {
-        text += &format!("typical run since: {}\n", crate::read::text::line(run));
+        text += &format!("typical run since: {}\n", line(run));
         if let Some(site) = show::call_site_of(service, run).await {
             // It stands in front: what is cut is the end.
             text = format!("called at: {site}\n{text}");
+        }
+        let path = format!("/api/queries/{}", segment(run));
+        let summary = service.get::<Summary>(&path, &[]).await.ok();
+        if let Some(error) = summary.and_then(|run| run.failed) {
+            let error: String = block(&error).iter().take(ERROR_LINES).map(|one| format!("  {one}\n")).collect();
+            text += &format!("its error:\n{error}");
         }
         answer = answer.with_link(run_link(service.url(), run));
     }
