@@ -168,7 +168,11 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let allowed = if path == ingest::EVENTS || path == security::AGENTS || act::is_action(path) { "POST" } else { "GET, HEAD" };
+    let allowed = if path == ingest::EVENTS || path == security::AGENTS || act::is_action(path) {
+        "POST"
+    } else {
+        "GET, HEAD"
+    };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

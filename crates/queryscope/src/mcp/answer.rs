@@ -1,8 +1,8 @@
 //! Answers to an agent: short, and with what was recorded marked as data.
 //!
-//! A label, an error text or a plan can hold sentences that look like instructions. All that comes from telemetry stands
-//! between two marks with a number that nobody can know before: no text can close them. Behind them stand notes, which are
-//! made here.
+//! A label, an error text or a plan can hold sentences that look like instructions. All that comes from telemetry
+//! stands between two marks with a number that nobody can know before: no text can close them. Behind them stand
+//! notes, which are made here.
 
 use anyhow::Error;
 use percent_encoding::percent_decode_str;
@@ -181,7 +181,8 @@ pub(super) fn compact(printed: &str) -> String {
     for line in plain.lines() {
         let margin = line.len() - line.trim_start().len();
         let mut now = line[..margin].to_owned();
-        for (place, words) in line[margin..].split("  ").map(str::trim).filter(|w| !w.is_empty()).enumerate() {
+        for (place, words) in line[margin..].split("  ").map(str::trim).filter(|w| !w.is_empty()).enumerate()
+        {
             let words: Vec<&str> = words.split(' ').filter(|word| !is_bar(word) && *word != "█").collect();
             if words.is_empty() {
                 continue;
@@ -203,11 +204,8 @@ pub(super) fn error_text(error: &Error) -> String {
     let told = line(&told);
     // What commands would be of help is of none here.
     let told = told.split(": queryscope ").next().unwrap_or_default();
-    let hint = if error.is::<NotFound>() {
-        " (what_got_worse, history and running say what there is.)"
-    } else {
-        ""
-    };
+    let hint =
+        if error.is::<NotFound>() { " (what_got_worse, history and running say what there is.)" } else { "" };
     format!("{}.{hint}", bounded_to(told.trim_end_matches('.'), ERROR_BYTES_MAX))
 }
 
@@ -273,7 +271,8 @@ mod tests {
 
     #[test]
     fn bars_and_alignment_are_left_out() {
-        let printed = "\u{1b}[1mMore rows\u{1b}[0m         ██████····    83 %  1.2 s\n  ├─ Scan #3   a · b   █   9 ms\n";
+        let printed = "\u{1b}[1mMore rows\u{1b}[0m         ██████····    83 %  1.2 s\n\
+                       \u{20} ├─ Scan #3   a · b   █   9 ms\n";
         assert_eq!(compact(printed), "More rows  83 %  1.2 s\n  ├─ Scan #3  a · b  9 ms\n");
     }
 

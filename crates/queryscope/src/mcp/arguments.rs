@@ -132,7 +132,7 @@ pub(super) struct Resolve {
     pub(super) id: String,
     /// Why it is over, up to 10,000 characters
     pub(super) comment: String,
-    /// Who says so, up to 200 characters; "an agent" without it
+    /// Name of the person who says so, up to 200 characters; "an agent" without it
     pub(super) by: Option<String>,
 }
 
@@ -141,8 +141,12 @@ pub(super) struct Resolve {
 /// # Errors
 /// What is wrong, and what is allowed.
 pub(super) fn read<T: DeserializeOwned>(given: JsonObject, schema: &JsonObject) -> Result<T, String> {
-    let known: Vec<&String> =
-        schema.get("properties").and_then(|members| members.as_object()).into_iter().flat_map(|all| all.keys()).collect();
+    let known: Vec<&String> = schema
+        .get("properties")
+        .and_then(|members| members.as_object())
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .collect();
     if let Some(unknown) = given.keys().find(|name| !known.contains(name)) {
         let known: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
         let shown: String = unknown.chars().take(80).collect();
@@ -191,7 +195,10 @@ mod tests {
     fn numbers_are_bounded() {
         assert_eq!([bounded("limit", None, 5, 9), bounded("limit", Some(9), 5, 9)], [Ok(5), Ok(9)]);
         for wrong in [0, 10] {
-            assert_eq!(bounded("limit", Some(wrong), 5, 9), Err(format!("limit must be from 1 to 9, not {wrong}.")));
+            assert_eq!(
+                bounded("limit", Some(wrong), 5, 9),
+                Err(format!("limit must be from 1 to 9, not {wrong}."))
+            );
         }
     }
 }

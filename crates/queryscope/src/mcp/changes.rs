@@ -59,7 +59,8 @@ pub(super) async fn what_got_worse(
         }
     }
     if worse.is_empty() {
-        let since = hours.map_or_else(|| "is open".into(), |hours| format!("began in the last {hours} hours"));
+        let since =
+            hours.map_or_else(|| "is open".into(), |hours| format!("began in the last {hours} hours"));
         return Ok(Answer::of(&format!("Nothing got worse: no change for the worse {since}.")));
     }
     let total = worse.len();
@@ -82,14 +83,18 @@ pub(super) async fn what_got_worse(
     let unread = if found.is_cut { Unread::Unknown } else { Unread::Some(total - items.len()) };
     let unread = if unread == Unread::Some(0) { Unread::None } else { unread };
     let list = listed(&items, unread, "changes with less at stake", LIST_BYTES);
-    Ok(Answer::of(&list)
-        .with_link(format!("{}/", service.url()))
-        .with_note("why_slower says more of a label; plan_diff compares its example run with one from before."))
+    Ok(Answer::of(&list).with_link(format!("{}/", service.url())).with_note(
+        "why_slower says more of a label; plan_diff compares its example run with one from before.",
+    ))
 }
 
 fn by_change(entries: Vec<Value>) -> Result<HashMap<String, Issue>> {
     let issues = entries.into_iter().map(serde_json::from_value::<Issue>);
-    Ok(issues.collect::<Result<Vec<_>, _>>()?.into_iter().map(|issue| (issue.change.clone(), issue)).collect())
+    Ok(issues
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .map(|issue| (issue.change.clone(), issue))
+        .collect())
 }
 
 fn item(
@@ -101,7 +106,8 @@ fn item(
     screen: Screen,
 ) -> String {
     let label = change.label.as_deref().unwrap_or_default();
-    let of = change.service.as_deref().map(|service| format!(" (service {})", name(service))).unwrap_or_default();
+    let of =
+        change.service.as_deref().map(|service| format!(" (service {})", name(service))).unwrap_or_default();
     let place = place(change);
     let place = if place.is_empty() { place } else { format!(", {place}") };
     let mut text = format!("{number}. {}{of}: {}{place}.\n", name(label), change_line(change, screen.times));
@@ -121,7 +127,10 @@ fn item(
     if let Some(issue) = issue {
         text += &format!("   issue: {} ({})\n", line(&issue.id), line(&issue.state));
     }
-    text += &format!("   page: {}\n", query_link(base, label, Some(change.service.as_deref().unwrap_or_default())));
+    text += &format!(
+        "   page: {}\n",
+        query_link(base, label, Some(change.service.as_deref().unwrap_or_default()))
+    );
     text
 }
 

@@ -1,7 +1,7 @@
 //! Findings: of a run, of the last run of a label, or the rules that warn in the newest runs of all queries.
 
-use std::collections::BTreeMap;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -22,7 +22,8 @@ const LIST_BYTES: usize = BYTES_MAX - 2500;
 /// Findings of one run.
 pub(super) async fn of_run(service: &Service, run: &str, screen: Screen) -> Result<Answer> {
     let told = show::ask(service, run).await?;
-    let label = told.run.label.as_deref().map_or_else(|| "no label".to_owned(), |label| name(label).into_owned());
+    let label =
+        told.run.label.as_deref().map_or_else(|| "no label".to_owned(), |label| name(label).into_owned());
     let mut text = format!("{label}, run {}\n", line(&told.run.query_id));
     if let Some(site) = told.call_site() {
         text += &format!("called at: {site}\n");
@@ -34,7 +35,12 @@ pub(super) async fn of_run(service: &Service, run: &str, screen: Screen) -> Resu
 }
 
 /// Findings of the last run of a label that finished.
-pub(super) async fn of_label(service: &Service, label: &str, source: &SourceArgs, screen: Screen) -> Result<Answer> {
+pub(super) async fn of_label(
+    service: &Service,
+    label: &str,
+    source: &SourceArgs,
+    screen: Screen,
+) -> Result<Answer> {
     let mut params = source.params();
     params.extend([("label", label.to_owned()), ("status", "finished".into()), ("limit", "1".into())]);
     let runs: Vec<Warned> = service.get("/api/queries", &params).await?;
@@ -74,7 +80,8 @@ pub(super) async fn of_newest_runs(service: &Service, source: &SourceArgs) -> Re
         for rule in run.rules {
             let key = (label.clone(), run.service.clone(), rule);
             // The newest run is the first.
-            let count = counts.entry(key).or_insert_with(|| Count { runs: 0, last_run: run.query_id.clone() });
+            let count =
+                counts.entry(key).or_insert_with(|| Count { runs: 0, last_run: run.query_id.clone() });
             count.runs += 1;
         }
     }

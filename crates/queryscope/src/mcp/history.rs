@@ -55,7 +55,9 @@ pub(super) async fn history(
     text += &plans(versions, screen);
     text += &last_runs(&runs.entries, runs.is_cut, screen)?;
     let link = query_link(service.url(), label, source.service.as_deref());
-    Ok(Answer::of(&text).with_link(link).with_note("why_slower says what changed; plan_diff compares LABEL@PLAN."))
+    Ok(Answer::of(&text)
+        .with_link(link)
+        .with_note("why_slower says what changed; plan_diff compares LABEL@PLAN."))
 }
 
 /// For each service what is usual, or what changed.
@@ -91,7 +93,8 @@ fn plans(mut versions: Vec<Version>, screen: Screen) -> String {
     for (place, version) in versions.iter().enumerate().rev().take(PLANS_MAX) {
         let last = version.last_started_unix_ns.map(|at| format!(", last {}", screen.times.at(at)));
         let rules: Vec<&str> = version.rules.iter().map(String::as_str).collect();
-        let rules = if rules.is_empty() { String::new() } else { format!(", warnings: {}", rules.join(", ")) };
+        let rules =
+            if rules.is_empty() { String::new() } else { format!(", warnings: {}", rules.join(", ")) };
         text += &format!(
             "  {} ({}): median {} in {}, {} failed, first {}{}{}\n",
             run_name::letter(place),
@@ -105,7 +108,10 @@ fn plans(mut versions: Vec<Version>, screen: Screen) -> String {
         );
     }
     if number > PLANS_MAX {
-        text += &format!("  ({} that ran first earlier are left out.)\n", plural((number - PLANS_MAX) as u64, "plan", "plans"));
+        text += &format!(
+            "  ({} that ran first earlier are left out.)\n",
+            plural((number - PLANS_MAX) as u64, "plan", "plans")
+        );
     }
     text
 }

@@ -135,7 +135,13 @@ pub(super) async fn issue(service: &Service, id: &str, screen: Screen) -> Result
 }
 
 /// Says that an issue is over.
-pub(super) async fn resolve(service: &Service, id: &str, comment: &str, by: &str, screen: Screen) -> Result<Answer> {
+pub(super) async fn resolve(
+    service: &Service,
+    id: &str,
+    comment: &str,
+    by: &str,
+    screen: Screen,
+) -> Result<Answer> {
     let body = json!({"comment": comment, "by": by});
     let detail = service.post(&format!("/api/issues/{}/resolve", segment(id)), &body).await?;
     told(service, detail, screen).await
@@ -145,7 +151,8 @@ async fn told(service: &Service, detail: Value, screen: Screen) -> Result<Answer
     let Detail { issue, change, transitions, notes } = serde_json::from_value(detail)?;
     let times = screen.times;
     let mut text = format!("{}\n", head(&issue, times));
-    let mut links = vec![query_link(service.url(), &issue.label, Some(issue.service.as_deref().unwrap_or_default()))];
+    let mut links =
+        vec![query_link(service.url(), &issue.label, Some(issue.service.as_deref().unwrap_or_default()))];
     if let Some(change) = &change {
         text += &format!("change: {}\n", change_line(change, times));
         for cause in change.causes.iter().take(3) {

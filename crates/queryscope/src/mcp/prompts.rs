@@ -16,10 +16,18 @@ pub(super) fn all() -> Vec<Prompt> {
         .with_required(false);
     let label = PromptArgument::new("label").with_description("Label of the query").with_required(true);
     vec![
-        Prompt::new(MORNING, Some("What got worse since yesterday, and what to look at first"), Some(vec![service]))
-            .with_title("Morning report"),
-        Prompt::new(EXPLAIN, Some("Why a query is slow, and where in the program to change it"), Some(vec![label]))
-            .with_title("Explain a slow query"),
+        Prompt::new(
+            MORNING,
+            Some("What got worse since yesterday, and what to look at first"),
+            Some(vec![service]),
+        )
+        .with_title("Morning report"),
+        Prompt::new(
+            EXPLAIN,
+            Some("Why a query is slow, and where in the program to change it"),
+            Some(vec![label]),
+        )
+        .with_title("Explain a slow query"),
     ]
 }
 
@@ -35,29 +43,36 @@ pub(super) fn get(name: &str, given: &JsonObject) -> Result<GetPromptResult, Err
     };
     let (description, text) = match name {
         MORNING => {
-            let of = argument("service").map(|service| format!(" with service {service}")).unwrap_or_default();
-            ("What got worse since yesterday, and what to look at first", format!(
-                "Write a morning report of our queries.\n\n\
+            let of =
+                argument("service").map(|service| format!(" with service {service}")).unwrap_or_default();
+            (
+                "What got worse since yesterday, and what to look at first",
+                format!(
+                    "Write a morning report of our queries.\n\n\
                  1. Call what_got_worse{of} and hours 24, then issues{of}.\n\
                  2. For the change that costs most, call why_slower.\n\
                  3. Report in at most 15 lines, the most costly first: the query, since when, how much slower with \
                  the figures before and after, the cause with its share, the node of the plan, the line of the \
                  program, and the link. Say what is measured and what is a guess of yours.\n\
                  4. If nothing got worse, say so in one sentence."
-            ))
+                ),
+            )
         }
         EXPLAIN => {
             let Some(label) = argument("label") else {
                 return Err(ErrorData::invalid_params("label is missing: the label of a query", None));
             };
-            ("Why a query is slow, and where in the program to change it", format!(
-                "Explain why the query with label {label} is slow.\n\n\
+            (
+                "Why a query is slow, and where in the program to change it",
+                format!(
+                    "Explain why the query with label {label} is slow.\n\n\
                  1. Call why_slower with this label. If there is no open change, call history.\n\
                  2. Call plan_diff with the typical run that it names, and findings with the same run.\n\
                  3. Explain in at most 15 lines: what changed and since when, with the figures; the cause with its \
                  share and evidence; the node of the plan; the line of the program to look at; and what to change \
                  there. Give the link. Say what is measured and what is a guess of yours."
-            ))
+                ),
+            )
         }
         _ => {
             let shown: String = line(name).chars().take(80).collect();
@@ -83,7 +98,10 @@ mod tests {
     #[test]
     fn prompts_take_their_arguments_as_quoted_text() {
         let told = text(EXPLAIN, json!({"label": "orders\u{1b}[31m\n\"daily\""})).expect("a prompt");
-        assert!(told.contains("why_slower") && !told.contains('\u{1b}') && !told.contains("\\u001b"), "{told}");
+        assert!(
+            told.contains("why_slower") && !told.contains('\u{1b}') && !told.contains("\\u001b"),
+            "{told}"
+        );
         assert!(told.contains("orders␛[31m␊"), "{told}");
         assert!(text(EXPLAIN, json!({"label": " "})).is_err());
         assert!(text(MORNING, json!({})).expect("a prompt").contains("what_got_worse and hours 24"));

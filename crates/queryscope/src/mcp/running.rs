@@ -20,7 +20,12 @@ const ASKED_AT_ONCE: usize = 4;
 /// Bytes of the list, so that links and notes have room.
 const LIST_BYTES: usize = BYTES_MAX - 2500;
 
-pub(super) async fn running(service: &Service, source: &SourceArgs, limit: usize, screen: Screen) -> Result<Answer> {
+pub(super) async fn running(
+    service: &Service,
+    source: &SourceArgs,
+    limit: usize,
+    screen: Screen,
+) -> Result<Answer> {
     let mut app = App::new(service.url().to_owned());
     app.take(Update::Snapshot(snapshot(service, source).await?));
     let mut ids = rows::listing(&app, screen.times).into_entries();
@@ -59,8 +64,11 @@ pub(super) async fn running(service: &Service, source: &SourceArgs, limit: usize
         .collect();
     let unread = if total > items.len() { Unread::Some(total - items.len()) } else { Unread::None };
     let list = listed(&items, unread, "runs that started later", LIST_BYTES);
-    Ok(answer(&format!("{}, those that run for longest first.\n{heading}{list}", crate::read::units::plural(total as u64, "run runs now", "runs run now")))
-        .with_note("run shows the plan of one with its counters so far."))
+    Ok(answer(&format!(
+        "{}, those that run for longest first.\n{heading}{list}",
+        crate::read::units::plural(total as u64, "run runs now", "runs run now")
+    ))
+    .with_note("run shows the plan of one with its counters so far."))
 }
 
 /// The running runs, as a live stream begins with them.

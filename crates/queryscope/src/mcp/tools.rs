@@ -134,14 +134,20 @@ pub(super) fn all() -> Vec<Tool> {
     let tool = |kind: Kind| {
         let reads = kind != Kind::Resolve;
         // An agent may ask as often as it likes; what it reads is made by programs that nobody here knows.
-        let hints = ToolAnnotations::new().read_only(reads).destructive(false).idempotent(true).open_world(true);
+        let hints =
+            ToolAnnotations::new().read_only(reads).destructive(false).idempotent(true).open_world(true);
         Tool::new(kind.name(), kind.description(), kind.schema()).with_annotations(hints)
     };
     Kind::ALL.into_iter().map(tool).collect()
 }
 
 /// Answers a call; an error is a text for the agent, too.
-pub(super) async fn call(kind: Kind, given: JsonObject, service: &Service, actions: Actions) -> Result<String, String> {
+pub(super) async fn call(
+    kind: Kind,
+    given: JsonObject,
+    service: &Service,
+    actions: Actions,
+) -> Result<String, String> {
     let schema = kind.schema();
     let given = Given { values: given, schema: &schema };
     match answer(kind, given, service, actions).await {
@@ -192,7 +198,8 @@ async fn answer(kind: Kind, given: Given<'_>, service: &Service, actions: Action
     match kind {
         Kind::WhatGotWorse => {
             let asked: WhatGotWorse = given.read()?;
-            let hours = asked.hours.map(|hours| number("hours", Some(hours as usize), 24, 2160)).transpose()?;
+            let hours =
+                asked.hours.map(|hours| number("hours", Some(hours as usize), 24, 2160)).transpose()?;
             let hours = hours.and_then(|hours| u32::try_from(hours).ok());
             let limit = number("limit", asked.limit, 10, 50)?;
             changes::what_got_worse(service, &asked.source.args(), hours, limit, screen).await
@@ -237,7 +244,9 @@ async fn answer(kind: Kind, given: Given<'_>, service: &Service, actions: Action
             let asked: Resolve = given.read()?;
             if actions == Actions::Refused {
                 let allow = "queryscope mcp --allow-actions, or queryscope serve --mcp-actions";
-                return Err(wrong(format!("Actions are not allowed here: a person can allow them with {allow}.")));
+                return Err(wrong(format!(
+                    "Actions are not allowed here: a person can allow them with {allow}."
+                )));
             }
             let by = asked.by.as_deref().unwrap_or("an agent");
             issues::resolve(service, &asked.id, &asked.comment, by, screen).await
@@ -260,7 +269,8 @@ async fn why_slower(service: &Service, asked: WhySlower, screen: Screen) -> Resu
         let path = format!("/api/queries/{}", segment(run));
         let summary = service.get::<Summary>(&path, &[]).await.ok();
         if let Some(error) = summary.and_then(|run| run.failed) {
-            let error: String = block(&error).iter().take(ERROR_LINES).map(|one| format!("  {one}\n")).collect();
+            let error: String =
+                block(&error).iter().take(ERROR_LINES).map(|one| format!("  {one}\n")).collect();
             text += &format!("its error:\n{error}");
         }
         answer = answer.with_link(run_link(service.url(), run));

@@ -22,7 +22,7 @@ pub(crate) struct Screen {
     pub(crate) reader: Reader,
 }
 
-/// Who reads an answer: what else can be asked is said in their words.
+/// The reader of an answer: what else can be asked is said in their words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// Somebody who enters commands.
