@@ -236,7 +236,7 @@ fn readable(id: &str) -> String {
 
 /// What a part of an address stands for.
 pub(super) fn decoded(part: &str) -> Option<String> {
-    percent_decode_str(part).decode_utf8().ok().map(|text| text.into_owned())
+    percent_decode_str(part).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_at_most_4000_tokens_whatever_was_recorded() {
-        let lines: String = (0..5000).map(|n| format!("row {n} with a text\n")).collect();
+        let lines = "a row with a text\n".repeat(5000);
         for data in [lines, "x".repeat(100_000), "日本語".repeat(9000), "\n".repeat(50_000)] {
             let mut answer = Answer::of(&data);
             for n in 0..300 {

@@ -174,20 +174,20 @@ mod tests {
 
     use super::*;
 
-    fn read_history(given: serde_json::Value) -> Result<History, String> {
+    fn read_history(given: &serde_json::Value) -> Result<History, String> {
         let given = given.as_object().cloned().expect("an object");
         read(given, &schema_for_type::<History>())
     }
 
     #[test]
     fn arguments_are_checked() {
-        let history = read_history(json!({"label": "a", "service": "s", "limit": 3})).expect("valid");
+        let history = read_history(&json!({"label": "a", "service": "s", "limit": 3})).expect("valid");
         assert_eq!((history.label.as_str(), history.limit), ("a", Some(3)));
         assert_eq!(history.source.args().params(), [("service", "s".to_owned())]);
-        let unknown = read_history(json!({"label": "a", "days": 3})).expect_err("unknown");
+        let unknown = read_history(&json!({"label": "a", "days": 3})).expect_err("unknown");
         assert!(unknown.contains("\"days\"") && unknown.contains("label"), "{unknown}");
         for wrong in [json!({}), json!({"label": 7}), json!({"label": "a", "limit": "many"})] {
-            assert!(read_history(wrong.clone()).is_err(), "{wrong}");
+            assert!(read_history(&wrong).is_err(), "{wrong}");
         }
     }
 

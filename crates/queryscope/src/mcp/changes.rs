@@ -1,6 +1,7 @@
 //! What got worse: the open changes, those with the most wall time a day at stake first.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use anyhow::Result;
 use futures_util::{StreamExt, stream};
@@ -112,23 +113,24 @@ fn item(
     let place = if place.is_empty() { place } else { format!(", {place}") };
     let mut text = format!("{number}. {}{of}: {}{place}.\n", name(label), change_line(change, screen.times));
     for cause in change.causes.iter().filter(|cause| is_told(cause)).take(CAUSES_MAX) {
-        text += &format!("   cause: {}\n", cause_line(cause));
+        let _ = writeln!(text, "   cause: {}", cause_line(cause));
     }
     let cost = cost_line(change);
     if !cost.is_empty() {
-        text += &format!("   cost: {cost}\n");
+        let _ = writeln!(text, "   cost: {cost}");
     }
     if let Some(run) = &change.examples.run {
-        text += &format!("   example run since: {}\n", line(run));
+        let _ = writeln!(text, "   example run since: {}", line(run));
     }
     if let Some(site) = site {
-        text += &format!("   called at: {site}\n");
+        let _ = writeln!(text, "   called at: {site}");
     }
     if let Some(issue) = issue {
-        text += &format!("   issue: {} ({})\n", line(&issue.id), line(&issue.state));
+        let _ = writeln!(text, "   issue: {} ({})", line(&issue.id), line(&issue.state));
     }
-    text += &format!(
-        "   page: {}\n",
+    let _ = writeln!(
+        text,
+        "   page: {}",
         query_link(base, label, Some(change.service.as_deref().unwrap_or_default()))
     );
     text
@@ -142,18 +144,18 @@ fn is_told(cause: &Cause) -> bool {
 fn cause_line(cause: &Cause) -> String {
     let mut text = cause_name(&cause.kind);
     if cause.share > 0.0 {
-        text += &format!(", {}", share(cause.share));
+        let _ = write!(text, ", {}", share(cause.share));
         if cause.wall_ms != 0.0 {
-            text += &format!(" ({})", duration(cause.wall_ms.abs()));
+            let _ = write!(text, " ({})", duration(cause.wall_ms.abs()));
         }
     }
     if let Some(node) = &cause.node {
-        text += &format!(", node {}", node_name(&node.kind, node.id));
+        let _ = write!(text, ", node {}", node_name(&node.kind, node.id));
     }
-    text += &format!(": {}", cause_words(cause));
+    let _ = write!(text, ": {}", cause_words(cause));
     let evidence = evidence(cause);
     if !evidence.is_empty() {
-        text += &format!(" {evidence}");
+        let _ = write!(text, " {evidence}");
     }
     text
 }

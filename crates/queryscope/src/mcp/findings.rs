@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub(super) async fn of_run(service: &Service, run: &str, screen: Screen) -> Resu
         told.run.label.as_deref().map_or_else(|| "no label".to_owned(), |label| name(label).into_owned());
     let mut text = format!("{label}, run {}\n", line(&told.run.query_id));
     if let Some(site) = told.call_site() {
-        text += &format!("called at: {site}\n");
+        let _ = writeln!(text, "called at: {site}");
     }
     text += &compact(&told.parts(screen).findings);
     Ok(Answer::of(&text)

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 use super::answer::{Answer, compact, query_link};
 use crate::read::answers::{Change, Overview, Version};
@@ -76,11 +77,11 @@ fn of_services(overview: &Overview, changes: &[Change], screen: Screen) -> Strin
         let (open, mut ended): (Vec<&Change>, Vec<&Change>) =
             of_service.partition(|change| change.state == "open");
         let which = service.map(|service| format!("service {}: ", name(service))).unwrap_or_default();
-        text += &format!("{which}{}\n", query_line(query, &open, DAYS, screen.times));
+        let _ = writeln!(text, "{which}{}", query_line(query, &open, DAYS, screen.times));
         ended.sort_by_key(|change| std::cmp::Reverse(change.since_unix_ns));
         for change in ended.into_iter().take(ENDED_MAX) {
             let state = state_words(change, screen.times);
-            text += &format!("  earlier: {}, {state}\n", change_line(change, screen.times));
+            let _ = writeln!(text, "  earlier: {}, {state}", change_line(change, screen.times));
         }
     }
     text
@@ -95,8 +96,9 @@ fn plans(mut versions: Vec<Version>, screen: Screen) -> String {
         let rules: Vec<&str> = version.rules.iter().map(String::as_str).collect();
         let rules =
             if rules.is_empty() { String::new() } else { format!(", warnings: {}", rules.join(", ")) };
-        text += &format!(
-            "  {} ({}): median {} in {}, {} failed, first {}{}{}\n",
+        let _ = writeln!(
+            text,
+            "  {} ({}): median {} in {}, {} failed, first {}{}{}",
             run_name::letter(place),
             line(&version.fingerprint),
             duration(version.usual_wall_ms),
@@ -108,8 +110,9 @@ fn plans(mut versions: Vec<Version>, screen: Screen) -> String {
         );
     }
     if number > PLANS_MAX {
-        text += &format!(
-            "  ({} that ran first earlier are left out.)\n",
+        let _ = writeln!(
+            text,
+            "  ({} that ran first earlier are left out.)",
             plural((number - PLANS_MAX) as u64, "plan", "plans")
         );
     }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 use super::answer::{Answer, BYTES_MAX, Unread, listed, query_link, run_link};
 use crate::read::answers::Change;
@@ -10,6 +11,7 @@ use crate::read::pages;
 use crate::read::screen::Screen;
 use crate::read::service::{Service, segment};
 use crate::read::show;
+use crate::read::style::joined;
 use crate::read::text::{block, line, name};
 use crate::read::units::{Times, duration, ratio, share};
 use crate::read::words::{cause_words, change_line, cost_line, node_name};
@@ -154,19 +156,19 @@ async fn told(service: &Service, detail: Value, screen: Screen) -> Result<Answer
     let mut links =
         vec![query_link(service.url(), &issue.label, Some(issue.service.as_deref().unwrap_or_default()))];
     if let Some(change) = &change {
-        text += &format!("change: {}\n", change_line(change, times));
+        let _ = writeln!(text, "change: {}", change_line(change, times));
         for cause in change.causes.iter().take(3) {
             let node = cause.node.as_ref().map(|node| format!("{}: ", node_name(&node.kind, node.id)));
-            text += &format!("cause: {}{}\n", node.unwrap_or_default(), cause_words(cause));
+            let _ = writeln!(text, "cause: {}{}", node.unwrap_or_default(), cause_words(cause));
         }
         let cost = cost_line(change);
         if !cost.is_empty() {
-            text += &format!("cost: {cost}\n");
+            let _ = writeln!(text, "cost: {cost}");
         }
         if let Some(run) = &change.examples.run {
-            text += &format!("example run since: {}\n", line(run));
+            let _ = writeln!(text, "example run since: {}", line(run));
             if let Some(site) = show::call_site_of(service, run).await {
-                text += &format!("called at: {site}\n");
+                let _ = writeln!(text, "called at: {site}");
             }
             links.push(run_link(service.url(), run));
         }
@@ -183,7 +185,8 @@ fn history(transitions: &[Transition], times: Times) -> String {
         let from = move_.from.as_deref().map(|from| format!("{} to ", line(from))).unwrap_or_default();
         let who = move_.by.as_deref().or(move_.actor.as_deref()).unwrap_or("service");
         let reason = move_.reason.as_deref().map(|reason| format!(": {}", line(reason))).unwrap_or_default();
-        text += &format!("{}  {from}{} by {}{reason}\n", times.at(move_.unix_ns), line(&move_.to), name(who));
+        let _ =
+            writeln!(text, "{}  {from}{} by {}{reason}", times.at(move_.unix_ns), line(&move_.to), name(who));
         text += &lines(move_.comment.as_deref().unwrap_or_default());
     }
     text
@@ -196,7 +199,7 @@ fn written(notes: &[Note], times: Times) -> String {
     let mut text = format!("\nNotes, {} in all\n", notes.len());
     for note in last(notes) {
         let by = note.by.as_deref().map_or_else(|| "somebody".into(), name);
-        text += &format!("{}  {by}\n{}", times.at(note.unix_ns), lines(&note.text));
+        let _ = write!(text, "{}  {by}\n{}", times.at(note.unix_ns), lines(&note.text));
     }
     text
 }
@@ -208,9 +211,9 @@ fn last<T>(all: &[T]) -> &[T] {
 /// A text of a person, behind a margin.
 fn lines(text: &str) -> String {
     let lines = block(text);
-    let mut shown: String = lines.iter().take(LINES_MAX).map(|line| format!("  {line}\n")).collect();
+    let mut shown = joined(lines.iter().take(LINES_MAX).map(|line| format!("  {line}")));
     if lines.len() > LINES_MAX {
-        shown += &format!("  ({} more lines are left out.)\n", lines.len() - LINES_MAX);
+        let _ = writeln!(shown, "  ({} more lines are left out.)", lines.len() - LINES_MAX);
     }
     shown
 }

@@ -90,21 +90,21 @@ mod tests {
 
     use super::*;
 
-    fn text(name: &str, given: serde_json::Value) -> Result<String, ErrorData> {
+    fn text(name: &str, given: &serde_json::Value) -> Result<String, ErrorData> {
         let given = given.as_object().cloned().expect("an object");
         get(name, &given).map(|got| serde_json::to_string(&got.messages).expect("JSON"))
     }
 
     #[test]
     fn prompts_take_their_arguments_as_quoted_text() {
-        let told = text(EXPLAIN, json!({"label": "orders\u{1b}[31m\n\"daily\""})).expect("a prompt");
+        let told = text(EXPLAIN, &json!({"label": "orders\u{1b}[31m\n\"daily\""})).expect("a prompt");
         assert!(
             told.contains("why_slower") && !told.contains('\u{1b}') && !told.contains("\\u001b"),
             "{told}"
         );
         assert!(told.contains("orders␛[31m␊"), "{told}");
-        assert!(text(EXPLAIN, json!({"label": " "})).is_err());
-        assert!(text(MORNING, json!({})).expect("a prompt").contains("what_got_worse and hours 24"));
-        assert!(text("other", json!({})).expect_err("none").message.contains(MORNING));
+        assert!(text(EXPLAIN, &json!({"label": " "})).is_err());
+        assert!(text(MORNING, &json!({})).expect("a prompt").contains("what_got_worse and hours 24"));
+        assert!(text("other", &json!({})).expect_err("none").message.contains(MORNING));
     }
 }

@@ -1,5 +1,6 @@
 //! The tools: what an agent can ask, and what answers it.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Error, Result, anyhow};
@@ -15,6 +16,7 @@ use super::{changes, findings, history, issues, running};
 use crate::read::answers::{Comparison, Run as Summary};
 use crate::read::screen::Screen;
 use crate::read::service::{Service, segment};
+use crate::read::style::joined;
 use crate::read::text::{block, line};
 use crate::read::{diff, show, why};
 
@@ -232,12 +234,11 @@ async fn answer(kind: Kind, given: Given<'_>, service: &Service, actions: Action
         Kind::Issues => {
             let Issues { id, state, label, service: of, project, limit } = given.read()?;
             let limit = number("limit", limit, 20, 50)?;
-            match id {
-                Some(id) => issues::issue(service, &id, screen).await,
-                None => {
-                    let wanted = issues::Wanted { state, label, service: of, project, limit };
-                    issues::issues(service, wanted, screen).await
-                }
+            if let Some(id) = id {
+                issues::issue(service, &id, screen).await
+            } else {
+                let wanted = issues::Wanted { state, label, service: of, project, limit };
+                issues::issues(service, wanted, screen).await
             }
         }
         Kind::Resolve => {
@@ -261,7 +262,7 @@ async fn why_slower(service: &Service, asked: WhySlower, screen: Screen) -> Resu
     let example = told.examples().first().map(|run| (*run).to_owned());
     let mut answer = Answer::default();
     if let Some(run) = &example {
-        text += &format!("typical run since: {}\n", line(run));
+        let _ = writeln!(text, "typical run since: {}", line(run));
         if let Some(site) = show::call_site_of(service, run).await {
             // It stands in front: what is cut is the end.
             text = format!("called at: {site}\n{text}");
@@ -269,9 +270,8 @@ async fn why_slower(service: &Service, asked: WhySlower, screen: Screen) -> Resu
         let path = format!("/api/queries/{}", segment(run));
         let summary = service.get::<Summary>(&path, &[]).await.ok();
         if let Some(error) = summary.and_then(|run| run.failed) {
-            let error: String =
-                block(&error).iter().take(ERROR_LINES).map(|one| format!("  {one}\n")).collect();
-            text += &format!("its error:\n{error}");
+            let error = joined(block(&error).iter().take(ERROR_LINES).map(|one| format!("  {one}")));
+            let _ = write!(text, "its error:\n{error}");
         }
         answer = answer.with_link(run_link(service.url(), run));
     }
