@@ -45,6 +45,7 @@ mod requests;
 mod rows;
 mod sending;
 mod server;
+mod slowdowns;
 mod stalled;
 #[cfg(test)]
 mod stub;
@@ -256,6 +257,12 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Print seeded slowdowns of queries, one JSON object a line: tests/mcp/bench.py posts them.
+    Slowdowns {
+        /// How many.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        count: u64,
+    },
     /// Measure the evaluation of ended runs of many labels by a collector of its own: how far it is behind, and
     /// its CPU.
     Evaluation {
@@ -457,6 +464,10 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             // Without a seed it is that of the figures in the documentation, which nothing was tuned with.
             let options = histories::Options { seed: cli.seed.unwrap_or(HELD_OUT_SEED), labels };
             print!("{}", histories::report(&histories::evaluate(options)));
+            Ok(Vec::new())
+        }
+        Command::Slowdowns { count } => {
+            slowdowns::write(cli.seed.unwrap_or(HELD_OUT_SEED), *count, std::io::stdout().lock())?;
             Ok(Vec::new())
         }
         Command::Hostile { binary, folder, only, seconds, rate, crowd } => {

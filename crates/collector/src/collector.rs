@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use axum::Router;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
@@ -40,6 +41,8 @@ pub struct Ingested {
 #[derive(Clone)]
 pub struct Collector {
     pub(crate) app: Arc<App>,
+    /// Routes of readers that are made elsewhere.
+    further: Router,
 }
 
 impl Collector {
@@ -88,12 +91,18 @@ impl Collector {
             failed: CancellationToken::new(),
             settings,
         };
-        Ok(Self { app: Arc::new(app) })
+        Ok(Self { app: Arc::new(app), further: Router::new() })
+    }
+
+    /// The same with further routes, behind the checks of all readers. They take no path that is there already.
+    #[must_use]
+    pub fn with_readers(self, further: Router) -> Self {
+        Self { further: self.further.merge(further), ..self }
     }
 
     /// The routes for senders and readers.
     pub fn routes(&self) -> Routes {
-        router::full(&self.app)
+        router::full(&self.app, self.further.clone())
     }
 
     /// The routes for senders alone.

@@ -46,7 +46,7 @@ pub(crate) fn answer_document(headers: &HeaderMap) -> Response {
 /// Whether a browser asks for a page to show, and not a program or a page for an answer.
 pub(crate) fn is_for_a_person(request: &Request) -> bool {
     let path = request.uri().path();
-    let is_for_programs = ["/api", "/v1", "/assets"]
+    let is_for_programs = ["/api", "/v1", "/assets", "/mcp"]
         .iter()
         .any(|part| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());

@@ -101,8 +101,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Everything: what senders and what readers use.
-pub(crate) fn full(app: &Arc<App>) -> Routes {
+/// Everything: what senders and what readers use, and further routes of readers.
+pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (acts, _) = act_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
@@ -123,6 +123,7 @@ pub(crate) fn full(app: &Arc<App>) -> Routes {
         .route("/metrics", get(read::metrics))
         .merge(dashboard())
         .merge(access::login_routes())
+        .merge(further.with_state(()))
         .layer(from_fn_with_state(Arc::clone(app), access::guard))
         .layer(from_fn_with_state(Arc::clone(app), security::check_reader));
     let (ingest, _) = ingest_routes().split_for_parts();
@@ -172,7 +173,8 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let allowed = if path == ingest::EVENTS || act::is_action(path) || path == "/logout" {
+    let posted = [ingest::EVENTS, security::AGENTS, "/logout"];
+    let allowed = if posted.contains(&path) || act::is_action(path) {
         "POST"
     } else {
         "GET, HEAD"

@@ -13,6 +13,9 @@ use crate::access::OwnForm;
 use crate::app::App;
 use crate::error::ApiError;
 
+/// Where agents ask (Model Context Protocol): the binary brings the route.
+pub(crate) const AGENTS: &str = "/mcp";
+
 /// The dashboard takes everything from this address and nothing from any other.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -63,7 +66,8 @@ fn is_own_host(request: &Request, allowed: &[String]) -> bool {
 /// not read the answer, but have it made, and time it. Links are followed: what they lead to is shown to a person. A
 /// form that is posted is no link: it would change something.
 fn is_asked_by_another_site(request: &Request) -> bool {
-    let is_data = request.uri().path() == "/metrics" || request.uri().path().starts_with("/api/");
+    let path = request.uri().path();
+    let is_data = path == "/metrics" || path == AGENTS || path.starts_with("/api/");
     let says = |name, values: &[&str]| {
         request.headers().get(name).is_some_and(|said: &HeaderValue| values.iter().any(|value| said == value))
     };

@@ -9,6 +9,7 @@ use queryscope_collector::{HeaderName, Network};
 use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
+use crate::mcp::McpArgs;
 use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
 
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Compare two runs, or the last runs of two plans: what the difference in time is made of, and changed nodes
     Diff(DiffArgs),
+    /// Answer an agent on standard input and output (Model Context Protocol)
+    Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is
     Import(ImportArgs),
     /// Manage the tokens senders authenticate with
@@ -138,6 +141,9 @@ pub(crate) struct ServeArgs {
         value_parser = clap::value_parser!(u32).range(1..=36_500)
     )]
     pub(crate) keep_days: Option<u32>,
+    /// Let agents that ask at `/mcp` resolve issues; without it, they read alone
+    #[arg(long, env = "QUERYSCOPE_MCP_ACTIONS")]
+    pub(crate) mcp_actions: bool,
 }
 
 #[derive(Debug, Args)]

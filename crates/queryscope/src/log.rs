@@ -28,8 +28,9 @@ const LINES_MAX: usize = 10;
 pub(crate) fn init() {
     let directives = std::env::var("QUERYSCOPE_LOG").unwrap_or_default();
     let filter = Some(directives).filter(|text| !text.trim().is_empty());
-    let filter =
-        filter.and_then(|text| EnvFilter::try_new(text).ok()).unwrap_or_else(|| EnvFilter::new("info"));
+    let filter = filter
+        .and_then(|text| EnvFilter::try_new(text).ok())
+        .unwrap_or_else(|| EnvFilter::new("info,rmcp=error"));
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
         .with_env_filter(filter)

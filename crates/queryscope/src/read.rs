@@ -4,7 +4,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod args;
-mod diff;
+pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod issues;
 mod list;
@@ -12,16 +12,16 @@ pub(crate) mod listing;
 mod node_words;
 pub(crate) mod plan;
 pub(crate) mod run_name;
-mod runs;
+pub(crate) mod runs;
 pub(crate) mod screen;
 pub(crate) mod service;
-mod show;
+pub(crate) mod show;
 pub(crate) mod sse;
 pub(crate) mod style;
 pub(crate) mod text;
 pub(crate) mod tree;
 pub(crate) mod units;
-mod why;
+pub(crate) mod why;
 pub(crate) mod words;
 
 use std::process::ExitCode;
@@ -87,14 +87,14 @@ pub(crate) async fn run(question: Question) -> Result<ExitCode> {
 
 /// Entries of an answer in pages.
 #[derive(Debug, Default)]
-struct Entries {
-    entries: Vec<Value>,
+pub(crate) struct Entries {
+    pub(crate) entries: Vec<Value>,
     /// Whether there are more than were wanted.
-    is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// Reads page by page until so many entries are there; they are the answer itself, or a member of it.
-async fn pages(
+pub(crate) async fn pages(
     service: &Service,
     path: &str,
     mut params: Vec<(&'static str, String)>,

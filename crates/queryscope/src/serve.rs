@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::signals::Signals;
-use crate::{open_files, snippet, store, token, user};
+use crate::{mcp, open_files, snippet, store, token, user};
 
 /// Connections that wait to be accepted, as far as the system allows. One for which there is no room tries again
 /// after a second. With the usual 128, a burst of connections makes everybody else wait so.
@@ -79,6 +79,8 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let collector = Collector::start(opened.store, opened.recordings, clock, opened.commits, settings)
         .await
         .context("the store cannot be used")?;
+    let agents = mcp::router(collector.routes(), args.mcp_actions);
+    let collector = collector.with_readers(agents);
 
     let url = url(listener.local_addr()?);
     data.write_address(&url)?;

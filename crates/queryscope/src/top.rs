@@ -4,13 +4,13 @@
 //! follows the run whose plan is open. All send [`Update`]s to the loop here, which alone changes the [`App`] and draws
 //! it: once a second, and at once when a key is pressed. What is drawn is a pure function of the `App`.
 
-mod app;
+pub(crate) mod app;
 mod choice;
-mod follow;
+pub(crate) mod follow;
 mod issues_view;
 mod keys;
 mod plan_view;
-mod rows;
+pub(crate) mod rows;
 mod view;
 
 use std::io::{IsTerminal, stdin, stdout};

@@ -2,7 +2,7 @@
 
 use queryscope_store::Role;
 
-use crate::{act, page};
+use crate::{act, page, security};
 
 /// What a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
     }
     match path {
         "/api/access" | "/api/openapi.json" => needs(Role::Viewer, Reach::Nothing),
+        // Its tools ask the routes above as whoever asked it, so they decide what it may tell and change.
+        security::AGENTS => needs(Role::Viewer, Reach::Nothing),
         "/metrics" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
         _ => None,

@@ -214,6 +214,14 @@ pub(crate) struct Version {
     pub(crate) fingerprint: String,
     pub(crate) first_started_unix_ns: i64,
     pub(crate) latest_query_id: String,
+    #[serde(default)]
+    pub(crate) runs: u64,
+    #[serde(default)]
+    pub(crate) failed: u64,
+    pub(crate) last_started_unix_ns: Option<i64>,
+    pub(crate) usual_wall_ms: Option<f64>,
+    #[serde(default)]
+    pub(crate) rules: Vec<String>,
 }
 
 /// `/api/compare`.

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::Found;
 use super::answers::{Account, Comparison, NodePair, Part, Run};
-use super::args::DiffArgs;
+use super::args::{DiffArgs, SourceArgs};
 use super::run_name::id_or_plan;
-use super::screen::{Screen, print, print_json};
+use super::screen::{Reader, Screen, print, print_json};
 use super::service::Service;
 use super::style::{FAST, PLAIN, SLOW, SOFT, STRONG, joined, painted};
 use super::text::{line, name, pad, pad_start, shorten, width};
@@ -23,12 +23,7 @@ const NODE_COLUMNS: (usize, usize) = (16, 48);
 
 pub(crate) async fn run(args: &DiffArgs, screen: Screen) -> Result<Found> {
     let service = Service::find(&args.service_at)?;
-    let first = id_or_plan(&service, &args.base, &args.source).await?;
-    let params = match &args.run {
-        Some(run) => vec![("run", id_or_plan(&service, run, &args.source).await?), ("base", first)],
-        None => vec![("run", first)],
-    };
-    let answer: Value = service.get("/api/compare", &params).await?;
+    let answer = ask(&service, &args.base, args.run.as_deref(), &args.source).await?;
     if args.format.json {
         print_json(&answer)?;
     } else {
@@ -38,7 +33,26 @@ pub(crate) async fn run(args: &DiffArgs, screen: Screen) -> Result<Found> {
     Ok(Found::Something)
 }
 
-fn text(comparison: &Comparison, limit: usize, screen: Screen) -> String {
+/// Asks how two runs differ; without `run`, how `base` differs from the usual.
+///
+/// # Errors
+/// `NotFound` where there is no such run or plan.
+pub(crate) async fn ask(
+    service: &Service,
+    base: &str,
+    run: Option<&str>,
+    source: &SourceArgs,
+) -> Result<Value> {
+    let first = id_or_plan(service, base, source).await?;
+    let params = match run {
+        Some(run) => vec![("run", id_or_plan(service, run, source).await?), ("base", first)],
+        None => vec![("run", first)],
+    };
+    service.get("/api/compare", &params).await
+}
+
+/// What is printed, with so many nodes at most.
+pub(crate) fn text(comparison: &Comparison, limit: usize, screen: Screen) -> String {
     let Comparison { base, run, .. } = comparison;
     let label =
         |run: &Run| run.label.as_deref().map_or("no label".to_owned(), |label| name(label).into_owned());
@@ -198,7 +212,12 @@ fn nodes(pairs: &[NodePair], limit: usize, screen: Screen) -> String {
         }
     }
     if sorted.len() > limit {
-        text += &screen.soft(&format!("{} more nodes: --limit shows them", sorted.len() - limit), "");
+        let more = sorted.len() - limit;
+        let line = match screen.reader {
+            Reader::Person => format!("{more} more nodes: --limit shows them"),
+            Reader::Agent => format!("{more} more nodes are left out: limit is {limit}."),
+        };
+        text += &screen.soft(&line, "");
     }
     text
 }

@@ -78,7 +78,7 @@ pub(crate) async fn id_or_plan(service: &Service, text: &str, source: &SourceArg
 }
 
 /// The letter of a plan, as the dashboard has it: A ran first. A to Z, then AA to AZ and so on.
-fn letter(place: usize) -> String {
+pub(crate) fn letter(place: usize) -> String {
     let last = char::from(b'A' + (place % 26) as u8);
     if place < 26 { last.into() } else { format!("{}{last}", letter(place / 26 - 1)) }
 }

@@ -88,6 +88,18 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
     Ok(found)
 }
 
+/// Runs as a table.
+///
+/// # Errors
+/// When an entry is no run.
+pub(crate) fn table(entries: &[Value], screen: Screen) -> Result<String> {
+    let mut listing = Listing::new(COLUMNS);
+    for entry in entries {
+        listing.push(cells(&serde_json::from_value(entry.clone())?, screen), entry);
+    }
+    Ok(listing.to_table(screen.columns))
+}
+
 fn cells(run: &Run, screen: Screen) -> Vec<Cell> {
     let is_whole = screen.columns.is_none_or(|columns| columns >= WIDE);
     let id = if is_whole { &run.query_id } else { short_id(&run.query_id) };

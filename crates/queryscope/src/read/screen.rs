@@ -19,6 +19,16 @@ pub(crate) struct Screen {
     /// Columns of a line; `None` for a pipe or file, where nothing is shortened.
     pub(crate) columns: Option<usize>,
     pub(crate) times: Times,
+    pub(crate) reader: Reader,
+}
+
+/// The reader of an answer: what else can be asked is said in their words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Somebody who enters commands.
+    Person,
+    /// A program that calls the tools of `queryscope mcp`.
+    Agent,
 }
 
 impl Screen {
@@ -30,7 +40,14 @@ impl Screen {
             columns.filter(|_| stdout().is_terminal())
         };
         let columns = given.filter(|&columns| columns > 0).or_else(terminal);
-        Self { columns, times: Times { now_unix_ns: SystemClock::new().unix_ns(), zone: Zone::Local } }
+        let times = Times { now_unix_ns: SystemClock::new().unix_ns(), zone: Zone::Local };
+        Self { columns, times, reader: Reader::Person }
+    }
+
+    /// An answer to an agent: nothing is shortened, and times are in UTC, as the agent may be anywhere.
+    pub(crate) fn of_an_agent() -> Self {
+        let times = Times { now_unix_ns: SystemClock::new().unix_ns(), zone: Zone::Utc };
+        Self { columns: None, times, reader: Reader::Agent }
     }
 
     /// Columns of a sentence.

@@ -4,12 +4,16 @@ use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HOST};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::{AUTHORIZATION, HeaderValue, LINK};
+use queryscope_collector::Routes;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tower::ServiceExt;
 
 use super::args::ServiceArgs;
 use super::text::line;
@@ -47,9 +51,19 @@ pub(crate) struct Page {
 /// A service that answers reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Service {
-    client: Client,
+    way: Way,
     base: String,
-    authorization: Option<HeaderValue>,
+    /// Headers of every request, those that say who asks.
+    headers: HeaderMap,
+}
+
+/// How it is asked.
+#[derive(Debug, Clone)]
+enum Way {
+    /// Over a socket.
+    Socket(Client),
+    /// Within this process.
+    Inside(Routes),
 }
 
 impl Service {
@@ -77,7 +91,16 @@ impl Service {
             .user_agent(concat!("queryscope/", env!("CARGO_PKG_VERSION")))
             .build()
             .context("no client for HTTP can be made")?;
-        Ok(Self { client, base, authorization: authorization.transpose()? })
+        let mut headers = HeaderMap::new();
+        headers.extend(authorization.transpose()?.map(|value| (AUTHORIZATION, value)));
+        Ok(Self { way: Way::Socket(client), base, headers })
+    }
+
+    /// The service of this process, asked without a socket by whoever the headers say; readers find it at `base`.
+    pub(crate) fn inside(routes: Routes, base: String, mut headers: HeaderMap) -> Self {
+        // The routes answer to this name; which one the reader used has been checked.
+        headers.insert(HOST, HeaderValue::from_static("localhost"));
+        Self { way: Way::Inside(routes), base, headers }
     }
 
     /// Where it answers.
@@ -105,7 +128,27 @@ impl Service {
     }
 
     async fn read(&self, path: &str, params: &[(&str, String)]) -> Result<Page> {
-        let mut response = self.open(path, params, None).await?;
+        let response = self.open(path, params, None).await?;
+        self.received(path, response).await
+    }
+
+    /// What a request that changes something leads to.
+    ///
+    /// # Errors
+    /// As [`Service::get`].
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        let asked = async {
+            let mut headers = self.headers.clone();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            let response = self.send(Method::POST, path, headers, serde_json::to_vec(body)?).await?;
+            anyhow::Ok(self.received(path, response).await?.body)
+        };
+        tokio::time::timeout(ANSWER_WITHIN, asked).await.unwrap_or_else(|_| {
+            bail!("{} did not answer within {} s", self.base, ANSWER_WITHIN.as_secs());
+        })
+    }
+
+    async fn received(&self, path: &str, mut response: Response) -> Result<Page> {
         let next = response.headers().get(LINK).and_then(|link| cursor(link.to_str().ok()?));
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
@@ -131,14 +174,36 @@ impl Service {
     ) -> Result<Response> {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
         let mark = if query.is_empty() { "" } else { "?" };
-        let mut request = self.client.get(format!("{}{path}{mark}{query}", self.base));
-        if let Some(authorization) = &self.authorization {
-            request = request.header(AUTHORIZATION, authorization.clone());
-        }
+        let mut headers = self.headers.clone();
         if let Some(id) = last_event_id {
-            request = request.header("Last-Event-ID", id);
+            headers.insert("last-event-id", id.parse().context("the id of the last message cannot be sent")?);
         }
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        self.send(Method::GET, &format!("{path}{mark}{query}"), headers, Vec::new()).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        address: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response> {
+        let response = match &self.way {
+            Way::Socket(client) => {
+                let request = client.request(method, format!("{}{address}", self.base)).headers(headers);
+                let request = if body.is_empty() { request } else { request.body(body) };
+                request.send().await.map_err(|error| self.unreachable(&error))?
+            }
+            Way::Inside(routes) => {
+                let mut request = axum::extract::Request::new(Body::from(body));
+                *request.method_mut() = method;
+                *request.uri_mut() = address.parse().context("the address cannot be asked")?;
+                *request.headers_mut() = headers;
+                let Ok(response) = routes.clone().oneshot(request).await;
+                let body = |body: Body| reqwest::Body::wrap_stream(body.into_data_stream());
+                Response::from(response.map(body))
+            }
+        };
         match response.status() {
             StatusCode::OK => Ok(response),
             status => Err(self.refused(status, response).await),

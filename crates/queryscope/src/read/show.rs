@@ -8,7 +8,7 @@ use super::args::ShowArgs;
 use super::events::{self, RunEvents};
 use super::listing::pairs;
 use super::plan::{self, PlanRow};
-use super::screen::{Screen, print, print_json};
+use super::screen::{Reader, Screen, print, print_json};
 use super::service::{Service, segment};
 use super::style::{FAIL, PLAIN, SLOW, STRONG, heading, joined, painted, painted_line};
 use super::text::{block, line, name};
@@ -30,32 +30,116 @@ struct Known {
 
 pub(crate) async fn run(args: &ShowArgs, screen: Screen) -> Result<Found> {
     let service = Service::find(&args.service_at)?;
-    let id = run_name::id_of(&service, &args.run).await?;
+    let answer = ask(&service, &args.run).await?;
+    if args.format.json {
+        print_json(&answer.into_json())?;
+    } else {
+        let Parts { head, plan, findings } = answer.parts(screen);
+        print(&format!("{head}{plan}{findings}"))?;
+    }
+    Ok(Found::Something)
+}
+
+/// What the service says of a run.
+pub(crate) struct Answer {
+    /// The run as the service gives it.
+    summary: Value,
+    /// Its progress as the service gives it.
+    progress: Option<Value>,
+    pub(crate) run: Run,
+    known: Known,
+    rows: Option<Vec<PlanRow>>,
+}
+
+/// What is printed of a run, in this order.
+pub(crate) struct Parts {
+    /// Its state, figures and error.
+    pub(crate) head: String,
+    pub(crate) plan: String,
+    pub(crate) findings: String,
+}
+
+/// Asks for a run by its id or a part of it.
+///
+/// # Errors
+/// `NotFound` where there is none.
+pub(crate) async fn ask(service: &Service, run: &str) -> Result<Answer> {
+    let id = run_name::id_of(service, run).await?;
     let path = format!("/api/queries/{}", segment(&id));
     let summary: Value = service.get(&path, &[]).await?;
     let (paths_insights, paths_progress) = (format!("{path}/insights"), format!("{path}/progress"));
     let (insights, progress, events) = tokio::join!(
         service.get::<Value>(&paths_insights, &[]),
         service.get::<Value>(&paths_progress, &[]),
-        events::read(&service, &id)
+        events::read(service, &id)
     );
     // Where it cannot be told how long earlier runs took, nothing is said of it.
     let told = progress.as_ref().ok().and_then(|told| serde_json::from_value(told.clone()).ok());
-    let known = Known { insights, change: change(&service, told.as_ref()).await, progress: told, events };
+    let known = Known { insights, change: change(service, told.as_ref()).await, progress: told, events };
     let rows = known.events.as_ref().ok().and_then(RunEvents::profile).map(|profile| plan::rows(&profile));
-    if args.format.json {
-        let document = json!({
-            "run": summary,
-            "insights": known.insights.ok(),
-            "progress": progress.ok(),
-            "nodes": rows.map(|rows| rows.iter().filter(|row| !row.is_repeated).map(node_json).collect::<Vec<_>>()),
-        });
-        print_json(&document)?;
-    } else {
-        let run: Run = serde_json::from_value(summary)?;
-        print(&text(&run, &known, rows.as_deref(), screen))?;
+    let run: Run = serde_json::from_value(summary.clone())?;
+    Ok(Answer { summary, progress: progress.ok(), run, known, rows })
+}
+
+impl Answer {
+    fn into_json(self) -> Value {
+        let rows = self.rows.as_deref();
+        let nodes: Option<Vec<Value>> =
+            rows.map(|rows| rows.iter().filter(|row| !row.is_repeated).map(node_json).collect());
+        json!({
+            "run": self.summary,
+            "insights": self.known.insights.ok(),
+            "progress": self.progress,
+            "nodes": nodes,
+        })
     }
-    Ok(Found::Something)
+
+    /// What is printed.
+    pub(crate) fn parts(&self, screen: Screen) -> Parts {
+        parts(&self.run, &self.known, self.rows.as_deref(), screen)
+    }
+
+    /// The plan with so many nodes at most, those that worked most; empty where all of them are no more.
+    pub(crate) fn busiest_nodes(&self, nodes: usize, screen: Screen) -> String {
+        let rows: Vec<&PlanRow> = self.rows.iter().flatten().filter(|row| !row.is_repeated).collect();
+        if rows.len() <= nodes {
+            return String::new();
+        }
+        let mut busy: Vec<(usize, u64)> =
+            rows.iter().enumerate().map(|(place, row)| (place, row.busy_ns.unwrap_or(0))).collect();
+        busy.sort_by_key(|&(_, busy_ns)| std::cmp::Reverse(busy_ns));
+        let mut places: Vec<usize> = busy.iter().take(nodes).map(|&(place, _)| place).collect();
+        places.sort_unstable();
+        // Without the nodes between them, branches would lie.
+        let kept: Vec<PlanRow> =
+            places.iter().map(|&place| PlanRow { branches: String::new(), ..rows[place].clone() }).collect();
+        let left_out = rows.len() - kept.len();
+        let plan = plan_text(Some(&kept), None, &self.findings(), screen);
+        let line = format!("{left_out} nodes that worked less are left out; the others are not joined.");
+        format!("{plan}{}", screen.paragraph(&line, "  "))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let insights = self.known.insights.as_ref().ok().cloned();
+        let insights: Option<Insights> = insights.and_then(|insights| serde_json::from_value(insights).ok());
+        insights.map(|insights| insights.findings).unwrap_or_default()
+    }
+
+    /// The line of the program that ran it, with the whole path: "/srv/etl/daily.py:112 in main".
+    pub(crate) fn call_site(&self) -> Option<String> {
+        call_site(self.known.events.as_ref().ok()?)
+    }
+}
+
+/// The line of the program that ran a run, where its profile has it and can be read.
+pub(crate) async fn call_site_of(service: &Service, id: &str) -> Option<String> {
+    call_site(&events::read(service, id).await.ok()?)
+}
+
+fn call_site(events: &RunEvents) -> Option<String> {
+    let profile = events.profile()?;
+    let site = profile.call_site.as_ref()?;
+    Some(format!("{}:{} in {}", line(&site.filepath), site.lineno, line(&site.function)))
 }
 
 async fn change(service: &Service, progress: Option<&Progress>) -> Option<Change> {
@@ -79,7 +163,7 @@ fn node_json(row: &PlanRow) -> Value {
     })
 }
 
-fn text(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> String {
+fn parts(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> Parts {
     let label = run.label.as_deref().map_or("no label".into(), name);
     let mut text = format!("{}\n", painted(&label, STRONG));
     let style = match run.status.as_str() {
@@ -107,8 +191,12 @@ fn text(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> S
             text += &screen.paragraph(line, "  ");
         }
         if lines.len() > ERROR_LINES_MAX {
-            text +=
-                &screen.soft(&format!("{} more lines: --json has all", lines.len() - ERROR_LINES_MAX), "  ");
+            let more = lines.len() - ERROR_LINES_MAX;
+            let line = match screen.reader {
+                Reader::Person => format!("{more} more lines: --json has all"),
+                Reader::Agent => format!("{more} more lines are left out."),
+            };
+            text += &screen.soft(&line, "  ");
         }
     }
     let insights =
@@ -117,21 +205,21 @@ fn text(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> S
         Ok(Ok(insights)) => &insights.findings,
         _ => &[],
     };
-    text += &plan_text(rows, known.events.as_ref().err(), findings, screen);
-    text += &heading("Findings");
+    let plan = plan_text(rows, known.events.as_ref().err(), findings, screen);
+    let mut found = heading("Findings");
     match &insights {
         Ok(Ok(insights)) if insights.findings.is_empty() => {
-            text += &screen.paragraph(&no_finding(run, insights.checked), "  ");
+            found += &screen.paragraph(&no_finding(run, insights.checked), "  ");
         }
         Ok(Ok(insights)) => {
             for finding in &insights.findings {
-                text += &finding_text(finding, screen);
+                found += &finding_text(finding, screen);
             }
         }
-        Ok(Err(error)) => text += &screen.paragraph(&format!("Findings could not be read: {error}."), "  "),
-        Err(error) => text += &screen.paragraph(&format!("Findings could not be read: {error:#}."), "  "),
+        Ok(Err(error)) => found += &screen.paragraph(&format!("Findings could not be read: {error}."), "  "),
+        Err(error) => found += &screen.paragraph(&format!("Findings could not be read: {error:#}."), "  "),
     }
-    text
+    Parts { head: text, plan, findings: found }
 }
 
 /// "Finished in 94 s, 2.3x its usual time (41 s, n = 37)."

@@ -156,7 +156,6 @@ pub(crate) enum Zone {
     /// Where this machine is (`TZ`).
     Local,
     /// In Greenwich.
-    #[cfg(test)]
     Utc,
 }
 
@@ -182,14 +181,16 @@ impl Times {
     fn text(self, unix_ns: i64, seconds: bool) -> String {
         match self.zone {
             Zone::Local => time_in(&Local, unix_ns, self.now_unix_ns, seconds),
-            #[cfg(test)]
             Zone::Utc => time_in(&chrono::Utc, unix_ns, self.now_unix_ns, seconds),
         }
     }
 
     /// Minutes that the zone is ahead of UTC now.
     pub(crate) fn utc_offset_minutes(self) -> i32 {
-        Local.timestamp_nanos(self.now_unix_ns).offset().local_minus_utc() / 60
+        match self.zone {
+            Zone::Local => Local.timestamp_nanos(self.now_unix_ns).offset().local_minus_utc() / 60,
+            Zone::Utc => 0,
+        }
     }
 
     /// Milliseconds from then until now, at least 0.

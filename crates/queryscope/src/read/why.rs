@@ -4,15 +4,15 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::answers::{Cause, Change, Overview, Query};
-use super::args::WhyArgs;
-use super::screen::{Screen, print, print_json};
+use super::args::{SourceArgs, WhyArgs};
+use super::screen::{Reader, Screen, print, print_json};
 use super::service::{NotFound, Service};
 use super::style::{STRONG, bar, heading, painted};
 use super::text::{name, pad, pad_start};
 use super::units::{duration, runs as runs_text, share};
 use super::words::{
-    before_and_after, cause_name, cause_words, cost_line, evidence, first_cause, how_much, node_name, place,
-    query_line, state_words, style_of,
+    before_and_after, cause_name, cause_words, cost_line, evidence, first_cause, how_much, is_worse,
+    node_name, place, query_line, state_words, style_of,
 };
 use super::{Found, pages};
 
@@ -26,42 +26,85 @@ const CAUSE_COLUMNS: usize = 16;
 
 pub(crate) async fn run(args: &WhyArgs, screen: Screen) -> Result<Found> {
     let service = Service::find(&args.service_at)?;
-    let mut params = args.source.params();
-    params.push(("label", args.label.clone()));
+    let answer = ask(&service, &args.label, &args.source).await?;
+    if args.format.json {
+        print_json(&answer.to_json())?;
+    } else {
+        print(&answer.text(screen))?;
+    }
+    Ok(Found::Something)
+}
+
+/// What the service knows of a query.
+pub(crate) struct Answer {
+    label: String,
+    overview: Overview,
+    /// The queries as the service gives them.
+    queries: Value,
+    /// The changes as the service gives them.
+    entries: Vec<Value>,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// Asks what changed in a query.
+///
+/// # Errors
+/// [`NotFound`] where it never ran.
+pub(crate) async fn ask(service: &Service, label: &str, source: &SourceArgs) -> Result<Answer> {
+    let mut params = source.params();
+    params.push(("label", label.to_owned()));
     let mut asked = params.clone();
     asked.extend([("days", DAYS.to_string()), ("split", "service".into())]);
     let mut of_changes = params.clone();
     of_changes.push(("limit", CHANGES_MAX.to_string()));
     let (overview, changes) = tokio::try_join!(
         service.page("/api/overview", &asked),
-        pages(&service, "/api/changes", of_changes, "changes", CHANGES_MAX)
+        pages(service, "/api/changes", of_changes, "changes", CHANGES_MAX)
     )?;
-    let told: Overview = serde_json::from_value(overview.body.clone())?;
+    let mut body = overview.body;
+    let told: Overview = serde_json::from_value(body.clone())?;
     if told.queries.is_empty() && changes.entries.is_empty() {
         params.push(("limit", "1".into()));
         let runs: Vec<Value> = service.get("/api/queries", &params).await?;
         if runs.is_empty() {
-            let which = if args.source.params().is_empty() { "" } else { " matches the filters, or" };
+            let which = if source.params().is_empty() { "" } else { " matches the filters, or" };
             return Err(NotFound(format!(
                 "no run of {:?}{which} is stored: queryscope list names the queries",
-                name(&args.label)
+                name(label)
             ))
             .into());
         }
     }
-    if args.format.json {
-        let document = json!({
-            "change_runs_min": told.change_runs_min,
-            "queries": overview.body["queries"],
-            "changes": changes.entries,
-        });
-        print_json(&document)?;
-        return Ok(Found::Something);
+    let parsed = changes.entries.iter().cloned().map(serde_json::from_value);
+    Ok(Answer {
+        label: label.to_owned(),
+        overview: told,
+        queries: body["queries"].take(),
+        changes: parsed.collect::<Result<_, _>>()?,
+        entries: changes.entries,
+    })
+}
+
+impl Answer {
+    fn to_json(&self) -> Value {
+        json!({
+            "change_runs_min": self.overview.change_runs_min,
+            "queries": self.queries,
+            "changes": self.entries,
+        })
     }
-    let changes: Vec<Change> =
-        changes.entries.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-    print(&text(&args.label, &told, &changes, screen))?;
-    Ok(Found::Something)
+
+    /// What is printed.
+    pub(crate) fn text(&self, screen: Screen) -> String {
+        text(&self.label, &self.overview, &self.changes, screen)
+    }
+
+    /// Runs that are typical for the open changes, those for the worse first.
+    pub(crate) fn examples(&self) -> Vec<&str> {
+        let mut open: Vec<&Change> = self.changes.iter().filter(|change| change.state == "open").collect();
+        open.sort_by_key(|change| !is_worse(change));
+        open.iter().filter_map(|change| change.examples.run.as_deref()).collect()
+    }
 }
 
 fn text(label: &str, overview: &Overview, changes: &[Change], screen: Screen) -> String {
@@ -155,7 +198,12 @@ fn panel(change: &Change, is_one_of_several: bool, screen: Screen) -> String {
     if let (Some(_), Some(run)) = (&change.examples.base, &change.examples.run) {
         text.push('\n');
         text += &screen.paragraph("Compare a typical run since with one before, node by node:", "");
-        text += &screen.hanging("  ", &format!("queryscope diff {}", super::text::line(run)));
+        let run = super::text::line(run);
+        let asked = match screen.reader {
+            Reader::Person => format!("queryscope diff {run}"),
+            Reader::Agent => format!("plan_diff with run {run}"),
+        };
+        text += &screen.hanging("  ", &asked);
     }
     text
 }

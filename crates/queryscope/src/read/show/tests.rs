@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::read::screen::Reader;
 use crate::read::units::{Times, Zone};
 
 /// Friday, 20 November 2026, 20:31 UTC.
@@ -52,10 +53,12 @@ fn printed(more: Value, known: &Known) -> String {
         "result_rows": 1_234_567});
     let Value::Object(more) = more else { panic!("members") };
     run.as_object_mut().expect("an object").extend(more);
-    let screen = Screen { columns: Some(80), times: Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc } };
+    let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
+    let screen = Screen { columns: Some(80), times, reader: Reader::Person };
     let rows = known.events.as_ref().ok().and_then(RunEvents::profile).map(|profile| plan::rows(&profile));
     let run = serde_json::from_value(run).expect("a run");
-    let text = text(&run, known, rows.as_deref(), screen);
+    let Parts { head, plan, findings } = parts(&run, known, rows.as_deref(), screen);
+    let text = format!("{head}{plan}{findings}");
     anstream::adapter::strip_str(&text).to_string()
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::read::screen::Reader;
 use crate::read::units::{Times, Zone};
 
 /// Friday, 20 November 2026, 20:31 UTC.
@@ -13,7 +14,12 @@ fn printed(overview: Value, changes: Value) -> String {
     let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
     let overview = serde_json::from_value(overview).expect("an overview");
     let changes: Vec<Change> = serde_json::from_value(changes).expect("changes");
-    let text = text("orders/daily", &overview, &changes, Screen { columns: Some(80), times });
+    let text = text(
+        "orders/daily",
+        &overview,
+        &changes,
+        Screen { columns: Some(80), times, reader: Reader::Person },
+    );
     anstream::adapter::strip_str(&text).to_string()
 }
 

@@ -1,0 +1,83 @@
+//! What runs now, as `queryscope top` shows it.
+
+use anyhow::{Context, Result, bail};
+use futures_util::{StreamExt, stream};
+
+use super::answer::{Answer, BYTES_MAX, Unread, compact, listed};
+use crate::read::answers::Progress;
+use crate::read::args::SourceArgs;
+use crate::read::events::Stream;
+use crate::read::screen::Screen;
+use crate::read::service::{Service, segment};
+use crate::read::style::painted_line;
+use crate::read::words::remaining;
+use crate::top::app::App;
+use crate::top::follow::{Snapshot, Update};
+use crate::top::rows;
+
+/// Runs that are asked about at the same time.
+const ASKED_AT_ONCE: usize = 4;
+/// Bytes of the list, so that links and notes have room.
+const LIST_BYTES: usize = BYTES_MAX - 2500;
+
+pub(super) async fn running(
+    service: &Service,
+    source: &SourceArgs,
+    limit: usize,
+    screen: Screen,
+) -> Result<Answer> {
+    let mut app = App::new(service.url().to_owned());
+    app.take(Update::Snapshot(snapshot(service, source).await?));
+    let mut ids = rows::listing(&app, screen.times).into_entries();
+    let total = ids.len();
+    let answer = |data: &str| Answer::of(data).with_link(format!("{}/now", service.url()));
+    if total == 0 {
+        return Ok(answer("Nothing runs now."));
+    }
+    ids.truncate(limit);
+    let told: Vec<(String, Option<Progress>)> = stream::iter(ids)
+        .map(|id| async move {
+            // A run may end meanwhile.
+            let progress = service.get(&format!("/api/queries/{}/progress", segment(&id)), &[]).await;
+            (id, progress.ok())
+        })
+        .buffered(ASKED_AT_ONCE)
+        .collect()
+        .await;
+    let mut words: Vec<Option<String>> = Vec::new();
+    for (run, progress) in told {
+        words.push(progress.as_ref().and_then(remaining));
+        if let Some(progress) = progress {
+            app.take(Update::Judged { run, progress: Box::new(progress) });
+        }
+    }
+    let listing = rows::listing(&app, screen.times);
+    let mut lines = listing.to_lines(None).into_iter().map(|line| compact(&painted_line(&line)));
+    let heading = lines.next().unwrap_or_default();
+    let items: Vec<String> = lines
+        .zip(listing.into_entries())
+        .zip(words)
+        .map(|((line, id), words)| {
+            let left = words.map(|words| format!("   remaining: {words}\n")).unwrap_or_default();
+            format!("{line}   run: {id}\n{left}")
+        })
+        .collect();
+    let unread = if total > items.len() { Unread::Some(total - items.len()) } else { Unread::None };
+    let list = listed(&items, unread, "runs that started later", LIST_BYTES);
+    Ok(answer(&format!(
+        "{}, those that run for longest first.\n{heading}{list}",
+        crate::read::units::plural(total as u64, "run runs now", "runs run now")
+    ))
+    .with_note("run shows the plan of one with its counters so far."))
+}
+
+/// The running runs, as a live stream begins with them.
+async fn snapshot(service: &Service, source: &SourceArgs) -> Result<Snapshot> {
+    let mut stream = Stream::open(service, "/api/live", &source.params(), None).await?;
+    while let Some(message) = stream.next().await? {
+        if message.event == "snapshot" {
+            return serde_json::from_str(&message.data).context("the service answered something else");
+        }
+    }
+    bail!("the service ended the stream")
+}
