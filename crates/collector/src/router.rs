@@ -174,11 +174,7 @@ async fn no_such_method(request: Request) -> Response {
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
     let posted = [ingest::EVENTS, security::AGENTS, "/logout"];
-    let allowed = if posted.contains(&path) || act::is_action(path) {
-        "POST"
-    } else {
-        "GET, HEAD"
-    };
+    let allowed = if posted.contains(&path) || act::is_action(path) { "POST" } else { "GET, HEAD" };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

@@ -304,8 +304,10 @@ mod tests {
         let next = || Committer::new(&db).expect("read").next_query;
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
-        db.execute_batch("INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL)")
-            .expect("a copy");
+        db.execute_batch(
+            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL)",
+        )
+        .expect("a copy");
         assert_eq!(next(), 16);
     }
 }
