@@ -625,7 +625,7 @@ export interface components {
              * Format: int64
              * @description When, in Unix nanoseconds.
              */
-            unix_ns: number;
+            unix_ns: UnixNs;
         };
         /** @description The node that worked most. */
         Busiest: {
