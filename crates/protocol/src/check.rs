@@ -14,7 +14,7 @@ mod rules;
 
 pub(crate) use cursor::{Cursor, Depth, Problem, Stop};
 pub(crate) use object::object;
-pub(crate) use profile::{Counters, Nested, Profile};
+pub(crate) use profile::{Counters, LaterText, Nested, Profile};
 pub(crate) use rules::{
     AnyObject, AnyText, Anything, Boolean, DecimalMap, EventsEngine, HexText, Id, Integer, Items, Kept,
     Millis, Number, Optional, ProfileFormat, Unsigned, node_id,

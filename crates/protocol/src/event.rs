@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::check::{
-    self, Allowed, Anything, Counters, Cursor, DecimalMap, Depth, EventsEngine, Id, Integer, Kept, Millis,
-    Nested, Optional, Problem, Profile, Rule, Stop, Unsigned, object,
+    self, Allowed, Anything, Counters, Cursor, DecimalMap, Depth, EventsEngine, Id, Integer, Kept, LaterText,
+    Millis, Nested, Optional, Problem, Profile, Rule, Stop, Unsigned, object,
 };
 use crate::error::{BatchErrorKind, Step, got};
 use crate::id::{QueryId, Seq, StreamId};
@@ -138,7 +138,7 @@ object! {
         optional {
             service: Optional<Kept>,
             environment: Optional<Kept>,
-            program_version: Nested<Optional<Kept>>,
+            program_version: LaterText,
             pid: Optional<Unsigned>,
             started_unix_ns: Optional<Integer>,
         }

@@ -9,6 +9,8 @@ export const FILTERS = [
   "service",
   "environment",
   "host",
+  "engine_version",
+  "program_version",
   "status",
   "fingerprint",
   "since",
@@ -24,6 +26,8 @@ interface Asked {
   service: string | undefined;
   environment: string | undefined;
   host: string | undefined;
+  engine_version: string | undefined;
+  program_version: string | undefined;
   fingerprint: string | undefined;
   status: Status | undefined;
   since: bigint | undefined;
@@ -37,6 +41,8 @@ export function asked(filters: Filters): Asked {
     service: filters.service,
     environment: filters.environment,
     host: filters.host,
+    engine_version: filters.engine_version,
+    program_version: filters.program_version,
     fingerprint: filters.fingerprint,
     status: STATUSES.find((status) => status === filters.status),
     since: nanoseconds(filters.since),
@@ -46,6 +52,11 @@ export function asked(filters: Filters): Asked {
 
 function nanoseconds(text: string | undefined): bigint | undefined {
   return text !== undefined && /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** A filter's name in a sentence. */
+export function filterText(name: FilterName): string {
+  return name.replace("_", " ");
 }
 
 /** The filters that are set. */
@@ -76,9 +87,19 @@ export async function countRuns(filters: Filters, signal: AbortSignal): Promise<
 
 /** How many queries match that ran in these days; with a search, those of a page are searched. */
 export async function countQueries(filters: Filters, days: number, signal: AbortSignal): Promise<Count> {
-  const { label, service, environment, host } = asked(filters);
+  const { label, service, environment, host, engine_version, program_version } = asked(filters);
   const limit = filters.q === undefined ? 1 : PAGE;
-  const query = { label, service, environment, host, days, split: "service" as const, limit };
+  const query = {
+    label,
+    service,
+    environment,
+    host,
+    engine_version,
+    program_version,
+    days,
+    split: "service" as const,
+    limit,
+  };
   const { body, next } = await getPage("/api/overview", { query, signal });
   if (filters.q === undefined) return { of: body.totals.labels, isLeast: false };
   return { of: matching(body.queries, filters.q, undefined).length, isLeast: next !== undefined };

@@ -5,6 +5,7 @@ import { firstLine, matching, placesOf, timeByService } from "./places";
 const facets = (service: [string | null, number][], host: [string, number][] = []): Facets => ({
   service: service.map(([value, runs]) => ({ value, runs })),
   engine_version: [],
+  program_version: [],
   environment: [],
   host: host.map(([value, runs]) => ({ value, runs })),
   status: [],

@@ -2,7 +2,7 @@
 
 /// Makes a rule of an object: its required and optional members with their rules, the rule of all other members, and
 /// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so. Of
-/// other members of a line that is sent, the names and texts of those are kept that a function wants.
+/// other members, the names and values of those are kept that a function wants.
 macro_rules! object {
     (
         $(#[$doc:meta])*
@@ -46,7 +46,7 @@ macro_rules! object {
                         let value = expect::<$optional_rule>(cursor);
                         $optional = Some(value.inspect_err(|_| cursor.step(Step::member(&name)))?);
                     } else)* {
-                        $(let (before, is_wanted) = (cursor.rest(), cursor.is_whole() && $wanted(&name));)?
+                        $(let (before, is_wanted) = (cursor.rest(), $wanted(&name));)?
                         let value = expect::<$others_rule>(cursor);
                         value.inspect_err(|_| cursor.step(Step::member(&name)))?;
                         $(if is_wanted {

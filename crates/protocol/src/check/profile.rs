@@ -28,7 +28,7 @@ object! {
             plan: Plan,
         }
         optional {
-            engine_version: Nested<Optional<Kept>>,
+            engine_version: LaterText,
             engine_telemetry_version: Nested<Optional<AnyText>>,
             label: Optional<Kept>,
             fingerprint: Optional<Kept>,
@@ -260,6 +260,23 @@ impl<'de, R: Rule<'de, Value: Default>> Rule<'de> for Nested<R> {
 
     fn read(cursor: &mut Cursor<'de>) -> Result<R::Value, Stop> {
         if cursor.is_whole() { R::read(cursor) } else { Anything::read(cursor).map(|()| R::Value::default()) }
+    }
+}
+
+/// A text of a member that earlier versions did not look at: in a line that was stored before, what is no text says
+/// nothing.
+pub(crate) struct LaterText;
+
+impl<'de> Rule<'de> for LaterText {
+    type Value = Option<Text<'de>>;
+    const ALLOWED: Allowed = Optional::<Kept>::ALLOWED;
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<Option<Text<'de>>, Stop> {
+        if cursor.is_whole() || cursor.peek() == Some(b'"') {
+            Optional::<Kept>::read(cursor)
+        } else {
+            Anything::read(cursor).map(|()| None)
+        }
     }
 }
 

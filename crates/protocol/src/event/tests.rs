@@ -82,9 +82,10 @@ fn the_version_of_the_engine_goes_by_its_brand() {
         (r#""engine_version":"7""#, "engine", Some("7")),
     ] {
         assert_eq!(version(members, engine, false).as_deref(), expected, "{members}");
+        assert_eq!(version(members, engine, true).as_deref(), expected, "{members}");
     }
-    // Of lines that are stored already, nothing is read below the first level of a profile.
-    assert_eq!(version(r#""polars_version":"2.1.0""#, "polars", true), None);
+    // An earlier version looked at neither.
+    assert_eq!(version(r#""engine_version":7"#, "engine", true), None);
 }
 
 #[test]

@@ -49,6 +49,9 @@ pub(crate) fn candidates(
         if like.engine_version.is_none() {
             query.engine_version = None;
         }
+        if like.program_version.is_none() {
+            query.program_version = None;
+        }
         if query.known != Known::Finished && like.status == Status::Unfinished {
             query.status = Status::Unfinished;
         }
@@ -75,7 +78,7 @@ pub(crate) fn nearest(query: &Query, candidates: Vec<Query>) -> Option<(Query, V
         .min_by_key(|(_, differences)| differences.len())
 }
 
-fn fields(query: &Query) -> [(&'static str, String); 17] {
+fn fields(query: &Query) -> [(&'static str, String); 18] {
     [
         ("stream_id", query.stream_id.to_string()),
         ("service", format!("{:?}", query.service)),
@@ -83,6 +86,7 @@ fn fields(query: &Query) -> [(&'static str, String); 17] {
         ("host", format!("{:?}", query.host)),
         ("engine", format!("{:?}", query.engine)),
         ("engine_version", format!("{:?}", query.engine_version)),
+        ("program_version", format!("{:?}", query.program_version)),
         ("label", format!("{:?}", query.label)),
         ("fingerprint", format!("{:?}", query.fingerprint)),
         ("status", query.status.to_string()),
