@@ -7,8 +7,8 @@ use rusqlite::{Connection, Statement};
 use crate::terms::TermIds;
 
 /// Binds the first 19 parameters of a statement: the id, project, service, environment, host, engine, label,
-/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, and versions of the engine and of
-/// the program.
+/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, and the versions of the engine
+/// and of the program.
 pub(crate) fn bind(
     db: &Connection,
     terms: &mut TermIds,

@@ -39,8 +39,8 @@ pub(crate) struct QuerySummary {
     service: Option<String>,
     /// Where the sending process runs.
     environment: Option<String>,
-    /// Version of the program; null where its process does not say it, and where an earlier version of the service stored
-    /// the query.
+    /// Version of the program; null where its process does not say it, and where an earlier version of the service
+    /// stored the query.
     program_version: Option<String>,
     /// Machine of the sending process.
     host: String,

@@ -89,7 +89,8 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let page = ["q", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "project label service environment host engine_version program_version days utc_offset order split limit cursor";
+    let overview = "project label service environment host engine_version program_version days utc_offset order split \
+                    limit cursor";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
     let changes = "project label service environment host kind state since until limit cursor";

@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(causes[2..], versions);
         assert_eq!(
             sentences[0],
-            "Since e 2 (was e 1), in all 5 runs: a join is slower. The program's version changed at the same run: which of \
-             them it is, is not known"
+            "Since e 2 (was e 1), in all 5 runs: a join is slower. The program's version changed at the same run: \
+             which of them it is, is not known"
         );
         assert!(harmless.is_empty());
         assert_eq!(causes.iter().map(|(_, share)| share).sum::<f64>(), 1.0);

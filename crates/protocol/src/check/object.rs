@@ -1,8 +1,8 @@
 //! Objects of the format: a table of members and their rules.
 
 /// Makes a rule of an object: its required and optional members with their rules, the rule of all other members, and
-/// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so. Of
-/// other members, the names and values of those are kept that a function wants.
+/// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so.
+/// Of other members, the names and values of those are kept that a function wants.
 macro_rules! object {
     (
         $(#[$doc:meta])*
