@@ -1785,8 +1785,8 @@ export interface components {
             /** @description Name the program gave the query. */
             label?: string | null;
             /**
-             * @description Version of the program; null where its process does not say it, and where an earlier version of the service stored
-             *     the query.
+             * @description Version of the program; null where its process does not say it, and where an earlier version of the service
+             *     stored the query.
              */
             program_version?: string | null;
             /** @description The project of the token it was sent with. */

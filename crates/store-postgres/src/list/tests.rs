@@ -23,9 +23,10 @@ const FILL: &str = "
     INSERT INTO term (id, text, folded) VALUES (1, 'a', 'a'), (2, 'b', 'b'), (3, 'c', 'c');
     INSERT INTO stream (id, stream_id, project, process_line) VALUES (1, gen_random_uuid(), 1, '');
     INSERT INTO query (id, query_id, stream, project, service, environment, host, label, fingerprint, status, known,
-        started_unix_ns, warnings, events)
+        started_unix_ns, warnings, events, engine_version, program_version)
     SELECT n, gen_random_uuid(), 1, n % 2 + 1, nullif(n / 2 % 3, 0), nullif(n / 3 % 3, 0), n % 3 + 1,
-        nullif(n / 5 % 4, 0), nullif(n / 7 % 4, 0), n % 4, 1, (n + n % 5 * 11) / 4 * 10, 0, 0
+        nullif(n / 5 % 4, 0), nullif(n / 7 % 4, 0), n % 4, 1, (n + n % 5 * 11) / 4 * 10, 0, 0,
+        nullif(n / 11 % 3, 0), nullif(n / 13 % 3, 0)
     FROM generate_series(1, 300) AS n";
 
 /// A database, and columns of it.

@@ -24,9 +24,10 @@ fn filled(folder: &tempfile::TempDir) -> Connection {
     let mut insert = db
         .prepare(
             "INSERT INTO query (id, query_id, stream, project, service, environment, host, label, fingerprint, status,
-                 known, started_unix_ns, warnings)
+                 known, started_unix_ns, warnings, engine_version, program_version)
              VALUES (?1, randomblob(16), 1, ?1 % 2 + 1, nullif(?1 / 2 % 3, 0), nullif(?1 / 3 % 3, 0), ?1 % 3 + 1,
-                 nullif(?1 / 5 % 4, 0), nullif(?1 / 7 % 4, 0), ?1 % 4, 1, (?1 + ?1 % 5 * 11) / 4 * 10, 0)",
+                 nullif(?1 / 5 % 4, 0), nullif(?1 / 7 % 4, 0), ?1 % 4, 1, (?1 + ?1 % 5 * 11) / 4 * 10, 0,
+                 nullif(?1 / 11 % 3, 0), nullif(?1 / 13 % 3, 0))",
         )
         .expect("a statement");
     for row in 1..=QUERIES {

@@ -22,42 +22,43 @@ pub fn any_page(rows: Range<i64>, starts: Range<i64>) -> impl Strategy<Value = L
 
 fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
     let text = || prop::option::weighted(0.4, select(&VALUES[..]).prop_map(String::from));
-    let is = || {
+    let is = |weight| {
         let is = prop_oneof![
             3 => select(&VALUES[..]).prop_map(|text| Is::Value(text.into())),
             1 => Just(Is::Absent),
         ];
-        prop::option::weighted(0.4, is)
+        prop::option::weighted(weight, is)
     };
     let status = prop::option::weighted(0.4, select(&Status::ALL[..]));
     let bound = || prop::option::weighted(0.2, starts.clone());
-    (text(), is(), is(), (is(), is()), is(), is(), text(), status, bound(), bound()).prop_map(
-        |(
-            project,
-            label,
-            fingerprint,
-            (engine_version, program_version),
-            service,
-            environment,
-            host,
-            status,
-            since_unix_ns,
-            until_unix_ns,
-        )| {
-            QueryFilter {
+    (text(), is(0.4), is(0.4), (is(0.2), is(0.2)), is(0.4), is(0.4), text(), status, bound(), bound())
+        .prop_map(
+            |(
                 project,
                 label,
                 fingerprint,
-                engine_version,
-                program_version,
+                (engine_version, program_version),
                 service,
                 environment,
                 host,
                 status,
                 since_unix_ns,
                 until_unix_ns,
-                search: None,
-            }
-        },
-    )
+            )| {
+                QueryFilter {
+                    project,
+                    label,
+                    fingerprint,
+                    engine_version,
+                    program_version,
+                    service,
+                    environment,
+                    host,
+                    status,
+                    since_unix_ns,
+                    until_unix_ns,
+                    search: None,
+                }
+            },
+        )
 }

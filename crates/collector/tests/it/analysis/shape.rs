@@ -13,7 +13,7 @@ const ENDPOINTS: [&str; 4] =
     ["/api/facets", "/api/groups", "/api/versions?label=daily", "/api/overview?days=1"];
 
 #[tokio::test]
-async fn facets_count_four_fields() {
+async fn facets_count_six_fields() {
     let app = TestApp::new().await;
     five(&app).await;
     insta::assert_json_snapshot!(get(&app, "/api/facets?service=orders-etl").await, @r#"
@@ -50,6 +50,12 @@ async fn facets_count_four_fields() {
         {
           "runs": 0,
           "value": "worker-3"
+        }
+      ],
+      "program_version": [
+        {
+          "runs": 3,
+          "value": null
         }
       ],
       "service": [
