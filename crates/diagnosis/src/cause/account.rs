@@ -368,7 +368,7 @@ impl Accounts<'_> {
             return;
         }
         if let Some((before, after)) = threads {
-            let one = if after.round() == 1.0 { "thread" } else { "threads" };
+            let one = if after < 1.5 { "thread" } else { "threads" };
             let sentence = format!("The query runs on {after:.0} {one} instead of {before:.0}");
             let evidence = vec![figure("threads", Some(before), Some(after), "threads")];
             self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
