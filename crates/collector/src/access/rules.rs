@@ -61,9 +61,8 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
         return Some(Rule { least: None, reach: Reach::Nothing });
     }
     match path {
-        "/api/access" | "/api/openapi.json" => needs(Role::Viewer, Reach::Nothing),
-        // Its tools ask the routes above as whoever asked it, so they decide what it may tell and change.
-        security::AGENTS => needs(Role::Viewer, Reach::Nothing),
+        // The tools for agents ask the routes above as whoever asks them: these say what may be told and changed.
+        "/api/access" | "/api/openapi.json" | security::AGENTS => needs(Role::Viewer, Reach::Nothing),
         "/metrics" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
         _ => None,
