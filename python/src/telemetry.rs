@@ -27,6 +27,7 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     /// Starts the background threads. Raises `ValueError` for an option that is invalid, `RuntimeError` where the
     /// telemetry cannot start.
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     #[new]
     #[pyo3(signature = (engine, engine_version, *, exporters, service=None, environment=None,
         program_version=None, redact=vec![], max_queue_bytes=None))]
