@@ -12,6 +12,7 @@ import textwrap
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -101,7 +102,9 @@ class Service:
         head = f"""
         import threading, time
         import queryscope
-        queryscope.install({self.url!r}, {TOKEN!r}, service="programs", environment="tests")
+        queryscope.install(
+            {self.url!r}, {TOKEN!r}, service="programs", environment="tests", program_version="1.4.2"
+        )
         import duckdb
         import polars as pl
         """
@@ -133,12 +136,15 @@ def test_a_query_is_followed_while_it_runs(service: Service, engine: str, text: 
     [running] = service.eventually(lambda: service.queries("long"))
     assert (running["status"], running["engine"]) == ("running", engine)
     assert (running["service"], running["environment"]) == ("programs", "tests")
+    assert running["program_version"] == "1.4.2"
     fine(program)
     [ended] = service.eventually(
         lambda: [each for each in service.queries("long") if each["status"] != "running"]
     )
     assert (ended["query_id"], ended["status"]) == (running["query_id"], status)
     assert ended["wall_ms"] > 2_000
+    assert ended["engine_version"] == version(engine)
+    assert ended in service.get(f"/api/queries?program_version=1.4.2&engine_version={version(engine)}")
 
 
 def test_short_queries_are_counted_exactly_while_the_service_is_away(service: Service) -> None:
