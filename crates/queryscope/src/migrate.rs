@@ -5,6 +5,7 @@
 //! meanwhile. What is there already is compared, byte for byte (ADR 12).
 
 mod issues;
+mod outbox;
 mod resend;
 mod target;
 mod tokens;
@@ -110,6 +111,7 @@ impl Migration {
         self.moved.tokens = tokens::migrate(data, &self.source.store, &self.target.store).await?;
         self.moved.users = users::migrate(self.source.store.access(), self.target.store.access()).await?;
         self.moved.issues = issues::migrate(&*self.source.audit, &*self.target.audit).await?;
+        outbox::migrate(self.source.store.outbox(), self.target.store.outbox()).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;
         loop {

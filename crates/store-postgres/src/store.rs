@@ -12,9 +12,9 @@ use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
     GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position, QUERY_COLUMNS,
-    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats,
-    StoredChange, StreamBatch, TokenRecord,
+    ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Position,
+    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError,
+    StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -48,7 +48,7 @@ const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
         FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment',
             'run_plan', 'pending_run', 'evaluated_query', 'evaluated_run', 'query_change', 'issue', 'issue_transition',
-            'issue_note']) AS name)";
+            'issue_note', 'notice', 'delivery']) AS name)";
 
 /// A store in a PostgreSQL database that other collectors use, too.
 #[derive(Debug)]
@@ -402,6 +402,10 @@ impl Store for PostgresStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn outbox(&self) -> &dyn OutboxStore {
         self
     }
 

@@ -21,6 +21,7 @@ mod losses;
 mod migrate;
 mod names;
 mod options;
+mod outbox;
 mod pace;
 mod places;
 mod plans;

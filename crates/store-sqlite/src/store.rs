@@ -13,9 +13,9 @@ use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
     GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS, Query,
-    QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange,
-    StreamBatch, TokenRecord,
+    ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS,
+    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats,
+    StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -326,6 +326,10 @@ impl Store for SqliteStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn outbox(&self) -> &dyn OutboxStore {
         self
     }
 

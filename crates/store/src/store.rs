@@ -21,6 +21,7 @@ use crate::diagnosis::{
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
 use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
+use crate::outbox::OutboxStore;
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::token::TokenRecord;
@@ -263,6 +264,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Users, their sessions, and the log of access.
     fn access(&self) -> &dyn AccessStore;
+
+    /// Notices of the transitions of issues, and messages that are to be delivered. Each transition that
+    /// [`Store::record_evaluation`] and [`Store::move_issue`] store has a notice from then on.
+    fn outbox(&self) -> &dyn OutboxStore;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

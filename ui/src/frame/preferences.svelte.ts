@@ -22,9 +22,19 @@ function store(name: string, value: string): void {
   }
 }
 
+/** A text that was kept; empty where there is none. */
+function storedText(name: string): string {
+  try {
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
 class Preferences {
   #theme = $state(stored("theme", THEMES));
   #zone = $state(stored<Zone>("zone", ["local", "utc"]));
+  #owner = $state(storedText("owner"));
 
   constructor() {
     this.#paint();
@@ -45,6 +55,15 @@ class Preferences {
   set zone(zone: Zone) {
     this.#zone = zone;
     store("zone", zone);
+  }
+
+  /** The owner whose queries Home shows; empty for everybody's. */
+  get owner(): string {
+    return this.#owner;
+  }
+  set owner(owner: string) {
+    this.#owner = owner;
+    store("owner", owner);
   }
 
   #paint(): void {

@@ -51,7 +51,7 @@ impl Seen {
 }
 
 /// A run that was evaluated.
-pub(super) fn seen_run(run: &RunFeatures) -> SeenRun {
+pub(super) fn seen_run(run: &RunFeatures, call_site: Option<String>) -> SeenRun {
     let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(ToOwned::to_owned);
     SeenRun {
         started_unix_ns: run.started_unix_ns,
@@ -66,6 +66,7 @@ pub(super) fn seen_run(run: &RunFeatures) -> SeenRun {
         host: text(&run.host),
         engine_version: text(&run.engine_version),
         program_version: text(&run.program_version),
+        call_site,
     }
 }
 
