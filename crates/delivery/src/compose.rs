@@ -82,6 +82,13 @@ struct Batch<'n> {
     members: Vec<&'n (Notice, Account)>,
 }
 
+impl Batch<'_> {
+    /// Whether a notice may be one of these; the same issue again is news of its own.
+    fn takes(&self, key: &GroupKey, notice: &Notice) -> bool {
+        self.key == *key && self.members.iter().all(|(known, _)| known.issue.id != notice.issue.id)
+    }
+}
+
 /// The messages of notices, given the groups of the last hour.
 pub fn compose(config: &Config, notices: &[(Notice, Account)], groups: &[Group], unix_ns: i64) -> Vec<Made> {
     let mut made = Vec::new();
@@ -112,23 +119,20 @@ fn batches<'n>(
         let (notice, account) = member;
         let direction = notice.direction();
         let (key, facts) = (GroupKey::of(route, notice, direction), Facts::new(&notice.issue, account));
-        // The same issue again is news of its own; so is what people do.
+        // What people do is news of its own.
         let joins = is_grouped && direction != Direction::Moved;
-        let is_another =
-            |batch: &Batch<'_>| batch.members.iter().all(|(known, _)| known.issue.id != notice.issue.id);
-        let best = batches.iter_mut().filter(|batch| joins && batch.key == key && is_another(batch));
-        let best = best.map(|batch| (batch.facts.shared(&facts), batch));
+        let shared = batches.iter().enumerate().filter(|(_, batch)| joins && batch.takes(&key, notice));
+        let shared = shared.map(|(at, batch)| (at, batch.facts.shared(&facts), batch.joined.is_none()));
         // Those that are new may have their runs in common; a group of before is joined by a cause alone.
-        let fits = best
-            .filter(|(shared, batch)| shared.has_cause() || (batch.joined.is_none() && !shared.is_empty()));
-        if let Some((shared, batch)) = fits.max_by_key(|(shared, _)| shared.has_cause()) {
-            batch.facts = shared;
-            batch.members.push(member);
+        let fits = shared.filter(|(_, shared, is_new)| shared.has_cause() || (*is_new && !shared.is_empty()));
+        if let Some((at, shared, _)) = fits.max_by_key(|(_, shared, _)| shared.has_cause()) {
+            batches[at].facts = shared;
+            batches[at].members.push(member);
             continue;
         }
         let earlier = groups.iter().filter(|group| joins && group.key == key);
-        let shared = earlier.map(|group| (group, group.facts.shared(&facts)));
-        let joined = shared.into_iter().find(|(_, shared)| shared.has_cause());
+        let mut shared = earlier.map(|group| (group, group.facts.shared(&facts)));
+        let joined = shared.find(|(_, shared)| shared.has_cause());
         let (joined, facts) = match joined {
             Some((group, shared)) => (Some(group.id.clone()), shared),
             None => (None, facts),

@@ -1,6 +1,7 @@
 //! The file as it is written, with the place of each value.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, de};
@@ -40,6 +41,25 @@ pub(crate) struct RawReceiver {
     pub(crate) from: Option<Spanned<String>>,
     #[serde(default)]
     pub(crate) to: Vec<Spanned<String>>,
+}
+
+impl RawReceiver {
+    /// The fields that are set beside the type, each with its place.
+    pub(crate) fn fields(&self) -> Vec<(&'static str, Range<usize>)> {
+        let all = [
+            ("url", self.url.as_ref().map(Spanned::span)),
+            ("secret", self.secret.as_ref().map(Spanned::span)),
+            ("authorization", self.authorization.as_ref().map(Spanned::span)),
+            ("host", self.host.as_ref().map(Spanned::span)),
+            ("port", self.port.as_ref().map(Spanned::span)),
+            ("tls", self.tls.as_ref().map(Spanned::span)),
+            ("user", self.user.as_ref().map(Spanned::span)),
+            ("password", self.password.as_ref().map(Spanned::span)),
+            ("from", self.from.as_ref().map(Spanned::span)),
+            ("to", self.to.first().map(Spanned::span)),
+        ];
+        all.into_iter().filter_map(|(name, span)| Some((name, span?))).collect()
+    }
 }
 
 /// A route.

@@ -185,7 +185,7 @@ fn expected(asker: &Asker, method: &str, path: &str) -> u16 {
         ("GET" | "HEAD", _) => Role::Viewer,
         _ => panic!("{method} {path}: say here who may"),
     };
-    let is_of_all = ["/api/audit", "/metrics"].contains(&path);
+    let is_of_all = ["/api/audit", "/api/routes", "/metrics"].contains(&path);
     if asker.role < least || (is_of_all && asker.project.is_some()) {
         return 403;
     }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use queryscope_delivery::testsuite::{Answer, TestReceiver};
 use queryscope_delivery::{Config, Secrets, signature};
-use queryscope_issues::Action;
-use queryscope_issues::Person;
+use queryscope_issues::{Action, Person};
 use queryscope_store::IssueStep;
 use serde_json::{Value, json};
 
@@ -214,21 +213,27 @@ async fn what_is_refused_or_too_old_is_given_up_and_seen() {
     assert_eq!(route(&app).await["last_error"], "the receiver answered 400 Bad Request: ok");
     // One fails for longer than a day.
     moved(&app, &id, 1).await;
-    receiver.script([Answer::Status(500)]);
-    let _jobs = jobs(&app);
-    eventually("an attempt", async || (receiver.received().len() == 2).then_some(())).await;
-    receiver.script([Answer::Status(500)]);
-    eventually("it to be given up", async || {
-        app.clock.advance(Duration::from_hours(12));
-        (route(&app).await["failed"] == json!(2)).then_some(())
-    })
-    .await;
+    receiver.script([Answer::Status(500), Answer::Status(500)]);
+    {
+        let _jobs = jobs(&app);
+        eventually("an attempt", async || (receiver.received().len() == 2).then_some(())).await;
+        eventually("it to be given up", async || {
+            app.clock.advance(Duration::from_hours(12));
+            (route(&app).await["failed"] == json!(2)).then_some(())
+        })
+        .await;
+    }
     let said = route(&app).await["last_error"].as_str().expect("an error").to_owned();
     assert!(said.starts_with("given up after ") && said.contains("500"), "{said}");
-    assert_eq!(receiver.taken().len(), 0);
     // A transition of long ago is news to nobody.
-    moved(&app, &id, 1).await;
-    assert_eq!(app.metric("queryscope_notices_dropped_total").await, 0);
+    act(&app, &id, Action::Reopen).await;
+    app.clock.advance(Duration::from_hours(25));
+    let _jobs = jobs(&app);
+    eventually("it to be dropped", async || {
+        (app.metric("queryscope_notices_dropped_total").await == 1).then_some(())
+    })
+    .await;
+    assert_eq!(receiver.taken().len(), 0);
 }
 
 #[tokio::test]

@@ -221,7 +221,9 @@ fn other_kinds_say_their_detail() {
 fn a_message_to_a_program_holds_a_hundred_members() {
     let many: Vec<_> = (0..250).map(|n| opened(&format!("{n:03}"), &[("host", "h")])).collect();
     let found = made(&many, &[]);
-    let of = |route| found.iter().filter(|made| made.message.route == route).map(|made| &made.message);
+    let of = |route: &'static str| {
+        found.iter().filter(move |made| made.message.route == route).map(|made| &made.message)
+    };
     let hook: Vec<(u64, usize)> = of("hook").map(|message| (message.count, message.members.len())).collect();
     assert_eq!(hook, [(100, 100), (100, 100), (50, 50)]);
     assert!(of("hook").all(|message| message.group == "issue-slower-000.1"));

@@ -65,9 +65,10 @@ impl Reading<'_> {
 
     fn config(&mut self, raw: RawFile) -> Config {
         let base_url = raw.base_url.and_then(|url| {
-            let read = http_url(url.get_ref()).and_then(|read| match read.query().or(read.fragment()) {
-                Some(_) => Err("base_url must end with its path".to_owned()),
-                None => Ok(read),
+            let read = http_url(url.get_ref());
+            let read = read.and_then(|read| {
+                let is_plain = read.query().is_none() && read.fragment().is_none();
+                is_plain.then_some(read).ok_or_else(|| "it must end with its path".to_owned())
             });
             self.take(url.span(), read)
         });
@@ -185,43 +186,32 @@ impl Reading<'_> {
 
     fn receiver(&mut self, raw: Spanned<RawReceiver>, allowed: &Allowed) -> Option<Receiver> {
         let at = raw.span();
-        let RawReceiver { r#type, url, secret, authorization, host, port, tls, user, password, from, to } =
-            raw.into_inner();
-        let of_http: &[(&str, Option<Span>)] = &[
-            ("url", url.as_ref().map(Spanned::span)),
-            ("secret", secret.as_ref().map(Spanned::span)),
-            ("authorization", authorization.as_ref().map(Spanned::span)),
-        ];
-        let of_mail: &[(&str, Option<Span>)] = &[
-            ("host", host.as_ref().map(Spanned::span)),
-            ("port", port.as_ref().map(Spanned::span)),
-            ("tls", tls.as_ref().map(Spanned::span)),
-            ("user", user.as_ref().map(Spanned::span)),
-            ("password", password.as_ref().map(Spanned::span)),
-            ("from", from.as_ref().map(Spanned::span)),
-            ("to", to.first().map(Spanned::span)),
-        ];
-        let (has, name): (&[&str], _) = match r#type.get_ref().as_str() {
-            name @ "webhook" => (&["url", "secret", "authorization"], name),
-            name @ "slack" => (&["url"], name),
-            name @ "alertmanager" => (&["url", "authorization"], name),
-            name @ "email" => (&["host", "port", "tls", "user", "password", "from", "to"], name),
+        let raw = raw.into_inner();
+        let name = raw.r#type.get_ref().clone();
+        let has: &[&str] = match name.as_str() {
+            "webhook" => &["url", "secret", "authorization"],
+            "slack" => &["url"],
+            "alertmanager" => &["url", "authorization"],
+            "email" => &["host", "port", "tls", "user", "password", "from", "to"],
             other => {
-                self.wrong(r#type.span(), format!("{other:?} is no type of a receiver: expected {TYPES}"));
+                self.wrong(
+                    raw.r#type.span(),
+                    format!("{other:?} is no type of a receiver: expected {TYPES}"),
+                );
                 return None;
             }
         };
         let mut is_whole = true;
-        for (field, span) in of_http.iter().chain(of_mail) {
-            if let Some(span) = span.clone().filter(|_| !has.contains(field)) {
+        for (field, span) in raw.fields() {
+            if !has.contains(&field) {
                 self.wrong(span, format!("a receiver of the type {name} has no {field}"));
                 is_whole = false;
             }
         }
         if name == "email" {
-            let fields = (host, port, tls, user, password, from, to);
-            return self.email(at, fields).filter(|_| is_whole).map(Receiver::Email);
+            return self.email(at, raw).filter(|_| is_whole).map(Receiver::Email);
         }
+        let RawReceiver { url, secret, authorization, .. } = raw;
         let Some(url) = url else {
             self.wrong(at, format!("a receiver of the type {name} needs a url"));
             return None;
@@ -239,7 +229,7 @@ impl Reading<'_> {
             return None;
         }
         let url = url?;
-        Some(match name {
+        Some(match name.as_str() {
             "webhook" => Receiver::Webhook { url, secret, authorization },
             "slack" => Receiver::Slack { url },
             _ => Receiver::Alertmanager { url, authorization },
@@ -288,20 +278,8 @@ impl Reading<'_> {
         self.take(at, read)
     }
 
-    #[expect(clippy::type_complexity, reason = "the fields of a receiver by mail, each optional")]
-    fn email(
-        &mut self,
-        at: Span,
-        (host, port, tls, user, password, from, to): (
-            Option<Spanned<String>>,
-            Option<Spanned<u16>>,
-            Option<Spanned<String>>,
-            Option<Spanned<String>>,
-            Option<Spanned<RawText>>,
-            Option<Spanned<String>>,
-            Vec<Spanned<String>>,
-        ),
-    ) -> Option<Mail> {
+    fn email(&mut self, at: Span, raw: RawReceiver) -> Option<Mail> {
+        let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
         let (Some(host), Some(from), false) = (host, from, to.is_empty()) else {
             self.wrong(at, "a receiver of the type email needs host, from and to");
             return None;

@@ -82,15 +82,18 @@ fn each_mistake_is_named_with_its_place() {
     let same = |found: Vec<String>, expected: &str| assert_eq!(found, [expected]);
     same(
         changed("receiver = \"hook\"", "receiver = \"hok\""),
-        "32:12: there is no receiver \"hok\": expected one of \"hook\", \"mail\", \"orders channel\", \"pager\"",
+        "29:12: there is no receiver \"hok\": expected one of \"hook\", \"mail\", \"orders channel\", \"pager\"",
     );
     same(
         changed("\"data_grew\"", "\"fast\""),
-        "40:20: \"fast\" is no kind of issue: expected one of slower, failing, data_grew, late",
+        &format!(
+            "37:20: \"fast\" is no kind of issue: expected one of {}",
+            Kind::ALL.map(Kind::name).join(", ")
+        ),
     );
     same(
         changed("owners = [\"orders\"]", "owners = [\"oders\"]"),
-        "41:11: no rule names the owner \"oders\": expected one of \"data\", \"orders\"",
+        "38:11: no rule names the owner \"oders\": expected one of \"data\", \"orders\"",
     );
     same(
         changed("type = \"webhook\"", "type = \"hook\""),
@@ -117,10 +120,10 @@ fn each_mistake_is_named_with_its_place() {
         changed("https://hooks.example.com/in", "file:///etc/passwd"),
         "8:7: it must begin with http:// or https:// and a host",
     );
-    same(changed("name = \"orders\"", "name = \"all\""), "35:8: another route is named \"all\", too");
+    same(changed("name = \"orders\"", "name = \"all\""), "32:8: another route is named \"all\", too");
     same(
         changed("labels = [\"orders/**\"]", "labels = [\"[a\"]").drain(..1).collect(),
-        "39:11: \"[a\" is no pattern: unclosed character class; missing ']'",
+        "36:11: \"[a\" is no pattern: unclosed character class; missing ']'",
     );
     same(changed("password = \"p\"", "tls = \"none\""), "19:1: user and password are given together");
     same(
@@ -131,7 +134,7 @@ fn each_mistake_is_named_with_its_place() {
         changed("to = [\"ada@example.com\"]", "to = []"),
         "19:1: a receiver of the type email needs host, from and to",
     );
-    same(changed("label = \"**\"\n", ""), "43:1: a rule of owners needs one of label and path");
+    same(changed("label = \"**\"\n", ""), "40:1: a rule of owners needs one of label and path");
 }
 
 #[test]
