@@ -39,7 +39,7 @@ async fn all(s: &Subject) -> OutboxPage {
 }
 
 async fn due(s: &Subject, unix_ns: i64) -> Vec<Delivery> {
-    let of = async |route| outbox(s).due_deliveries(route, unix_ns, ALL).await.expect("a store");
+    let of = async |route: &str| outbox(s).due_deliveries(route, unix_ns, ALL).await.expect("a store");
     [of("hook").await, of("mail").await].concat()
 }
 
