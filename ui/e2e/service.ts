@@ -45,9 +45,9 @@ export class Service {
     return new Service(child, url, data);
   }
 
-  /** Two weeks of history, without live queries. */
+  /** Two weeks of history, the same on each day but for what the hour and the weekday decide; no live queries. */
   async fillWithDemo(): Promise<void> {
-    await run(BINARY, ["demo", "--history-only", "--url", this.url, "--token", TOKEN]);
+    await run(BINARY, ["demo", "--history-only", "--seed", "20", "--url", this.url, "--token", TOKEN]);
     await this.changed(["billing/invoice-totals", "orders/daily-revenue", "orders/dedupe-customers"]);
   }
 

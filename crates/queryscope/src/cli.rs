@@ -309,6 +309,9 @@ pub(crate) struct DemoArgs {
     /// Send the history alone, no live runs
     #[arg(long)]
     pub(crate) history_only: bool,
+    /// Draw the history from this number [default: another one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// What a token is for; invitations are made by the service.
