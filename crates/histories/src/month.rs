@@ -98,8 +98,8 @@ fn specs(MonthOptions { seed, labels, changes }: MonthOptions) -> impl Iterator<
             let kind = kinds[at % kinds.len()];
             Change {
                 kind,
-                factor: FACTORS[at / kinds.len() % FACTORS.len()],
-                decoy: at % 2 == 1 && kind != Kind::Failures,
+                factor: FACTORS[at % FACTORS.len()],
+                decoy: at / FACTORS.len() % 2 == 1 && kind != Kind::Failures,
             }
         });
         let noise = NOISE[(number % NOISE.len() as u64) as usize];
@@ -187,6 +187,10 @@ impl Label {
     fn factor(&self) -> Option<Factor> {
         self.spec.change.map(|change| change.factor)
     }
+
+    fn is_of(&self, factor: Factor) -> bool {
+        self.factor().is_some_and(|of| (of - factor).abs() < 1e-9)
+    }
 }
 
 impl Month {
@@ -232,7 +236,7 @@ impl Month {
         );
         let _ = writeln!(text, "|---|---|---|---|---|---|");
         for factor in FACTORS {
-            let of: Vec<&&Label> = changed.iter().filter(|label| label.factor() == Some(factor)).collect();
+            let of: Vec<&&Label> = changed.iter().filter(|label| label.is_of(factor)).collect();
             let within = |label: &&&&Label| label.told_after.is_some_and(|after| after <= IN_TIME_RUNS);
             let in_time = of.iter().filter(within).count();
             let missed: Vec<_> = of.iter().filter(|label| label.told_after.is_none()).collect();
@@ -285,7 +289,11 @@ mod tests {
         assert_eq!(changed.len(), 60);
         for factor in FACTORS {
             assert!(
-                changed.iter().filter(|spec| spec.change.is_some_and(|c| c.factor == factor)).count() >= 8
+                changed
+                    .iter()
+                    .filter(|spec| spec.change.is_some_and(|c| (c.factor - factor).abs() < 1e-9))
+                    .count()
+                    >= 8
             );
         }
         assert!(specs.iter().filter(|spec| spec.noise == Noise::Plain).count() < 700);

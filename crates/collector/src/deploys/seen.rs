@@ -94,7 +94,8 @@ impl SeenVersions {
             }
             for one in &seen {
                 let SeenVersion { project, service, environment, subject, version, .. } = one;
-                let hash = hash((project, service.as_deref(), environment.as_deref(), *subject, version));
+                let hash =
+                    hash((project, service.as_deref(), environment.as_deref(), *subject, version.as_str()));
                 let known = held.entry(hash).or_insert((one.first_unix_ns, one.seen_unix_ns));
                 *known = (known.0.min(one.first_unix_ns), known.1.max(one.seen_unix_ns));
             }
