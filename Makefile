@@ -130,6 +130,7 @@ regressions: $(VENV)/installed
 # A short run of every workload: proves that the bench works, measures nothing.
 bench-quick:
 	$(call build-debug,queryscope queryscope-bench)
+	target/debug/queryscope-bench issues --quick
 	target/debug/queryscope-bench suite --quick --reads 2000 --binary target/debug/queryscope \
 		--results target/bench/quick.json
 

@@ -257,6 +257,22 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Simulate a month of many labels with seeded changes: messages that issues would send, false, missed and late
+    /// ones. Needs no collector.
+    Issues {
+        /// Labels.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        labels: u64,
+        /// Labels that change.
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=100_000))]
+        changes: u64,
+        /// Print what was told falsely, late or never, too.
+        #[arg(long)]
+        misses: bool,
+        /// A few labels: proves that the simulation works, measures nothing worth keeping.
+        #[arg(long)]
+        quick: bool,
+    },
     /// Print seeded slowdowns of queries, one JSON object a line: tests/mcp/bench.py posts them.
     Slowdowns {
         /// How many.
@@ -464,6 +480,17 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             // Without a seed it is that of the figures in the documentation, which nothing was tuned with.
             let options = histories::Options { seed: cli.seed.unwrap_or(HELD_OUT_SEED), labels };
             print!("{}", histories::report(&histories::evaluate(options)));
+            Ok(Vec::new())
+        }
+        Command::Issues { labels, changes, misses, quick } => {
+            let (labels, changes) = if *quick { (20, 10) } else { (*labels, *changes) };
+            ensure!(changes <= labels, "--changes: at most as many as labels");
+            let seed = cli.seed.unwrap_or(HELD_OUT_SEED);
+            let month = histories::month(histories::MonthOptions { seed, labels, changes });
+            print!("{}", month.report());
+            if *misses {
+                println!("\n{}", month.misses().join("\n"));
+            }
             Ok(Vec::new())
         }
         Command::Slowdowns { count } => {

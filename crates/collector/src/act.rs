@@ -4,7 +4,7 @@
 //! requests that a browser says are theirs are refused for all routes of readers, and a body must be
 //! `application/json`, which no form can send.
 
-mod body;
+pub(crate) mod body;
 
 use std::sync::Arc;
 

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::deploys::SeenVersions;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
@@ -39,6 +40,8 @@ pub(crate) struct App {
     pub(crate) live: Live,
     /// What the evaluation of ended runs tells of itself, and what wakes it.
     pub(crate) evaluation: Gauges,
+    /// Versions that senders named.
+    pub(crate) versions: SeenVersions,
     /// Requests of readers that are answered.
     pub(crate) readers: Readers,
     /// Live streams, which are among these.

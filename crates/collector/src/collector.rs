@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::deploys::{self, SeenVersions};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
@@ -76,6 +77,7 @@ impl Collector {
             conflicts: Conflicts::new(),
             live: Live::new(),
             evaluation,
+            versions: SeenVersions::default(),
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),
             store_health: DependencyHealth::default(),
@@ -141,6 +143,10 @@ impl Collector {
     /// # Errors
     /// When the store cannot be closed properly; what was acknowledged is safe all the same.
     pub async fn close(&self) -> Result<(), StoreError> {
+        if let Err(error) = deploys::flush(&self.app).await {
+            // Their next batch names them again.
+            tracing::warn!(error = &error as &dyn std::error::Error, "versions of senders are not stored");
+        }
         self.app.store.close().await
     }
 }

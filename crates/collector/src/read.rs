@@ -5,7 +5,7 @@ mod asked;
 mod changes;
 mod compare;
 mod conditional;
-mod cursor;
+pub(crate) mod cursor;
 mod diagnosed;
 mod facets;
 mod groups;

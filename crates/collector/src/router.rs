@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{access, act, ingest, live, page, read, security, trace};
+use crate::{access, act, deploys, ingest, live, page, read, security, trace};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -43,7 +43,10 @@ use crate::{access, act, ingest, live, page, read, security, trace};
 struct Document;
 
 fn ingest_routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(ingest::events)).routes(routes!(ingest::health))
+    OpenApiRouter::new()
+        .routes(routes!(ingest::events))
+        .routes(routes!(ingest::health))
+        .routes(routes!(deploys::post))
 }
 
 fn read_routes() -> OpenApiRouter<Arc<App>> {
@@ -55,6 +58,7 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::change))
         .routes(routes!(read::issues))
         .routes(routes!(read::issue))
+        .routes(routes!(deploys::list))
         .routes(routes!(access::you))
         .routes(routes!(access::audit))
 }
@@ -173,7 +177,7 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let posted = [ingest::EVENTS, security::AGENTS, "/logout"];
+    let posted = [ingest::EVENTS, deploys::PATH, security::AGENTS, "/logout"];
     let allowed = if posted.contains(&path) || act::is_action(path) { "POST" } else { "GET, HEAD" };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response

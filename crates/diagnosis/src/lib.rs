@@ -31,6 +31,7 @@ mod scan;
 mod search;
 mod series;
 pub mod stats;
+mod watching;
 
 pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
@@ -43,3 +44,4 @@ pub use plan::{Difference, Matching, Plan, PlanNode};
 pub use remaining::{Remaining, Running, remaining};
 #[cfg(feature = "serde")]
 pub use saved::{Replayed, Saved};
+pub use watching::{Watching, seen_change, seen_run};

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is
     Import(ImportArgs),
+    /// Tell a service of a deploy, so that an issue that begins with it names it
+    Deploy(DeployArgs),
     /// Manage the tokens senders authenticate with
     Token(TokenArgs),
     /// Manage the users who log in (`serve --login`)
@@ -156,6 +158,41 @@ pub(crate) struct ImportArgs {
     /// Project the runs belong to
     #[arg(long, default_value = "default")]
     pub(crate) project: Name,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeployArgs {
+    /// Version that is deployed, best the one that its processes name as their own
+    pub(crate) version: String,
+    /// Service that is deployed, as its processes name it [default: programs that name none]
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) service: Option<String>,
+    /// Environment it is deployed to [default: all]
+    #[arg(long, value_name = "ENVIRONMENT")]
+    pub(crate) environment: Option<String>,
+    /// Commit it was made of
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) commit: Option<String>,
+    /// Address where people read more, such as that of the build
+    #[arg(long, value_name = "URL")]
+    pub(crate) link: Option<String>,
+    /// When it began, like 2026-11-25T02:00:00Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
+    pub(crate) at: Option<std::time::SystemTime>,
+    /// Print the deploy as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Address of a service elsewhere; needs --token [default: that of the service that runs on the data folder]
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_URL", requires = "token")]
+    pub(crate) url: Option<String>,
+    /// Token to send with, whose project the deploy is of [default: one made for this call]
+    #[arg(long, value_name = "TOKEN", env = "TELEMETRY_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Project the deploy is of, where no token says it
+    #[arg(long, default_value = "default")]
+    pub(crate) project: Name,
+    #[command(flatten)]
+    pub(crate) data: DataArg,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod check;
 mod cli;
 mod data;
 mod demo;
+mod deploy;
 mod events_file;
 mod import;
 mod lines;
@@ -65,6 +66,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Mcp(args)) => runtime.block_on(mcp::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
+        Some(Command::Deploy(args)) => runtime.block_on(deploy::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::User(args)) => runtime.block_on(user::run(args))?,
         Some(Command::Backup(args)) => backup::run(&args)?,

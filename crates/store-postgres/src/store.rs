@@ -10,11 +10,11 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
-    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position, QUERY_COLUMNS,
-    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats,
-    StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
+    GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
+    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Position,
+    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError,
+    StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -402,6 +402,10 @@ impl Store for PostgresStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

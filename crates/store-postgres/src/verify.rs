@@ -9,7 +9,7 @@ use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 17] = [
+const RULES: [(&str, &str); 18] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -101,6 +101,12 @@ const RULES: [(&str, &str); 17] = [
         "nobody knows what it may do",
         "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
          UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
+    ),
+    (
+        "it is no deploy that anybody could have stored",
+        "SELECT 'deploy', id FROM deploy
+         WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine') OR version = ''
+             OR last_unix_ns < unix_ns",
     ),
 ];
 /// Rows of a rule that are named; further ones are counted.

@@ -11,6 +11,7 @@ mod changes;
 mod checkpoint;
 mod commit;
 mod copy;
+mod deploys;
 mod error;
 mod evaluation;
 mod inbox;

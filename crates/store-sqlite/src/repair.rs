@@ -17,7 +17,12 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 15] = [
+const TOLD_BY_OTHERS: [(&str, &str); 16] = [
+    (
+        "deploys were such as nobody could have stored",
+        "DELETE FROM deploy WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine')
+             OR version = '' OR last_unix_ns < unix_ns",
+    ),
     (
         "streams had a project without a name",
         "UPDATE stream SET project = (SELECT project FROM query WHERE query.stream = stream.id)

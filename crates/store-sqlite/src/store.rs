@@ -11,11 +11,11 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
-    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS, Query,
-    QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange,
-    StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
+    GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
+    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun,
+    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError,
+    StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -326,6 +326,10 @@ impl Store for SqliteStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

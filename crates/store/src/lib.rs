@@ -16,6 +16,7 @@ mod chunk;
 mod commits;
 mod conditions;
 mod cpu;
+mod deploys;
 mod diagnosis;
 mod error;
 mod filter;
@@ -51,6 +52,10 @@ pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
 pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, order_by};
 pub use cpu::{Carrier, CpuMeter, carry, thread_time};
+pub use deploys::{
+    DEPLOYS_MAX, DEPLOYS_OF_SPAN_MAX, Deploy, DeployPlace, DeploySource, DeploySpan, DeployStore,
+    DeploySubject, DeploysRequest, PostedDeploy, SeenVersion, after_deploys,
+};
 pub use diagnosis::{
     ChangePlace, ChangesRequest, EvaluatedRun, Evaluation, HistoryRevision, PendingRun, PlanFingerprint,
     QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoredChange,

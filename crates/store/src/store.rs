@@ -15,6 +15,7 @@ use crate::analysis::{Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnsw
 use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
+use crate::deploys::DeployStore;
 use crate::diagnosis::{
     ChangesRequest, Evaluation, HistoryRevision, PendingRun, QueryHistory, QueryKey, StoredChange,
 };
@@ -263,6 +264,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Users, their sessions, and the log of access.
     fn access(&self) -> &dyn AccessStore;
+
+    /// Deploys, and versions that were seen.
+    fn deploys(&self) -> &dyn DeployStore;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

@@ -21,6 +21,7 @@ mod batch;
 mod changes;
 mod commits;
 mod counts;
+mod deploys;
 mod evaluation;
 mod facets;
 mod fields;
@@ -309,6 +310,15 @@ suite! { $
         issues_go_with_the_last_run_of_their_query
         issues_that_were_resolved_long_ago_go
         issues_are_taken_over_once
+    }
+    deploys {
+        what_is_posted_twice_is_one_deploy
+        a_version_that_comes_after_another_is_a_deploy
+        what_was_posted_takes_the_place_of_what_is_seen
+        deploys_are_listed_by_page
+        deploys_between_two_runs
+        deploys_that_were_seen_long_ago_go
+        deploys_are_taken_over_once
     }
     access {
         users_have_a_name_each

@@ -26,10 +26,11 @@ pub(super) enum Reach {
 }
 
 /// Paths that tell of one project, whose handlers take the parameter `project`.
-const OF_A_PROJECT: [&str; 16] = [
+const OF_A_PROJECT: [&str; 17] = [
     "/api/changes",
     "/api/changes/{id}",
     "/api/compare",
+    "/api/deploys",
     "/api/facets",
     "/api/groups",
     "/api/issues",

@@ -134,7 +134,11 @@ pub(crate) async fn accept(
             parts: packed.parts,
             loose: packed.loose,
         };
-        commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?
+        let seen = app.versions.unseen(&batch, now_unix_ns);
+        let committed =
+            commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?;
+        app.versions.note(seen);
+        committed
     };
     app.committed.notify_one();
     if ended > 0 {

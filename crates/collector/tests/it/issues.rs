@@ -2,6 +2,7 @@
 
 mod growth;
 mod late;
+mod missing;
 mod passing;
 
 use std::time::Duration;

@@ -51,7 +51,7 @@ fn it_is_openapi_3_1_and_needs_a_token_for_ingest_alone() {
     for (method, path, operation) in operations(&document) {
         let nobody = json!([{}, {"token": []}]);
         let expected = match path {
-            "/v1/events" => json!([{"token": []}]),
+            "/v1/deploys" | "/v1/events" => json!([{"token": []}]),
             "/v1/health" => json!(null),
             _ => nobody,
         };
@@ -94,6 +94,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
     let changes = "project label service environment host kind state since until limit cursor";
+    let deploys = "project service environment since until limit cursor";
     let issues = "project label service kind state limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
     let mut listed = Vec::new();
@@ -120,6 +121,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/changes", changes, "200 400 401 403 503"),
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
+            of("get", "/api/deploys", deploys, "200 400 401 403 503"),
             of("get", "/api/facets", &filters, "200 400 401 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 401 403 503"),
             of("get", "/api/issues", issues, "200 400 401 403 503"),
@@ -138,6 +140,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
             of("get", "/api/versions", versions, "200 400 401 403 503"),
+            of("post", "/v1/deploys", "", "200 201 400 401 403 408 413 415 503"),
             of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
             of("get", "/v1/health", "", "200"),
         ]

@@ -92,6 +92,16 @@ fn every_command_says_what_it_does_and_what_it_takes() {
         (&["diff"], &["Compare two runs", "<BASE>", "[RUN]", "LABEL@PLAN"]),
         (&["mcp"], &["Model Context Protocol", "--allow-actions", "--url <URL>", "--token <TOKEN>"]),
         (&["demo"], &["two weeks of history", "--history-only", "--url <URL>", "needs --token"]),
+        (
+            &["deploy"],
+            &[
+                "Tell a service of a deploy",
+                "<VERSION>",
+                "--service <SERVICE>",
+                "--at <TIME>",
+                "--link <URL>",
+            ],
+        ),
         (&["completions"], &["bash", "zsh", "fish"]),
         (&["man"], &["Print the manual page"]),
     ] {
@@ -129,6 +139,7 @@ fn the_page_of_commands_names_every_command_option_and_variable() {
         &["diff"],
         &["mcp"],
         &["import"],
+        &["deploy"],
         &["token"],
         &["token", "add"],
         &["token", "list"],

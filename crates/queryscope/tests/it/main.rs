@@ -8,6 +8,7 @@ mod bucket;
 mod check;
 mod common;
 mod demo;
+mod deploys;
 mod displaced;
 mod evaluated;
 mod formats;

@@ -12,10 +12,10 @@ use queryscope_protocol::QueryId;
 use tokio::sync::Semaphore;
 
 use crate::{
-    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, Evaluation, Facets, GroupsAnswer,
-    GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
-    NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory, QueryKey,
-    RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
+    GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
+    Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory,
+    QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -86,6 +86,10 @@ macro_rules! delegate {
 
             fn access(&self) -> &dyn AccessStore {
                 self.store.access()
+            }
+
+            fn deploys(&self) -> &dyn DeployStore {
+                self.store.deploys()
             }
 
             async fn close(&self) -> Result<(), StoreError> {

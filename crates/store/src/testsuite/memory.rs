@@ -4,6 +4,7 @@ mod access;
 mod analysis;
 mod audit;
 mod commit;
+mod deploys;
 mod diagnosis;
 mod disk;
 mod issues;
@@ -22,6 +23,7 @@ use crate::access::AccessStore;
 use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
+use crate::deploys::DeployStore;
 use crate::diagnosis::{ChangesRequest, Evaluation, PendingRun, QueryHistory, QueryKey, StoredChange};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
@@ -279,6 +281,10 @@ impl Store for MemoryStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

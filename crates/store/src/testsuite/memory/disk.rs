@@ -7,6 +7,7 @@ use queryscope_protocol::{QueryId, Seq, StreamId};
 use super::access::Access;
 use super::diagnosis::Diagnosis;
 use super::issues::Issues;
+use crate::deploys::Deploy;
 use crate::filter::Position;
 use crate::kept::Loss;
 use crate::query::Query;
@@ -27,6 +28,8 @@ pub(super) struct Disk {
     pub(super) diagnosis: Diagnosis,
     pub(super) issues: Issues,
     pub(super) access: Access,
+    /// By id.
+    pub(super) deploys: BTreeMap<String, Deploy>,
 }
 
 #[derive(Debug)]
