@@ -22,6 +22,7 @@ mod read;
 mod recording;
 mod restart;
 mod retention;
+mod revoked;
 mod rolling;
 mod sender;
 mod shared;
