@@ -1,4 +1,4 @@
-//! Bodies of requests that do something to issues.
+//! Bodies of requests that change something.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// 415 where it is not called JSON, 413 and 408 beyond the bounds, 400 where it is not what is expected.
-pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
     if !is_json(request.headers()) {
         let reason = "Content-Type must be application/json";
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
