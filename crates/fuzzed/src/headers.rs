@@ -39,10 +39,11 @@ pub fn headers(bytes: &[u8]) {
         let Some((which, value)) = line.split_first() else { continue };
         let Ok(value) = HeaderValue::from_bytes(value) else { return };
         match which % 4 {
-            0 => drop(headers.append(header::AUTHORIZATION, value)),
-            1 => drop(headers.append(FORWARDED_FOR, value)),
-            2 => drop(headers.append(USER, value)),
-            _ => groups = value.to_str().unwrap_or_default().to_owned(),
+            3 => groups = value.to_str().unwrap_or_default().to_owned(),
+            of => {
+                let name = [header::AUTHORIZATION, FORWARDED_FOR, USER][usize::from(of)].clone();
+                headers.append(name, value);
+            }
         }
     }
     let peer: IpAddr = PEERS[usize::from(*from) % PEERS.len()].parse().expect("an address");

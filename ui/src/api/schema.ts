@@ -2005,8 +2005,6 @@ export interface components {
             has_proxy_users: boolean;
             /** @description Whether anybody who reaches this address may read and act on issues. */
             is_open: boolean;
-            /** @description Whether other machines may reach this address. */
-            is_reachable: boolean;
             /**
              * Format: int64
              * @description Runs that started longer ago are deleted; null where all are kept.

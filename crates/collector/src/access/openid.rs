@@ -120,9 +120,8 @@ pub(super) async fn callback(
             &format!("none of the groups of {} gives a role here", identity.name),
         );
     };
-    match known(&app, provider, &identity, role, project).await? {
-        Ok(()) => {}
-        Err(reason) => return refused(StatusCode::FORBIDDEN, &reason),
+    if let Err(reason) = known(&app, provider, &identity, role, project).await? {
+        return refused(StatusCode::FORBIDDEN, &reason);
     }
     app.access.attempts.succeeded(address, &counted);
     let mut entered = enter(&app, &head, &identity.name, next_of(&form), from).await?;

@@ -24,8 +24,6 @@ pub(crate) struct Service {
     has_proxy_users: bool,
     /// Whether anybody who reaches this address may read and act on issues.
     is_open: bool,
-    /// Whether other machines may reach this address.
-    is_reachable: bool,
     /// Bytes of the store without recordings.
     store_bytes: u64,
     /// Of these, bytes of the log that is written ahead.
@@ -70,7 +68,6 @@ pub(crate) async fn service(State(app): State<Arc<App>>) -> Result<Json<Service>
         provider: reading.openid.as_ref().map(|provider| provider.host().to_owned()),
         has_proxy_users: reading.user_header.is_some(),
         is_open: !reading.is_restricted(),
-        is_reachable: reading.is_reachable,
         store_bytes: stats.bytes,
         log_bytes: stats.log_bytes,
         running: stats.running,

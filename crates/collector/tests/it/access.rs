@@ -86,7 +86,8 @@ const ENDED: char = '2';
 
 /// The id by which administrators see that session.
 fn listed_id() -> String {
-    hash_token(&id_of(ENDED))[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: Vec<_> = hash_token(&id_of(ENDED))[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 /// What only the project `default` has.

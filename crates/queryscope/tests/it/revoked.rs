@@ -90,9 +90,10 @@ fn what_is_revoked_ends(collectors: &[Service], place: &[&str]) {
         }
         if of_tokens.iter().min().is_none_or(|least| *least > BOUND) {
             let name = format!("ci-{turn}");
-            let made = queryscope([&["token", "create", &name, "--scope", "read"], place].concat()).success();
+            let made =
+                queryscope([&["token", "create", &name, "--scope", "read"][..], place].concat()).success();
             let says = ("authorization", format!("Bearer {}", made.trim_end()));
-            let revoke = || drop(queryscope([&["token", "revoke", &name], place].concat()).success());
+            let revoke = || drop(queryscope([&["token", "revoke", &name][..], place].concat()).success());
             of_tokens.push(time_to_end(collectors, &says, revoke));
         }
     }
