@@ -39,7 +39,7 @@ pub fn headers(bytes: &[u8]) {
         let Some((which, value)) = line.split_first() else { continue };
         let Ok(value) = HeaderValue::from_bytes(value) else { return };
         match which % 4 {
-            3 => groups = value.to_str().unwrap_or_default().to_owned(),
+            3 => value.to_str().unwrap_or_default().clone_into(&mut groups),
             of => {
                 let name = [header::AUTHORIZATION, FORWARDED_FOR, USER][usize::from(of)].clone();
                 headers.append(name, value);
