@@ -31,7 +31,8 @@ export class Service {
   static async start(earlier?: Service, flags: readonly string[] = []): Promise<Service> {
     const data = earlier?.data ?? mkdtempSync(join(tmpdir(), "queryscope-ui-"));
     const bind = earlier === undefined ? "127.0.0.1:0" : new URL(earlier.url).host;
-    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN, ...flags], {
+    const at = flags.includes("--bind") ? [] : ["--bind", bind];
+    const child = spawn(BINARY, ["serve", "--data", data, ...at, "--token", TOKEN, ...flags], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const url = await new Promise<string>((found, failed) => {

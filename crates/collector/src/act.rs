@@ -17,7 +17,8 @@ use queryscope_store::{AccessAction, IssueMoved, IssueStep, NoteAdded};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use self::body::{name, person, read, text};
+pub(crate) use self::body::read;
+use self::body::{name, person, text};
 use crate::access::{self, Principal};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};

@@ -69,7 +69,7 @@ impl Collector {
             recordings,
             clock,
             tokens,
-            access: Access::new(),
+            access: Access::new(&settings.reading),
             metrics: Metrics::new(commits, &evaluation),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),

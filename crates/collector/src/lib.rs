@@ -18,6 +18,7 @@ mod held;
 mod ingest;
 mod jobs;
 mod live;
+mod manage;
 mod metrics;
 mod page;
 mod rarely;
@@ -34,7 +35,8 @@ mod tokens;
 mod trace;
 
 pub use access::{
-    IDLE, Network, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password, check_user_name, hash_password,
+    GroupRole, IDLE, Network, OpenIdOptions, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password,
+    check_user_name, hash_password, role_of_groups,
 };
 pub use axum::http::HeaderName;
 pub use clock::{Clock, SystemClock};
@@ -46,4 +48,4 @@ pub use router::openapi;
 pub use routes::Routes;
 pub use serve::{ServeError, serve};
 pub use settings::{Access, Reading, Settings};
-pub use tokens::hash_token;
+pub use tokens::{hash_token, new_token};

@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{access, act, deploys, ingest, live, page, read, security, trace};
+use crate::{access, act, deploys, ingest, live, manage, page, read, security, trace};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -73,6 +73,19 @@ fn act_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(act::note))
 }
 
+/// What administrators see and change.
+fn manage_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(manage::service))
+        .routes(routes!(manage::tokens, manage::add_token))
+        .routes(routes!(manage::revoke_token))
+        .routes(routes!(manage::users, manage::add_user))
+        .routes(routes!(manage::change_user))
+        .routes(routes!(manage::remove_user))
+        .routes(routes!(manage::sessions))
+        .routes(routes!(manage::end_session))
+}
+
 /// Answers over many queries.
 fn analysis_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -95,6 +108,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .merge(ingest_routes())
         .merge(read_routes())
         .merge(act_routes())
+        .merge(manage_routes())
         .merge(analysis_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
@@ -109,6 +123,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (acts, _) = act_routes().split_for_parts();
+    let (managed, _) = manage_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
@@ -122,6 +137,7 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
         .layer(from_fn(read::validate))
         .layer(compress)
         .merge(acts)
+        .merge(managed)
         .merge(analyses)
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
@@ -178,7 +194,13 @@ async fn no_such_method(request: Request) -> Response {
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
     let posted = [ingest::EVENTS, deploys::PATH, security::AGENTS, "/logout"];
-    let allowed = if posted.contains(&path) || act::is_action(path) { "POST" } else { "GET, HEAD" };
+    let allowed = if posted.contains(&path) || act::is_action(path) || manage::is_action(path) {
+        "POST"
+    } else if manage::takes_both(path) {
+        "GET, HEAD, POST"
+    } else {
+        "GET, HEAD"
+    };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use queryscope_collector::{HeaderName, Network};
+use queryscope_collector::{GroupRole, HeaderName, Network};
 use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
@@ -132,6 +132,8 @@ pub(crate) struct ServeArgs {
     /// [default: the role of the user of that name, else viewer]
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_GROUPS_HEADER", requires = "proxy_user_header")]
     pub(crate) proxy_groups_header: Option<HeaderName>,
+    #[command(flatten)]
+    pub(crate) oidc: OidcArgs,
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
@@ -146,6 +148,46 @@ pub(crate) struct ServeArgs {
     /// Let agents that ask at `/mcp` resolve issues; without it, they read alone
     #[arg(long, env = "QUERYSCOPE_MCP_ACTIONS")]
     pub(crate) mcp_actions: bool,
+}
+
+/// Where users log in, beside a password.
+#[derive(Debug, Args)]
+pub(crate) struct OidcArgs {
+    /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens; with --login
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_OIDC_ISSUER", requires = "oidc_client_id")]
+    pub(crate) oidc_issuer: Option<String>,
+    /// Id of this service at the provider; the provider sends users back to /login/openid/callback
+    #[arg(long, value_name = "ID", env = "QUERYSCOPE_OIDC_CLIENT_ID", requires = "oidc_issuer")]
+    pub(crate) oidc_client_id: Option<String>,
+    /// Secret of this service at the provider [default: none, a public client]
+    #[arg(
+        long,
+        value_name = "SECRET",
+        env = "QUERYSCOPE_OIDC_CLIENT_SECRET",
+        hide_env_values = true,
+        conflicts_with = "oidc_client_secret_file",
+        requires = "oidc_issuer"
+    )]
+    pub(crate) oidc_client_secret: Option<String>,
+    /// File whose first line is that secret
+    #[arg(long, value_name = "FILE", env = "QUERYSCOPE_OIDC_CLIENT_SECRET_FILE", requires = "oidc_issuer")]
+    pub(crate) oidc_client_secret_file: Option<PathBuf>,
+    /// Scope to ask for beside `openid`; may be given several times
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        env = "QUERYSCOPE_OIDC_SCOPE",
+        value_delimiter = ',',
+        default_values = ["profile", "email"]
+    )]
+    pub(crate) oidc_scope: Vec<String>,
+    /// Claim that has the groups of a user
+    #[arg(long, value_name = "CLAIM", env = "QUERYSCOPE_OIDC_GROUPS_CLAIM", default_value = "groups")]
+    pub(crate) oidc_groups_claim: String,
+    /// Give a group a role, for all projects or one: GROUP=ROLE[:PROJECT], `*` for every user; may be given several
+    /// times, also divided by semicolons [default: queryscope-viewer, -editor or -admin, each also with :PROJECT]
+    #[arg(long, value_name = "GROUP=ROLE", env = "QUERYSCOPE_OIDC_ROLE", value_delimiter = ';')]
+    pub(crate) oidc_role: Vec<GroupRole>,
 }
 
 #[derive(Debug, Args)]

@@ -247,11 +247,6 @@ impl DataFolder {
     }
 }
 
-/// A token nobody can guess: 24 random bytes.
-pub(crate) fn new_token() -> String {
-    format!("qs_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>()))
-}
-
 /// Writes a file whole or not at all, readable only by its owner.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_extension("part");

@@ -38,8 +38,8 @@ mod token;
 mod token_name;
 
 pub use access::{
-    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, Role, SESSIONS_OF_USER_MAX, Scope,
-    Session, SessionHash, User,
+    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, OF_PROVIDER, Role, SESSIONS_OF_USER_MAX,
+    Scope, Session, SessionHash, User,
 };
 pub use analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,

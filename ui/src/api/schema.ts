@@ -465,6 +465,147 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says how the service is set up, and what its store holds. For readers of all projects. */
+        get: operations["service"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the sessions of users. For administrators of all projects. */
+        get: operations["sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a session: its user is asked for a login, and its live streams end, within seconds. */
+        post: operations["end_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tokens of the store, without their texts. For administrators of all projects. */
+        get: operations["tokens"];
+        put?: never;
+        /** Makes a token; its text is in this answer and nowhere else. Collectors take it within a second. */
+        post: operations["add_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{name}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revokes a token: collectors refuse it, and end its live streams, within seconds. */
+        post: operations["revoke_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the users. For administrators of all projects. */
+        get: operations["users"];
+        put?: never;
+        /** Makes a user who logs in with a password. */
+        post: operations["add_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{name}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a user another role and project, or another password, which ends the user's sessions.
+         * @description Of a user of a provider of logins, the role holds until the next login, and there is no password.
+         */
+        post: operations["change_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{name}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Removes a user and ends the user's sessions. */
+        post: operations["remove_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/versions": {
         parameters: {
             query?: never;
@@ -565,7 +706,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AccessAction: "login" | "login_failed" | "logout" | "user_added" | "user_removed" | "password_changed" | "token_added" | "token_revoked" | "issue_muted";
+        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**
@@ -1533,6 +1674,8 @@ export interface components {
             fate: components["schemas"]["NodeFate"];
             run?: components["schemas"]["NodeFigures"] | null;
         };
+        /** @description A body that says nothing: it is there since no page of another site can send it unasked. */
+        Nothing: Record<string, never>;
         /**
          * @description How the labels are doing.
          * @example {
@@ -1850,10 +1993,140 @@ export interface components {
          */
         Role: "viewer" | "editor" | "admin";
         /**
+         * @description What a token is for.
+         * @enum {string}
+         */
+        Scope: "ingest" | "read" | "admin" | "invitation";
+        /** @description How the service is set up, and what its store holds. */
+        Service: {
+            /** @description Whether users log in here. */
+            has_login: boolean;
+            /** @description Whether a proxy names users. */
+            has_proxy_users: boolean;
+            /** @description Whether anybody who reaches this address may read and act on issues. */
+            is_open: boolean;
+            /**
+             * Format: int64
+             * @description Runs that started longer ago are deleted; null where all are kept.
+             */
+            keep_days?: number | null;
+            /**
+             * Format: int64
+             * @description Of these, bytes of the log that is written ahead.
+             */
+            log_bytes: number;
+            /**
+             * Format: int64
+             * @description When the oldest run started, in Unix nanoseconds; null where there is none.
+             */
+            oldest_unix_ns?: UnixNs | null;
+            /** @description The host of the provider of logins; null where there is none. */
+            provider?: string | null;
+            /**
+             * Format: int64
+             * @description Runs that run.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description A running run that is silent for so long is unfinished, in seconds.
+             */
+            silent_after_s: number;
+            /**
+             * Format: int64
+             * @description Bytes of the store without recordings.
+             */
+            store_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs that ended and have no recording yet, counted up to 10,000.
+             */
+            unsealed: number;
+            /** @description Its version. */
+            version: string;
+        };
+        /** @description A session. */
+        SessionEntry: {
+            /**
+             * Format: int64
+             * @description When the user logged in, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /** @description Names the session here; its cookie does not follow from it. */
+            id: string;
+            /** @description Whether this request was made in it. */
+            is_yours: boolean;
+            /**
+             * Format: int64
+             * @description When it was used last, to the minute, in Unix nanoseconds.
+             */
+            used_unix_ns: UnixNs;
+            /** @description The name of its user. */
+            user: string;
+        };
+        /** @description The sessions that go on. */
+        SessionList: {
+            /** @description Up to 1,000, that with the latest use first. */
+            sessions: components["schemas"]["SessionEntry"][];
+        };
+        /**
          * @description State of a run.
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description A token, without its text. */
+        TokenEntry: {
+            /**
+             * Format: int64
+             * @description When it was made, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description From when on it is not taken any more, in Unix nanoseconds; null for never.
+             */
+            expires_unix_ns?: UnixNs | null;
+            /** @description Its name. */
+            name: string;
+            /** @description The project its batches belong to, or the only one it reads; null for all. */
+            project?: string | null;
+            /** @description What it is for. */
+            scope: components["schemas"]["Scope"];
+            /**
+             * Format: int64
+             * @description When it was used last, to the minute, in Unix nanoseconds.
+             */
+            used_unix_ns?: UnixNs | null;
+        };
+        /** @description The tokens of the store. */
+        TokenList: {
+            /** @description By name. */
+            tokens: components["schemas"]["TokenEntry"][];
+        };
+        /** @description A token that was made. */
+        TokenMade: {
+            /** @description Its text, told this once: the store has its hash alone. */
+            token: string;
+            /** @description All tokens as they are now. */
+            tokens: components["schemas"]["TokenEntry"][];
+        };
+        /** @description A token to be made. */
+        TokenToMake: {
+            /**
+             * Format: int64
+             * @description From when on it is not taken any more, in Unix nanoseconds; it must be to come.
+             */
+            expires_unix_ns?: UnixNs | null;
+            /** @description Its name: 1 to 64 letters, digits, `.`, `_` and `-`. */
+            name: string;
+            /**
+             * @description The project its batches belong to, or the only one it reads. Without it, a token that sends belongs to
+             *     `default`, and another reads all.
+             */
+            project?: string | null;
+            /** @description What it is for: `ingest`, `read` or `admin`. */
+            scope: components["schemas"]["Scope"];
+        };
         /** @description All entries together, whatever the limit. */
         Totals: {
             /**
@@ -1892,6 +2165,21 @@ export interface components {
              */
             total_wall_ms: Milliseconds;
         };
+        /** @description What a user gets: another role with its project, or another password. */
+        UserChange: {
+            /**
+             * @description The password: 10 characters or more, 1,024 bytes at most. The sessions of the user end.
+             * @default null
+             */
+            password: string | null;
+            /**
+             * @description With `role`: the only project the user may read; null for all.
+             * @default null
+             */
+            project: string | null;
+            /** @default null */
+            role: components["schemas"]["Role"] | null;
+        };
         /** @description A node that calls code of the program. */
         UserCode: {
             /**
@@ -1903,6 +2191,38 @@ export interface components {
             kind: string;
             /** @description The function it calls. */
             name: string;
+        };
+        /** @description A user. */
+        UserEntry: {
+            /**
+             * Format: int64
+             * @description When the user was made, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /** @description Whether a provider of logins lets the user in and gives the role, and no password does. */
+            is_of_provider: boolean;
+            /** @description The name. */
+            name: string;
+            /** @description The only project the user may read; null for all. */
+            project?: string | null;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description The users of the service. */
+        UserList: {
+            /** @description By name. */
+            users: components["schemas"]["UserEntry"][];
+        };
+        /** @description A user to be made. */
+        UserToMake: {
+            /** @description The name: 1 to 64 letters, digits, `.`, `_`, `-`, `@` and `+`. */
+            name: string;
+            /** @description The password: 10 characters or more, 1,024 bytes at most. */
+            password: string;
+            /** @description The only project the user may read; null for all. */
+            project?: string | null;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
         };
         /**
          * @description The queries of a label with one plan.
@@ -4131,6 +4451,812 @@ export interface operations {
                 };
             };
             /** @description Reading failed, or the recording is damaged */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You may read one project alone, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the session
+                 * @example 72cd6e8422c407fb6d098690f1130b7d
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The sessions that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such session */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenToMake"];
+            };
+        };
+        responses: {
+            /** @description The token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMade"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is a token of that name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the token
+                 * @example ci
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The tokens that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such token */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserToMake"];
+            };
+        };
+        responses: {
+            /** @description The users as they are now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is a user of that name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the user
+                 * @example ada
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description The users as they are now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user is the last administrator, or of a provider */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    remove_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the user
+                 * @example ada
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The users that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user is the last administrator */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -2,7 +2,7 @@
 
 use queryscope_store::Role;
 
-use crate::{act, page, security};
+use crate::{act, manage, page, security};
 
 /// What a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +64,9 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
     match path {
         // The tools for agents ask the routes above as whoever asks them: these say what may be told and changed.
         "/api/access" | "/api/openapi.json" | security::AGENTS => needs(Role::Viewer, Reach::Nothing),
-        "/metrics" => needs(Role::Viewer, Reach::Everything),
+        "/metrics" | "/api/service" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
+        path if manage::is_managed(path) => needs(Role::Admin, Reach::Everything),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Bodies of requests that do something to issues.
+//! Bodies of requests that change something.
 
 use std::time::Duration;
 

@@ -23,6 +23,7 @@ mod read;
 mod recording;
 mod restart;
 mod retention;
+mod revoked;
 mod rolling;
 mod sender;
 mod shared;
