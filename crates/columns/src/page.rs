@@ -18,7 +18,8 @@ pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
     let in_an_index = filter.status != Some(Status::Finished) && filter.engine_version.is_none();
     let one_index_serves = filter.values() <= 1 && in_an_index;
-    filter.search.is_none() && !one_index_serves && end(request) <= PLACES_MAX
+    let is_in_columns = filter.search.is_none() && filter.expression.is_empty() && request.sort.is_none();
+    is_in_columns && !one_index_serves && end(request) <= PLACES_MAX
 }
 
 /// The place in a list before which a page ends.
@@ -114,7 +115,7 @@ mod tests {
     use crate::select::tests::ALL;
 
     fn request(order: Order, after: Option<Position>, offset: u64, limit: usize) -> ListRequest {
-        ListRequest { filter: QueryFilter::default(), order, after, offset, limit }
+        ListRequest { filter: QueryFilter::default(), sort: None, order, after, offset, limit }
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub(crate) async fn list(
     let order = paging.order;
     let filter = QueryFilter { search: paging.search, ..runs.filter(source) };
     let after = paging.cursor.map(|text| cursor::read(order, &text)).transpose()?;
-    let request = ListRequest { filter, order, after, offset: paging.offset, limit: paging.limit + 1 };
+    let request =
+        ListRequest { filter, sort: None, order, after, offset: paging.offset, limit: paging.limit + 1 };
     let mut listed = app.store.queries(request).await?;
     let next = cursor::cut(&mut listed, paging.limit)
         .map(|last| cursor::link("/api/queries", query.as_deref(), &cursor::write(order, last.position)));
