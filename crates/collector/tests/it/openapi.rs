@@ -86,7 +86,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
         "since",
         "until",
     ];
-    let page = ["q", "order", "limit", "offset", "cursor"];
+    let page = ["filter", "q", "sort", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
     let overview = "project label service environment host engine_version program_version days utc_offset order split \

@@ -2,8 +2,8 @@ use std::cell::RefCell;
 
 use proptest::prelude::*;
 use queryscope_columns::{Columns, ROWS, Selection, Snapshot};
-use queryscope_store::{Order, QueryFilter};
 use queryscope_store::testsuite::any_page;
+use queryscope_store::{Order, QueryFilter};
 
 use super::*;
 use crate::load;
