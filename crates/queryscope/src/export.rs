@@ -1,6 +1,6 @@
 //! `queryscope export`: telemetry as files, a day each.
 //!
-//! Files lie as engines that read partitions expect them: `runs/day=2026-11-25/runs.parquet`. A file is written whole or
+//! Files lie as engines that read partitions expect them: `runs/day=2026-11-25/runs.parquet`. A file is there whole or
 //! not at all, so an export that was interrupted goes on where it ended. Runs of the last days may still end, so these
 //! days are written again; earlier ones are left as they are.
 

@@ -138,6 +138,7 @@ fn the_page_of_commands_names_every_command_option_and_variable() {
         &["show"],
         &["why"],
         &["diff"],
+        &["export"],
         &["mcp"],
         &["import"],
         &["token"],
