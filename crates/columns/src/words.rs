@@ -2,6 +2,7 @@
 
 use queryscope_store::{Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField};
 
+use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
 use crate::segment::Segment;
 use crate::select::Snapshot;
@@ -102,36 +103,20 @@ impl Words {
             last = Some((term, matches != is_negated));
             Ok(matches != is_negated)
         };
-        let origins = snapshot.origins.iter();
-        let plans = snapshot.plans.iter();
-        let (to, kept) = match field {
-            TextField::Service => {
-                (&mut self.origins, origins.map(|origin| kept(origin.service)).collect::<Result<_, _>>()?)
-            }
-            TextField::Environment => {
-                (&mut self.origins, origins.map(|origin| kept(origin.environment)).collect::<Result<_, _>>()?)
-            }
-            TextField::Host => {
-                (&mut self.origins, origins.map(|origin| kept(Some(origin.host))).collect::<Result<_, _>>()?)
-            }
-            TextField::Version => {
-                let of = |origin: &crate::Origin| kept(origin.program_version);
-                (&mut self.origins, origins.map(of).collect::<Result<_, _>>()?)
-            }
-            TextField::Label => {
-                (&mut self.plans, plans.map(|plan| kept(plan.label)).collect::<Result<_, _>>()?)
-            }
-            TextField::Plan => {
-                (&mut self.plans, plans.map(|plan| kept(plan.fingerprint)).collect::<Result<_, _>>()?)
-            }
-            TextField::Finding => {
-                (&mut self.plans, plans.map(|plan| kept(plan.rules)).collect::<Result<_, _>>()?)
-            }
-            TextField::EngineVersion => {
-                (&mut self.plans, plans.map(|plan| kept(plan.engine_version)).collect::<Result<_, _>>()?)
-            }
+        let of_origins = |term: fn(&Origin) -> Option<i64>| snapshot.origins.iter().map(term).collect();
+        let of_plans = |term: fn(&Plan) -> Option<i64>| snapshot.plans.iter().map(term).collect();
+        let (to, terms): (_, Vec<Option<i64>>) = match field {
+            TextField::Service => (&mut self.origins, of_origins(|origin| origin.service)),
+            TextField::Environment => (&mut self.origins, of_origins(|origin| origin.environment)),
+            TextField::Host => (&mut self.origins, of_origins(|origin| Some(origin.host))),
+            TextField::Version => (&mut self.origins, of_origins(|origin| origin.program_version)),
+            TextField::Label => (&mut self.plans, of_plans(|plan| plan.label)),
+            TextField::Plan => (&mut self.plans, of_plans(|plan| plan.fingerprint)),
+            TextField::Finding => (&mut self.plans, of_plans(|plan| plan.rules)),
+            TextField::EngineVersion => (&mut self.plans, of_plans(|plan| plan.engine_version)),
             TextField::Error | TextField::Engine => return Ok(()),
         };
+        let kept = terms.into_iter().map(&mut kept).collect::<Result<Vec<bool>, N::Error>>()?;
         and(to, kept);
         Ok(())
     }

@@ -115,10 +115,10 @@ struct Export<'a> {
     done: Done,
 }
 
-pub(crate) async fn run(args: ExportArgs) -> Result<()> {
+pub(crate) async fn run(args: &ExportArgs) -> Result<()> {
     let service = Service::find(&args.service_at)?;
     let files = Files::open(&args.place).with_context(|| format!("{} cannot be opened", args.place))?;
-    let mut export = Export { args: &args, service, files, done: Done::default() };
+    let mut export = Export { args, service, files, done: Done::default() };
     let of_runs: Vec<Table> = args.table.iter().copied().filter(|table| *table != Table::Issues).collect();
     if !of_runs.is_empty() {
         export.days(&of_runs).await?;

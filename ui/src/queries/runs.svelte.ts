@@ -42,7 +42,14 @@ export class Runs extends Paging {
     join: (page: QuerySummary[]) => readonly QuerySummary[],
     moves: boolean,
   ): Promise<void> {
-    const query = { ...asked(this.#filters), filter: this.#filters.q, sort: this.#sort, order: this.#order, limit, cursor };
+    const query = {
+      ...asked(this.#filters),
+      filter: this.#filters.q,
+      sort: this.#sort,
+      order: this.#order,
+      limit,
+      cursor,
+    };
     return this.ask(
       (signal) => getPage("/api/queries", { query, signal }),
       ({ body, next }) => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Service, command, queryscope, Running};
+use crate::common::{Running, Service, command, queryscope};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 2024-01-01.

@@ -196,10 +196,8 @@ impl Reader<'_> {
     /// What follows an operator.
     fn value(&mut self, name: &str) -> Result<Vec<Piece>, Mistake> {
         if self.peek().is_none_or(char::is_whitespace) {
-            let hint = match TextField::ALL.into_iter().any(|field| field.name() == name) {
-                true => "; \"\" stands for none",
-                false => "",
-            };
+            let is_text = TextField::ALL.into_iter().any(|field| field.name() == name);
+            let hint = if is_text { "; \"\" stands for none" } else { "" };
             return Err(self.mistake(self.at, format!("a value must follow {name}{hint}")));
         }
         self.pieces()

@@ -76,8 +76,8 @@ impl Source {
 
 /// What recordings of runs say. A run whose plan was not sent or cannot be read has no row, and one that runs none yet.
 async fn details(app: &Arc<App>, of: Of, runs: Vec<Query>) -> Result<Vec<Row>, ApiError> {
-    let read = |query: Query| async move {
-        let rows = Stored::read(app, query).await.and_then(|stored| {
+    let read = |app: Arc<App>, query: Query| async move {
+        let rows = Stored::read(&app, query).await.and_then(|stored| {
             let profile = stored.profile()?;
             Ok(match of {
                 Of::Findings => details::found(&stored.query, &profile),
@@ -90,6 +90,7 @@ async fn details(app: &Arc<App>, of: Of, runs: Vec<Query>) -> Result<Vec<Row>, A
         }
     };
     let ended = runs.into_iter().filter(|query| query.status != Status::Running);
-    let rows: Vec<Vec<Row>> = stream::iter(ended.map(read)).buffered(RECORDINGS_BESIDE).try_collect().await?;
-    Ok(rows.concat())
+    let reads: Vec<_> = ended.map(|query| read(Arc::clone(app), query)).collect();
+    let rows: Vec<Vec<Row>> = stream::iter(reads).buffered(RECORDINGS_BESIDE).try_collect().await?;
+    Ok(rows.into_iter().flatten().collect())
 }
