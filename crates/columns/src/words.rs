@@ -1,6 +1,8 @@
 //! What a filter in words keeps, decided once for each origin and plan; of a run only its numbers are looked at.
 
-use queryscope_store::{Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField};
+use queryscope_store::{
+    Amount, Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField,
+};
 
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
@@ -21,7 +23,7 @@ pub(crate) struct Words {
 struct Wall {
     is_negated: bool,
     comparison: Comparison,
-    ms: f64,
+    asked: Amount,
 }
 
 /// Whether the columns hold what a filter in words asks for.
@@ -68,7 +70,7 @@ impl Words {
                 and(&mut self.plans, plans.collect());
             }
             Test::Number { comparison, value, .. } => {
-                self.walls.push(Wall { is_negated, comparison: *comparison, ms: value.get() });
+                self.walls.push(Wall { is_negated, comparison: *comparison, asked: *value });
             }
             Test::Status(status) => {
                 let statuses = self.statuses.get_or_insert([true; Status::ALL.len()]);
@@ -146,13 +148,7 @@ impl Words {
 
 impl Wall {
     fn holds(self, found: f64) -> bool {
-        match self.comparison {
-            Comparison::More => found > self.ms,
-            Comparison::AtLeast => found >= self.ms,
-            Comparison::Less => found < self.ms,
-            Comparison::AtMost => found <= self.ms,
-            Comparison::Equal => found == self.ms,
-        }
+        Amount::new(found).is_some_and(|found| self.comparison.holds(found, self.asked))
     }
 }
 

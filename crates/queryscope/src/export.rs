@@ -76,7 +76,9 @@ impl std::fmt::Display for Table {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// Columns, compressed
     Parquet,
+    /// Text with a line of names
     Csv,
     /// A JSON object a line
     Json,

@@ -83,7 +83,7 @@ pub(super) fn nodes(query: &Query, profile: &Profile<'_>) -> Vec<Row> {
         let counters = &node.counters;
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
         let mut row = run(query);
-        row.extend([
+        let cells: [Cell; NODES.len() - RUN.len()] = [
             fingerprint.clone().into(),
             node.id.into(),
             parent.into(),
@@ -103,7 +103,8 @@ pub(super) fn nodes(query: &Query, profile: &Profile<'_>) -> Vec<Row> {
             counters.spilled_bytes.into(),
             counters.partitions.into(),
             counters.imbalance_permille.map(|permille| permille as f64 / 1e3).into(),
-        ]);
+        ];
+        row.extend(cells);
         row
     };
     outline.nodes.iter().zip(parents).enumerate().map(row).collect()
@@ -113,7 +114,7 @@ pub(super) fn nodes(query: &Query, profile: &Profile<'_>) -> Vec<Row> {
 pub(super) fn found(query: &Query, profile: &Profile<'_>) -> Vec<Row> {
     let row = |finding: &Finding<'_>, is_of_sender: bool| {
         let mut row = run(query);
-        row.extend([
+        let cells: [Cell; FINDINGS.len() - RUN.len()] = [
             is_of_sender.into(),
             finding.rule.to_string().into(),
             finding.kind.to_string().into(),
@@ -123,7 +124,8 @@ pub(super) fn found(query: &Query, profile: &Profile<'_>) -> Vec<Row> {
             finding.blocked_share.into(),
             finding.title.to_string().into(),
             finding.fix.as_ref().map(ToString::to_string).into(),
-        ]);
+        ];
+        row.extend(cells);
         row
     };
     match profile.findings() {
