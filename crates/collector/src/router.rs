@@ -98,6 +98,15 @@ fn analysis_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::compare))
 }
 
+/// Telemetry as tables.
+fn export_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(read::runs))
+        .routes(routes!(read::nodes))
+        .routes(routes!(read::findings))
+        .routes(routes!(read::exported_issues))
+}
+
 fn live_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(live::running)).routes(routes!(live::one))
 }
@@ -110,6 +119,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .merge(act_routes())
         .merge(manage_routes())
         .merge(analysis_routes())
+        .merge(export_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
     access::describe(&mut document);
@@ -125,6 +135,7 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (acts, _) = act_routes().split_for_parts();
     let (managed, _) = manage_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
+    let (exports, _) = export_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
     let compress = CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest);
@@ -139,6 +150,7 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
         .merge(acts)
         .merge(managed)
         .merge(analyses)
+        .merge(exports.layer(from_fn_with_state(Arc::clone(app), read::offload)))
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())

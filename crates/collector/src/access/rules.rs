@@ -26,11 +26,15 @@ pub(super) enum Reach {
 }
 
 /// Paths that tell of one project, whose handlers take the parameter `project`.
-const OF_A_PROJECT: [&str; 17] = [
+const OF_A_PROJECT: &[&str] = &[
     "/api/changes",
     "/api/changes/{id}",
     "/api/compare",
     "/api/deploys",
+    "/api/export/findings",
+    "/api/export/issues",
+    "/api/export/nodes",
+    "/api/export/runs",
     "/api/facets",
     "/api/groups",
     "/api/issues",

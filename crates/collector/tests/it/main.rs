@@ -13,6 +13,7 @@ mod answers;
 mod changes;
 mod dashboard;
 mod deploys;
+mod export;
 mod ingest;
 mod issues;
 mod metrics;

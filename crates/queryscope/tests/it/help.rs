@@ -95,6 +95,17 @@ fn every_command_says_what_it_does_and_what_it_takes() {
         (&["show"], &["Show one run", "<RUN>", "at least 6 characters", "--url <URL>", "--token <TOKEN>"]),
         (&["why"], &["Say what changed", "<LABEL>", "--service <SERVICE>"]),
         (&["diff"], &["Compare two runs", "<BASE>", "[RUN]", "LABEL@PLAN"]),
+        (
+            &["export"],
+            &[
+                "a folder or a bucket, a file a day",
+                "<PLACE>",
+                "--table <TABLE>",
+                "--format <FORMAT>",
+                "--filter <FILTER>",
+                "--rewrite-days <DAYS>",
+            ],
+        ),
         (&["mcp"], &["Model Context Protocol", "--allow-actions", "--url <URL>", "--token <TOKEN>"]),
         (&["demo"], &["two weeks of history", "--history-only", "--url <URL>", "needs --token"]),
         (
@@ -142,6 +153,7 @@ fn the_page_of_commands_names_every_command_option_and_variable() {
         &["show"],
         &["why"],
         &["diff"],
+        &["export"],
         &["mcp"],
         &["import"],
         &["deploy"],

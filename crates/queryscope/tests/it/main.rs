@@ -11,6 +11,7 @@ mod demo;
 mod deploys;
 mod displaced;
 mod evaluated;
+mod export;
 mod formats;
 mod full;
 mod help;
