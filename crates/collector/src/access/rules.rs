@@ -26,10 +26,11 @@ pub(super) enum Reach {
 }
 
 /// Paths that tell of one project, whose handlers take the parameter `project`.
-const OF_A_PROJECT: [&str; 16] = [
+const OF_A_PROJECT: [&str; 19] = [
     "/api/changes",
     "/api/changes/{id}",
     "/api/compare",
+    "/api/differences",
     "/api/facets",
     "/api/groups",
     "/api/issues",
@@ -37,11 +38,13 @@ const OF_A_PROJECT: [&str; 16] = [
     "/api/live",
     "/api/live/{id}",
     "/api/overview",
+    "/api/places",
     "/api/queries",
     "/api/queries/{id}",
     "/api/queries/{id}/insights",
     "/api/queries/{id}/progress",
     "/api/queries/{id}/recording",
+    "/api/series",
     "/api/versions",
 ];
 

@@ -89,10 +89,14 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let page = ["q", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "project label service environment host engine_version program_version days utc_offset order split \
-                    limit cursor";
+    let overview = "project label service environment host engine_version program_version days since until utc_offset \
+                    order split limit cursor";
+    let series = "project label service environment host fingerprint engine_version program_version since until by \
+                  most";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
+    let differences = "project label service environment host since until base_since base_until program_version \
+                       base_program_version utc_offset";
     let changes = "project label service environment host kind state since until limit cursor";
     let issues = "project label service kind state limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
@@ -120,6 +124,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/changes", changes, "200 400 401 403 503"),
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
+            of("get", "/api/differences", differences, "200 400 401 403 503"),
             of("get", "/api/facets", &filters, "200 400 401 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 401 403 503"),
             of("get", "/api/issues", issues, "200 400 401 403 503"),
@@ -132,11 +137,13 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
+            of("get", "/api/places", &filters, "200 400 401 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 401 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/insights", "id project", "200 400 401 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
+            of("get", "/api/series", series, "200 400 401 403 503"),
             of("get", "/api/versions", versions, "200 400 401 403 503"),
             of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
             of("get", "/v1/health", "", "200"),
@@ -176,6 +183,8 @@ async fn every_documented_get_answers_as_documented() {
             .replace("/changes/{id}", &change)
             .replace("/issues/{id}", &issue)
             .replace("{id}", &query(1))
+            .replace("/series", "/series?label=x")
+            .replace("/differences", "/differences?label=x&service=")
             .replace("/versions", "/versions?label=x");
         let asked = asked.replace("/compare", &compared);
         let answer = app.call(method, &asked).await;
