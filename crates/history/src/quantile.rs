@@ -87,7 +87,11 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], hundredths: u64) -> Option<f64>
         return Some(below);
     }
     let above = sorted[index + 1];
-    Some(if part == 50 { f64::midpoint(below, above) } else { below + (above - below) * (part as f64 / 100.0) })
+    Some(if part == 50 {
+        f64::midpoint(below, above)
+    } else {
+        below + (above - below) * (part as f64 / 100.0)
+    })
 }
 
 /// The value at a number of quarters of the way through `count` values. The place is found in integers: in

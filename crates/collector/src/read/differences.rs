@@ -172,7 +172,7 @@ pub(crate) async fn differences(
             });
             is && host.as_deref().is_none_or(|host| run.host.as_deref() == Some(host))
         };
-        params.differences(detector.runs().filter(is_here).collect())
+        params.differences(&detector.runs().filter(is_here).collect::<Vec<_>>())
     });
     let told = told.await.map_err(|_| ApiError::unavailable("reading was interrupted, try again"))?;
     Ok(Json(told))
@@ -187,7 +187,7 @@ fn finished(runs: Vec<&RunFeatures>) -> Vec<&RunFeatures> {
 }
 
 impl DifferenceParams {
-    fn differences(&self, runs: Vec<&RunFeatures>) -> Differences {
+    fn differences(&self, runs: &[&RunFeatures]) -> Differences {
         let is_asked_for = |run: &RunFeatures| {
             self.since.is_none_or(|since| run.started_unix_ns >= since)
                 && self.until.is_none_or(|until| run.started_unix_ns <= until)
