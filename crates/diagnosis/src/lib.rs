@@ -14,6 +14,7 @@ mod adjust;
 mod cause;
 mod change;
 mod detector;
+mod differences;
 mod extract;
 mod failing;
 mod features;
@@ -37,6 +38,7 @@ pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
 };
 pub use detector::{Detector, Workspace};
+pub use differences::{Contrast, Groups, RUNS_MIN as CONTRAST_RUNS_MIN, Trait};
 pub use extract::{Context, counted};
 pub use features::{NodeFeatures, Quantity, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};

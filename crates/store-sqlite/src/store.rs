@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use queryscope_columns::{
-    Index, Selection, Snapshot, facets, find_page, finds_page, groups, overview, versions,
+    Index, Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
 };
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
@@ -15,8 +15,8 @@ use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
-    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun,
-    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError,
+    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places,
+    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError,
     StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -174,6 +174,16 @@ impl Store for SqliteStore {
         let filter = request.filter.clone();
         self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
+    }
+
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| series(names, snapshot, selection, &request))
+            .await
+    }
+
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
+        self.analyse(filter, |names, snapshot, selection| places(names, snapshot, selection)).await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

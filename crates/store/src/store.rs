@@ -11,7 +11,10 @@ use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 
 use crate::access::AccessStore;
-use crate::analysis::{Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
+use crate::analysis::{
+    Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, Places, Series,
+    SeriesRequest,
+};
 use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
@@ -140,6 +143,12 @@ pub trait Store: Send + Sync + 'static {
     /// The plans that queries of a label finished with at least once, among those a filter keeps (its search
     /// left out), the one that ran last first.
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError>;
+
+    /// How the times of the runs a filter keeps (its times and search left out) developed over a range.
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError>;
+
+    /// The queries a filter keeps (its search left out) by service, environment and host.
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError>;
 
     /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
     /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).

@@ -7,6 +7,7 @@ export const KEYS = [
     keys: [
       ["/", "find"],
       ["?", "this help"],
+      ["t", "time range"],
       ["Esc", "close"],
     ],
   },
@@ -15,7 +16,18 @@ export const KEYS = [
     keys: [
       ["↑ ↓", "next row"],
       ["Enter", "open"],
+      ["PgUp PgDn", "a page up, down"],
       ["Home End", "first, last"],
+    ],
+  },
+  {
+    where: "On a chart",
+    keys: [
+      ["← →", "previous, next run"],
+      ["Home End", "first, last run"],
+      ["Enter", "open"],
+      ["+ −", "zoom in, out around the run or the middle"],
+      ["drag", "zoom in; Esc lets it be"],
     ],
   },
   {

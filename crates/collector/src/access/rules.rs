@@ -31,6 +31,7 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/changes/{id}",
     "/api/compare",
     "/api/deploys",
+    "/api/differences",
     "/api/export/findings",
     "/api/export/issues",
     "/api/export/nodes",
@@ -42,11 +43,13 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/live",
     "/api/live/{id}",
     "/api/overview",
+    "/api/places",
     "/api/queries",
     "/api/queries/{id}",
     "/api/queries/{id}/insights",
     "/api/queries/{id}/progress",
     "/api/queries/{id}/recording",
+    "/api/series",
     "/api/versions",
 ];
 

@@ -181,6 +181,8 @@ fn routes(change: &str, issue: &str) -> Vec<(String, String, String)> {
                 .replace("/issues/{id}", &format!("/issues/{issue}"))
                 .replace("{id}", &query(1))
                 .replace("/compare", &format!("/compare?run={0}&base={0}", query(1)))
+                .replace("/differences", "/differences?label=secret-label&service=secret-service")
+                .replace("/series", "/series?label=secret-label&by=host")
                 .replace("/versions", "/versions?label=secret-label");
             routes.push((method.to_uppercase(), path.clone(), asked));
         }

@@ -90,10 +90,14 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
     let export = format!("{filters} filter q format");
-    let overview = "project label service environment host engine_version program_version days utc_offset order split \
-                    limit cursor";
+    let overview = "project label service environment host engine_version program_version days since until utc_offset \
+                    order split limit cursor";
+    let series = "project label service environment host fingerprint engine_version program_version since until by \
+                  most";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
+    let differences = "project label service environment host since until base_since base_until program_version \
+                       base_program_version utc_offset";
     let changes = "project label service environment host kind state since until limit cursor";
     let deploys = "project service environment since until limit cursor";
     let issues = "project label service kind state limit cursor";
@@ -124,6 +128,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
             of("get", "/api/deploys", deploys, "200 400 401 403 503"),
+            of("get", "/api/differences", differences, "200 400 401 403 503"),
             of("get", "/api/export/findings", &export, "200 400 401 403 503"),
             of("get", "/api/export/issues", "project label service kind state format", "200 400 401 403 503"),
             of("get", "/api/export/nodes", &export, "200 400 401 403 503"),
@@ -140,11 +145,13 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
+            of("get", "/api/places", &filters, "200 400 401 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 401 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/insights", "id project", "200 400 401 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
+            of("get", "/api/series", series, "200 400 401 403 503"),
             of("get", "/api/service", "", "200 401 403 503"),
             of("get", "/api/sessions", "", "200 401 403 503"),
             of("post", "/api/sessions/{id}/end", "id", ended),
@@ -195,6 +202,8 @@ async fn every_documented_get_answers_as_documented() {
             .replace("/changes/{id}", &change)
             .replace("/issues/{id}", &issue)
             .replace("{id}", &query(1))
+            .replace("/series", "/series?label=x")
+            .replace("/differences", "/differences?label=x&service=")
             .replace("/versions", "/versions?label=x");
         let asked = asked.replace("/compare", &compared);
         let answer = app.call(method, &asked).await;

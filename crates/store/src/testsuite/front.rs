@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use crate::{
     AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
     GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
-    Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory,
-    QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter, QueryHistory,
+    QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -108,6 +108,8 @@ delegate! {
     groups(request: GroupsRequest) -> GroupsAnswer;
     versions(filter: QueryFilter) -> Vec<Version>;
     overview(request: OverviewRequest) -> OverviewAnswer;
+    series(request: SeriesRequest) -> Series;
+    place_totals(filter: QueryFilter) -> Places;
     engines() -> Vec<String>;
     recording(id: QueryId) -> Option<RecordingParts>;
     recordings(ids: &[QueryId]) -> Vec<Option<RecordingParts>>;
