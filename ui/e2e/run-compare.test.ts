@@ -80,7 +80,8 @@ test("both plans pan and zoom together, mark what is different, and select toget
   await open("&base_plan=aaa");
   await before().locator("svg[data-boxes]").waitFor();
   await before().locator("rect.changed, rect.removed, rect.added").first().waitFor();
-  const at = (of: ReturnType<typeof before>): Promise<string | null> => of.locator("svg > g").getAttribute("transform");
+  const at = (of: ReturnType<typeof before>): Promise<string | null> =>
+    of.locator("svg[data-boxes] > g").getAttribute("transform");
   await before().scrollIntoViewIfNeeded();
   await expect.poll(async () => (await at(before()))?.split("scale")[1]).toBe((await at(after()))?.split("scale")[1]);
   const was = await at(after());
@@ -92,10 +93,7 @@ test("both plans pan and zoom together, mark what is different, and select toget
   await page.mouse.up();
   await expect.poll(() => at(after())).not.toBe(was);
   const panned = await at(after());
-  await page
-    .getByRole("region", { name: "Plan before" })
-    .getByRole("button", { name: "Zoom in" })
-    .click();
+  await page.getByRole("region", { name: "Plan before" }).getByRole("button", { name: "Zoom in" }).click();
   await expect.poll(() => at(after())).not.toBe(panned);
   expect((await at(after()))?.split("scale")[1]).toBe((await at(before()))?.split("scale")[1]);
   await after().focus();

@@ -44,9 +44,9 @@ async function open(path: string, search = "", scheme: Scheme = "light", width: 
 
 const frame = () => page.getByRole("group", { name: /Picture of the plan/ });
 const matches = () => page.getByRole("status", { name: "Matches" });
-const transform = (): Promise<string | null> => frame().locator("svg > g").getAttribute("transform");
+const transform = (): Promise<string | null> => frame().locator("svg[data-boxes] > g").getAttribute("transform");
 const selected = (id: number): Promise<void> => page.waitForURL((url) => url.searchParams.get("node") === String(id));
-const boxes = async (): Promise<number> => Number(await frame().locator("svg").getAttribute("data-boxes"));
+const boxes = async (): Promise<number> => Number(await frame().locator("svg[data-boxes]").getAttribute("data-boxes"));
 const NODE = 4_294_967_297;
 
 test("plan, figures and tabs are above the fold, and the plan takes the width there is", async () => {
@@ -93,7 +93,7 @@ test("matches are counted, the others are dimmed, and the camera flies from one 
 
 test("who pans away from a selected node is not brought back, and the map leads anywhere", async () => {
   await open(large, `?show=100&node=${NODE + 2}`);
-  await frame().locator("svg").waitFor();
+  await frame().locator("svg[data-boxes]").waitFor();
   const map = page.locator("[data-map]");
   const box = await map.boundingBox();
   if (!box) throw new Error("no map");
@@ -124,7 +124,9 @@ test("what is below a node collapses and expands", async () => {
   await frame().focus();
   await page.keyboard.press("x");
   await expect.poll(boxes).toBe(33);
-  await frame().getByText(/^9 nodes/).waitFor();
+  await frame()
+    .getByText(/^9 nodes/)
+    .waitFor();
   await page.keyboard.press("x");
   await expect.poll(boxes).toBe(41);
 });
@@ -182,9 +184,7 @@ test("the icicle is as wide as what worked, and a node fills it", async () => {
   const id = new URL(page.url()).searchParams.get("node");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Whole plan" }).waitFor();
-  await expect
-    .poll(() => icicle.locator("[data-bar]").first().getAttribute("data-bar"))
-    .toBe(id);
+  await expect.poll(() => icicle.locator("[data-bar]").first().getAttribute("data-bar")).toBe(id);
   await page.getByRole("button", { name: "Whole plan" }).click();
   await expect.poll(() => icicle.locator("[data-bar]").first().getAttribute("data-bar")).not.toBe(id);
 });

@@ -9,13 +9,13 @@ use queryscope_protocol::limits::SENDER_FLUSH;
 use queryscope_protocol::{BatchWriter, Process, StreamId};
 
 use crate::active::Shared;
+use crate::cpu_clock::CpuClock;
 use crate::exporter::{Exporter, StartError, Stream};
 use crate::host::Host;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::outbox::Outbox;
 use crate::problems::Problems;
-use crate::cpu_clock::CpuClock;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::query::Query;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::cpu_clock::CpuClock;
 use crate::follower::{Follower, Surroundings};
 use crate::host::Host;
 use crate::machine::Machine;
 use crate::problems::Problems;
-use crate::cpu_clock::CpuClock;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::registry::Registry;

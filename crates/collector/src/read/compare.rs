@@ -160,7 +160,8 @@ pub(crate) async fn compare(
     };
     let (base, run) = (Stored::read(&app, base).await?, Stored::read(&app, run).await?);
     let profiles: [Profile<'_>; 2] = [base.profile()?, run.profile()?];
-    let insights::Comparison { same_plan, account, differences, nodes } = insights::compare(&profiles[0], &profiles[1]);
+    let insights::Comparison { same_plan, account, differences, nodes } =
+        insights::compare(&profiles[0], &profiles[1]);
     let (base, run) = (base.query.clone().into(), run.query.clone().into());
     Ok(Json(Comparison { base, run, basis, runs, same_plan, account, differences, nodes }))
 }

@@ -35,8 +35,14 @@ pub struct Difference {
 
 /// What is different, the changes of order first.
 pub(super) fn differences(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs) -> Vec<Difference> {
-    let mut telling =
-        Telling { base, run, pairs, found: Vec::new(), base_told: BTreeSet::new(), run_told: BTreeSet::new() };
+    let mut telling = Telling {
+        base,
+        run,
+        pairs,
+        found: Vec::new(),
+        base_told: BTreeSet::new(),
+        run_told: BTreeSet::new(),
+    };
     // Beyond that, which node stands before which takes time by the square of their number.
     if base.steps.len().max(run.steps.len()) <= MAX_NODES {
         telling.moved();
@@ -80,7 +86,8 @@ impl Telling<'_, '_> {
         subjects.sort_by_key(|&(_, here)| rank(&self.run.steps[here]));
         let mut told = BTreeSet::new();
         for &(there, here) in &subjects {
-            let others = || matched.iter().copied().filter(|&(_, other)| other != here && !told.contains(&other));
+            let others =
+                || matched.iter().copied().filter(|&(_, other)| other != here && !told.contains(&other));
             // The farthest that it ran before and runs after now, or the other way round.
             let after = others()
                 .filter(|&(was, is)| below_base.has(was, there) && below_run.has(here, is))
@@ -196,7 +203,8 @@ impl Telling<'_, '_> {
             let is_gone = self.pairs.run_of(there).is_none() && !self.base_told.contains(&there);
             if is_gone && is_told_alone(step) {
                 let before = reader(self.base, there, |place| self.pairs.run_of(place).is_some());
-                let place = before.map(|place| format!(", which ran before {}", name(&self.base.steps[place])));
+                let place =
+                    before.map(|place| format!(", which ran before {}", name(&self.base.steps[place])));
                 let text = format!("{} is gone{}", sentence_name(step), place.unwrap_or_default());
                 self.tell(text, Some(there), None);
             }
@@ -220,12 +228,10 @@ impl Telling<'_, '_> {
             counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
             counts
         };
-        let come = kinds(self.run, &|place| {
-            self.pairs.base_of(place).is_none() && !self.run_told.contains(&place)
-        });
-        let gone = kinds(self.base, &|place| {
-            self.pairs.run_of(place).is_none() && !self.base_told.contains(&place)
-        });
+        let come =
+            kinds(self.run, &|place| self.pairs.base_of(place).is_none() && !self.run_told.contains(&place));
+        let gone =
+            kinds(self.base, &|place| self.pairs.run_of(place).is_none() && !self.base_told.contains(&place));
         for (kinds, way) in [(come, "added"), (gone, "gone")] {
             let count: usize = kinds.iter().map(|(count, _)| count).sum();
             let name = |(count, kind): &(usize, String)| format!("{count} {kind}");
@@ -384,7 +390,11 @@ fn work(step: &Step<'_>) -> String {
         Role::Sink => ("sink", String::new()),
         _ => return format!("{} #{}", step.node.kind, number(step)),
     };
-    if rest.is_empty() { format!("{word} {} #{}", step.node.kind, number(step)) } else { format!("{word}{rest}") }
+    if rest.is_empty() {
+        format!("{word} {} #{}", step.node.kind, number(step))
+    } else {
+        format!("{word}{rest}")
+    }
 }
 
 /// The short number people say: slot maps put a generation into the upper 32 bits of an id.

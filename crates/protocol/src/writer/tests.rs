@@ -37,7 +37,12 @@ fn a_batch_line_by_line() {
     let profile = Profile::new(QUERY, 1.5, Plan::default());
     let counters =
         Counters { done: Some(true), metrics: Metrics::from_iter([("rows_sent", 7)]), ..Counters::default() };
-    let sample = Sample { elapsed_ms: 1003.25, nodes: vec![(4_294_967_299, counters)], host_cpu_ns: Some(9), ..Sample::default() };
+    let sample = Sample {
+        elapsed_ms: 1003.25,
+        nodes: vec![(4_294_967_299, counters)],
+        host_cpu_ns: Some(9),
+        ..Sample::default()
+    };
     writer.started(seq(2), query(), &profile).expect("written");
     writer.progress(seq(3), query(), &sample).expect("written");
     writer.finished(seq(4), query(), &profile).expect("written");

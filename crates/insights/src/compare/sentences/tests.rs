@@ -65,13 +65,20 @@ fn a_filter_that_left_the_scan_is_one_sentence() {
     ];
     assert_eq!(
         told(&pushed, &late),
-        ["The filter on valid_until now runs after the join on product_id, no longer in the scan of price_history"]
+        [
+            "The filter on valid_until now runs after the join on product_id, no longer in the scan of price_history"
+        ]
     );
     assert_eq!(
         told(&late, &pushed),
         ["The filter on valid_until now runs in the scan of price_history, before the join on product_id"]
     );
-    let beside = [plain("orders"), plain("price_history"), filter(5, 2, "valid_until > 7"), join(4, &[1, 5], "product_id")];
+    let beside = [
+        plain("orders"),
+        plain("price_history"),
+        filter(5, 2, "valid_until > 7"),
+        join(4, &[1, 5], "product_id"),
+    ];
     assert_eq!(
         told(&pushed, &beside),
         ["The filter on valid_until now runs after the scan of price_history, no longer in it"]
@@ -95,7 +102,10 @@ fn another_order_of_joins_is_told() {
     let plan = |joins: [Value; 2]| scans().into_iter().chain(joins).collect::<Vec<_>>();
     let base = plan([join(4, &[1, 2], "x"), join(5, &[4, 3], "y")]);
     let run = plan([join(5, &[1, 3], "y"), join(4, &[5, 2], "x")]);
-    assert_eq!(told(&base, &run).first().map(String::as_str), Some("The join on y now runs before the join on x"));
+    assert_eq!(
+        told(&base, &run).first().map(String::as_str),
+        Some("The join on y now runs before the join on x")
+    );
 }
 
 #[test]
