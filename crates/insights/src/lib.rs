@@ -25,7 +25,9 @@ mod testing;
 pub mod vocabulary;
 mod words;
 
-pub use compare::{Account, Cause, Change, Comparison, Delta, Fate, Figures, NodePair, Part, compare};
+pub use compare::{
+    Account, Cause, Change, Comparison, Delta, Difference, Fate, Figures, NodePair, Part, compare,
+};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, outline};
 pub use progress::{MIN_RUNS, Progress, progress};
