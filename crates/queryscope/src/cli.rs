@@ -153,7 +153,6 @@ pub(crate) struct ServeArgs {
     pub(crate) mcp_actions: bool,
 }
 
-/// Where users log in, beside a password.
 #[derive(Debug, Args)]
 pub(crate) struct OidcArgs {
     /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens; with --login

@@ -19,8 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use queryscope_collector::new_token;
 use queryscope_recordings::Location;
 use queryscope_store::FileIdentity;
 
