@@ -29,6 +29,7 @@ mod select;
 mod stretches;
 mod tallies;
 mod versions;
+mod words;
 
 pub use apply::{Columns, QueryState, RowState};
 pub use copy::SegmentCopy;
@@ -38,7 +39,7 @@ pub use groups::groups;
 pub use index::{Index, Segments, Source, parts};
 pub use names::Names;
 pub use overview::overview;
-pub use page::{finds_page, page, still_there};
+pub use page::{find_page, finds_page, page, still_there};
 pub use segment::ROWS;
 pub use select::{Selection, Snapshot};
 pub use versions::versions;

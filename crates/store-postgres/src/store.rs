@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
-use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
+use queryscope_columns::{Selection, Snapshot, facets, find_page, finds_page, groups, overview, versions};
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
@@ -190,8 +190,8 @@ impl PostgresStore {
         }
         let Some(snapshot) = self.follower.snapshot_now().await else { return Ok(None) };
         let (filter, request) = (request.filter.clone(), request.clone());
-        let places = self
-            .answer(snapshot, filter, move |_, snapshot, selection| Ok(page(snapshot, selection, &request)));
+        let places =
+            self.answer(snapshot, filter, move |names, snapshot, _| find_page(names, snapshot, &request));
         places.await.map(Some)
     }
 }

@@ -6,7 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_columns::{Index, Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
+use queryscope_columns::{
+    Index, Selection, Snapshot, facets, find_page, finds_page, groups, overview, versions,
+};
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
@@ -147,10 +149,8 @@ impl Store for SqliteStore {
         let columns = if finds_page(&request) { self.index.snapshot_now() } else { None };
         self.readers
             .read(move |db, terms| {
-                let selection = |_: &Snapshot| Selection::of(&DatabaseNames { db, terms }, &request.filter);
-                let selection = columns.as_ref().map(selection).transpose()?;
-                let places =
-                    columns.zip(selection).map(|(columns, selection)| page(&columns, &selection, &request));
+                let find = |columns: Snapshot| find_page(&DatabaseNames { db, terms }, &columns, &request);
+                let places = columns.map(find).transpose()?;
                 list::page(db, terms, &request, places.as_deref())
             })
             .await

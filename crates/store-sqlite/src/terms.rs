@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use queryscope_store::TermNumbers;
+use queryscope_store::{Lookup, TermNumbers};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::damaged;
@@ -60,6 +60,19 @@ pub(crate) fn numbers<'t>(
     texts: impl Iterator<Item = &'t str>,
 ) -> rusqlite::Result<TermNumbers> {
     texts.filter_map(|text| Some(find(db, text).transpose()?.map(|number| (text.into(), number)))).collect()
+}
+
+/// The numbers of the texts a lookup asks for.
+pub(crate) fn matching(db: &Connection, lookup: &Lookup<'_>) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = db.prepare_cached("SELECT id, text FROM term")?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if lookup.matches(row.get_ref(1)?.as_str()?) {
+            found.push(row.get(0)?);
+        }
+    }
+    Ok(found)
 }
 
 /// The readers' side: the text of every number. Numbers are never used again, so it is never stale.

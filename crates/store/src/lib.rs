@@ -18,6 +18,7 @@ mod conditions;
 mod cpu;
 mod diagnosis;
 mod error;
+mod expression;
 mod filter;
 mod fresh;
 mod identity;
@@ -49,14 +50,18 @@ pub use background::{Commit, Foreground, YieldPoint};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
-pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, order_by};
+pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, list_order, order_by};
 pub use cpu::{Carrier, CpuMeter, carry, thread_time};
 pub use diagnosis::{
     ChangePlace, ChangesRequest, EvaluatedRun, Evaluation, HistoryRevision, PendingRun, PlanFingerprint,
     QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoredChange,
 };
 pub use error::StoreError;
-pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
+pub use expression::{
+    Amount, CLAUSES_MAX, Clause, Comparison, Expression, FIELDS, Lookup, Mistake, NumberField, Pattern,
+    TEXT_CHARS_MAX, Test, TextField, Unit, parse,
+};
+pub use filter::{Is, ListRequest, Order, Position, QueryFilter, SortBy, sorted_search};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
 pub use issues::{

@@ -197,12 +197,16 @@ suite! { $
         a_search_takes_label_error_and_id
         a_search_takes_signs_as_they_are
         any_filter_of_any_population
+        each_condition_in_words
+        any_filter_in_words_of_any_population
     }
     paging {
         pages_join_to_the_whole
         pages_join_through_ties
         new_queries_are_neither_skipped_nor_repeated
         pages_of_a_search
+        sorted_pages_join_to_the_whole
+        new_queries_do_not_move_sorted_pages
     }
     tables {
         a_scan_goes_through_all_in_the_order_they_came

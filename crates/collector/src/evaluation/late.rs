@@ -65,7 +65,8 @@ pub(super) async fn observe(app: &Arc<App>) -> Result<Vec<ObservedQuery>, StoreE
 /// Late runs by query, those that run longest first.
 async fn late_runs(app: &Arc<App>, unix_ns: i64) -> Result<BTreeMap<QueryKey, Vec<LateRun>>, StoreError> {
     let filter = QueryFilter { status: Some(Status::Running), ..QueryFilter::default() };
-    let request = ListRequest { filter, order: Order::Oldest, after: None, offset: 0, limit: RUNNING_MAX };
+    let request =
+        ListRequest { filter, sort: None, order: Order::Oldest, after: None, offset: 0, limit: RUNNING_MAX };
     let mut found: BTreeMap<QueryKey, Vec<LateRun>> = BTreeMap::new();
     for query in app.store.queries(request).await?.into_iter().map(|listed| listed.query) {
         let elapsed_ms = unix_ns.saturating_sub(query.started_unix_ns) as f64 / 1e6;

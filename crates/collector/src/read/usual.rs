@@ -47,7 +47,8 @@ pub(crate) async fn earlier_than(
         ..QueryFilter::default()
     };
     // One more: the query itself may be among them.
-    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: RUNS + 1 };
+    let request =
+        ListRequest { filter, sort: None, order: Order::Newest, after: None, offset: 0, limit: RUNS + 1 };
     let listed = app.store.queries(request).await?.into_iter().map(|listed| listed.query);
     let others = listed.filter(|other| other.query_id != query.query_id);
     Ok(others.filter_map(|other| other.wall_ms.map(|wall_ms| (other, wall_ms))).take(RUNS).collect())
