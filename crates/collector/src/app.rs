@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
@@ -52,6 +52,8 @@ pub(crate) struct App {
     /// Whether the store's files are not where a later start would look for them.
     pub(crate) displaced: AtomicBool,
     pub(crate) answers: Answers,
+    /// Tables that may be made at once.
+    pub(crate) exports: Arc<Semaphore>,
     /// Detectors of queries that readers asked for.
     pub(crate) detectors: Detectors,
     /// Where work is done that gives way to ingest.

@@ -7,7 +7,7 @@ use axum::Router;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
-use crate::read::{Answers, Detectors};
+use crate::read::{Answers, Detectors, EXPORTS_MAX};
 use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
@@ -83,6 +83,7 @@ impl Collector {
             store_room: Shortage::default(),
             recordings_room: Shortage::default(),
             displaced: AtomicBool::new(false),
+            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
             detectors: Detectors::default(),
             background: background::threads(),

@@ -81,6 +81,15 @@ fn analysis_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::compare))
 }
 
+/// Telemetry as tables.
+fn export_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(read::runs))
+        .routes(routes!(read::nodes))
+        .routes(routes!(read::findings))
+        .routes(routes!(read::exported_issues))
+}
+
 fn live_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(live::running)).routes(routes!(live::one))
 }
@@ -92,6 +101,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .merge(read_routes())
         .merge(act_routes())
         .merge(analysis_routes())
+        .merge(export_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
     access::describe(&mut document);
@@ -106,6 +116,7 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (acts, _) = act_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
+    let (exports, _) = export_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
     let compress = CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest);
@@ -119,6 +130,7 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
         .layer(compress)
         .merge(acts)
         .merge(analyses)
+        .merge(exports.layer(from_fn_with_state(Arc::clone(app), read::offload)))
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())

@@ -26,10 +26,14 @@ pub(super) enum Reach {
 }
 
 /// Paths that tell of one project, whose handlers take the parameter `project`.
-const OF_A_PROJECT: [&str; 16] = [
+const OF_A_PROJECT: [&str; 20] = [
     "/api/changes",
     "/api/changes/{id}",
     "/api/compare",
+    "/api/export/findings",
+    "/api/export/issues",
+    "/api/export/nodes",
+    "/api/export/runs",
     "/api/facets",
     "/api/groups",
     "/api/issues",

@@ -182,7 +182,7 @@ fn request(asked: IssuesParams) -> Result<IssuesRequest, ApiError> {
     })
 }
 
-fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<IssueState>>, D::Error> {
+pub(super) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<IssueState>>, D::Error> {
     let takes = "one or more of open, acknowledged, muted, resolved and regressed, separated by commas";
     parsed(from, takes, |text| text.split(',').map(IssueState::from_name).collect())
 }

@@ -12,6 +12,7 @@ mod analysis;
 mod answers;
 mod changes;
 mod dashboard;
+mod export;
 mod ingest;
 mod issues;
 mod metrics;

@@ -86,9 +86,10 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
         "since",
         "until",
     ];
-    let page = ["q", "order", "limit", "offset", "cursor"];
+    let page = ["filter", "q", "sort", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
+    let export = format!("{filters} filter q format");
     let overview = "project label service environment host engine_version program_version days utc_offset order split \
                     limit cursor";
     let live = "project label service environment host Last-Event-ID";
@@ -120,6 +121,10 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/changes", changes, "200 400 401 403 503"),
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
+            of("get", "/api/export/findings", &export, "200 400 401 403 503"),
+            of("get", "/api/export/issues", "project label service kind state format", "200 400 401 403 503"),
+            of("get", "/api/export/nodes", &export, "200 400 401 403 503"),
+            of("get", "/api/export/runs", &export, "200 400 401 403 503"),
             of("get", "/api/facets", &filters, "200 400 401 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 401 403 503"),
             of("get", "/api/issues", issues, "200 400 401 403 503"),
