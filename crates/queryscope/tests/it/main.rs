@@ -10,6 +10,7 @@ mod common;
 mod demo;
 mod displaced;
 mod evaluated;
+mod export;
 mod formats;
 mod full;
 mod help;
