@@ -80,7 +80,7 @@ export async function countRuns(filters: Filters, signal: AbortSignal): Promise<
     const counted = status === undefined ? facets.status : facets.status.filter(({ value }) => value === status);
     return { of: counted.reduce((sum, { runs }) => sum + runs, 0), isLeast: false };
   }
-  const query = { ...asked(filters), q: filters.q, limit: PAGE };
+  const query = { ...asked(filters), filter: filters.q, limit: PAGE };
   const { body, next } = await getPage("/api/queries", { query, signal });
   return { of: body.length, isLeast: next !== undefined };
 }
