@@ -9,6 +9,7 @@ use queryscope_collector::{HeaderName, Network};
 use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
+use crate::gate::GateArgs;
 use crate::mcp::McpArgs;
 use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Compare two runs, or the last runs of two plans: what the difference in time is made of, and changed nodes
     Diff(DiffArgs),
+    /// Judge whether the queries of a test suite got worse, by what does not depend on the machine
+    Gate(GateArgs),
     /// Answer an agent on standard input and output (Model Context Protocol)
     Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is

@@ -6,6 +6,7 @@ mod cli;
 mod data;
 mod demo;
 mod events_file;
+mod gate;
 mod import;
 mod lines;
 mod log;
@@ -62,6 +63,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Show(args)) => return runtime.block_on(read::run(Question::Show(args))),
         Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
         Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),
+        Some(Command::Gate(args)) => return runtime.block_on(gate::run(args)),
         Some(Command::Mcp(args)) => runtime.block_on(mcp::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
