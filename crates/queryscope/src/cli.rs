@@ -10,6 +10,7 @@ use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
 use crate::export::ExportArgs;
+use crate::gate::GateArgs;
 use crate::mcp::McpArgs;
 use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Write telemetry as tables to a folder or a bucket, a file a day; may be interrupted and run again
     Export(ExportArgs),
+    /// Judge whether the queries of a test suite got worse, by what does not depend on the machine
+    Gate(GateArgs),
     /// Answer an agent on standard input and output (Model Context Protocol)
     Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is

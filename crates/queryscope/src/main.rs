@@ -8,6 +8,7 @@ mod demo;
 mod deploy;
 mod events_file;
 mod export;
+mod gate;
 mod import;
 mod lines;
 mod log;
@@ -65,6 +66,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
         Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),
         Some(Command::Export(args)) => runtime.block_on(export::run(&args))?,
+        Some(Command::Gate(args)) => return runtime.block_on(gate::run(args)),
         Some(Command::Mcp(args)) => runtime.block_on(mcp::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
