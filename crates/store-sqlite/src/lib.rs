@@ -35,6 +35,7 @@ mod seen;
 mod segments;
 mod silence;
 mod store;
+mod streams;
 mod terms;
 mod token;
 mod touched;
