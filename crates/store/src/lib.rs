@@ -21,6 +21,7 @@ mod error;
 mod filter;
 mod fresh;
 mod identity;
+mod inflate;
 mod issues;
 mod kept;
 mod machine;
@@ -59,6 +60,7 @@ pub use error::StoreError;
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
+pub use inflate::Inflater;
 pub use issues::{
     IssueCount, IssueMoved, IssuePlace, IssueRecord, IssueStep, IssuesRequest, NoteAdded, ObservedQuery,
 };
