@@ -11,6 +11,7 @@ mod away;
 mod background;
 mod clock;
 mod collector;
+mod detached;
 mod error;
 mod evaluation;
 mod held;
