@@ -27,7 +27,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0006_issues.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0007_access.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0008_program_version.sql"), usable_from: 1 },
-    Step { sql: include_str!("../migrations/0009_fewer_indexes.sql"), usable_from: 1 },
 ];
 
 /// The database's format, and from which on a program may use it.
