@@ -30,6 +30,7 @@ mod fill;
 mod floor;
 mod hostile;
 mod http;
+mod idle;
 mod ids;
 mod ingest;
 mod latency;
@@ -301,6 +302,21 @@ enum Command {
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
         seconds: u64,
     },
+    /// Measure what a collector of its own uses while senders are connected and send nothing.
+    Idle {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the run, which is removed.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// Senders.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        senders: u64,
+        /// How long to watch, without them and with them.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+    },
     /// Run everything against collectors of its own, beside the floor: `make bench`.
     Suite {
         /// The collector, built for release.
@@ -510,6 +526,19 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             };
             print(&hostile::run(&shapes()?, &options)?);
             Ok(Vec::new())
+        }
+        Command::Idle { binary, folder, senders, seconds } => {
+            let options = idle::Options {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                senders: *senders as usize,
+                duration: Duration::from_secs(*seconds),
+                idle_at_most: suite::IDLE_AT_MOST,
+                seed,
+            };
+            let measured = idle::run(&shapes()?, &options)?;
+            print(&measured.rows());
+            Ok(measured.faults)
         }
         Command::Evaluation { binary, folder, labels, before, rate, seconds } => {
             let options = evaluation::Options {

@@ -12,6 +12,7 @@ mod background;
 mod clock;
 mod collector;
 mod deploys;
+mod detached;
 mod error;
 mod evaluation;
 mod held;

@@ -36,6 +36,7 @@ mod seen;
 mod segments;
 mod silence;
 mod store;
+mod streams;
 mod terms;
 mod token;
 mod touched;

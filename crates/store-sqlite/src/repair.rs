@@ -382,7 +382,7 @@ impl Repair {
         let sql = "SELECT id FROM stream WHERE stream_id = ?1";
         let row = self.db.query_row(sql, [stream.uuid().as_bytes()], |row| row.get(0)).optional()?;
         let Some(row) = row else { return Ok(0) };
-        let fresh = seen::mark(&self.db, row, seqs)?;
+        let fresh = seen::mark(&self.db, row, &mut seen::last(&self.db, row)?, seqs)?;
         Ok(fresh.iter().map(|run| run.last - run.first + 1).sum())
     }
 

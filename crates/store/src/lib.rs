@@ -23,6 +23,7 @@ mod expression;
 mod filter;
 mod fresh;
 mod identity;
+mod inflate;
 mod issues;
 mod kept;
 mod machine;
@@ -70,6 +71,7 @@ pub use expression::{
 pub use filter::{Is, ListRequest, Order, Position, QueryFilter, SortBy, sorted_search};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
+pub use inflate::Inflater;
 pub use issues::{
     IssueCount, IssueMoved, IssuePlace, IssueRecord, IssueStep, IssuesRequest, NoteAdded, ObservedQuery,
 };
