@@ -32,8 +32,9 @@ beforeAll(async () => {
 async function beat(): Promise<void> {
   for (const run of running) {
     run.seq += 1;
-    const sample = { schema: "engine-telemetry/events@1", seq: run.seq, type: "query.progress", query_id: run.query_id };
-    await service.send(run.process, { ...sample, elapsed_ms: 1000 * run.seq, nodes: {} }).catch(() => undefined);
+    const { seq, query_id } = run;
+    const event = { schema: "engine-telemetry/events@1", seq, type: "query.progress", query_id };
+    await service.send(run.process, { ...event, elapsed_ms: 1000 * seq, nodes: {} }).catch(() => undefined);
   }
 }
 afterAll(async () => {
