@@ -27,6 +27,7 @@ pub(crate) struct Cli {
     pub(crate) serve: ServeArgs,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Receive events and serve the dashboard and the read API (the default)
@@ -156,6 +157,7 @@ pub(crate) struct ServeArgs {
     pub(crate) mcp_actions: bool,
 }
 
+#[expect(clippy::struct_field_names, reason = "options are named after their fields")]
 #[derive(Debug, Args)]
 pub(crate) struct OidcArgs {
     /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens; with --login
