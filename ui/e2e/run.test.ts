@@ -81,7 +81,7 @@ test("folds what does not matter, and unfolds it", async () => {
   expect(await boxes.count()).toBeLessThan(10);
   await page.getByRole("slider", { name: /of the time/ }).press("End");
   await page.waitForURL(/show=100/);
-  await page.getByText("287 nodes").waitFor();
+  await page.getByText("287 nodes", { exact: true }).waitFor();
 });
 
 test("shows the moment that is replayed, and keeps it in the address", async () => {

@@ -47,6 +47,7 @@ export const KEYS = [
       ["← ↑ → ↓", "next node"],
       ["h", "next hottest node"],
       ["f", "next finding"],
+      ["x", "collapse, expand what is below the node"],
       ["+ − 0", "zoom in, out, all of the plan"],
       ["c", "compare"],
       ["[ ]", "previous, next run"],
