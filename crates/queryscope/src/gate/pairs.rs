@@ -124,7 +124,10 @@ mod tests {
         .to_string()
     }
 
-    fn paired(base: &[String], head: &[String]) -> (usize, Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
+    /// Runs that are the same, pairs that differ, removed and new runs.
+    type Shown = (usize, Vec<(usize, usize)>, Vec<usize>, Vec<usize>);
+
+    fn paired(base: &[String], head: &[String]) -> Shown {
         let runs = |texts: &'static [String]| -> Vec<Run<'static>> {
             texts.iter().map(|text| Run::new(serde_json::from_str(text).expect("a profile"))).collect()
         };

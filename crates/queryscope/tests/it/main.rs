@@ -14,7 +14,6 @@ mod evaluated;
 mod export;
 mod formats;
 mod full;
-mod gate;
 mod help;
 mod import;
 mod import_profiles;
