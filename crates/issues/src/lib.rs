@@ -24,7 +24,7 @@ pub use act::{Action, Person, Refusal};
 pub use audit::problems;
 pub use issue::{Issue, Kind, State, Unreadable};
 pub use late::{Late, late};
-pub use missing::{Rhythm, is_missing, rhythm, windows_before};
+pub use missing::{Rhythm, is_missing, rhythm};
 pub use mute::{Condition, Mute, Version};
 pub use observe::{Moved, observe};
 pub use seen::{Observed, Outcome, SeenChange, SeenRun, SeenSignal, Signal};

@@ -44,13 +44,20 @@ pub fn rhythm(starts: &[i64]) -> Option<Rhythm> {
     Some(Rhythm { every_ns, limit_ns })
 }
 
-/// The times in which a query that is not missing would have run: those since its last start, so many days before.
-/// Each is open at its begin and closed at its end.
-pub fn windows_before(last_unix_ns: i64, now_unix_ns: i64) -> impl Iterator<Item = (i64, (i64, i64))> {
-    (1..=DAYS).map(move |days| {
-        let shift = days * DAY_NS;
-        (days, (last_unix_ns.saturating_sub(shift), now_unix_ns.saturating_sub(shift)))
-    })
+impl Rhythm {
+    /// The times in which a query that is not missing would have run: those since its last start, so many days before,
+    /// less what a start may come later than another day. Each is open at its begin and closed at its end.
+    pub fn windows_before(
+        self,
+        last_unix_ns: i64,
+        now_unix_ns: i64,
+    ) -> impl Iterator<Item = (i64, (i64, i64))> {
+        let until = now_unix_ns.saturating_sub(self.limit_ns.saturating_sub(self.every_ns));
+        (1..=DAYS).map(move |days| {
+            let shift = days * DAY_NS;
+            (days, (last_unix_ns.saturating_sub(shift), until.saturating_sub(shift)))
+        })
+    }
 }
 
 /// Whether a query is missing that is overdue. `ran` says whether it ran in the window of so many days before;
@@ -90,7 +97,7 @@ mod tests {
         else {
             return false;
         };
-        let windows: Vec<(i64, (i64, i64))> = windows_before(last, now).collect();
+        let windows: Vec<(i64, (i64, i64))> = rhythm.windows_before(last, now).collect();
         let ran = |days: i64| {
             let (_, (after, until)) = windows[days as usize - 1];
             known.iter().any(|start| *start > after && *start <= until)
@@ -151,6 +158,13 @@ mod tests {
         for starts in [daily, hourly.clone(), minutes] {
             assert!(!ever_missing(&starts), "{} starts", starts.len());
         }
+        // Starts of a day come somewhat earlier or later than those of another.
+        let uneven: Vec<i64> = hourly
+            .iter()
+            .zip((0..).map(|n: i64| n * 7 % 11 - 5))
+            .map(|(start, minutes)| start + minutes * MINUTE_NS)
+            .collect();
+        assert!(!ever_missing(&uneven));
         // It does not come back on the Monday.
         let until = MONDAY + 28 * DAY_NS;
         let ended: Vec<i64> = hourly.into_iter().filter(|start| *start < until).collect();

@@ -9,9 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use queryscope_issues::limits::MISSING_RUNS;
-use queryscope_issues::{
-    Issue, Kind, Observed, Rhythm, SeenSignal, Signal, State, is_missing, rhythm, windows_before,
-};
+use queryscope_issues::{Issue, Kind, Observed, Rhythm, SeenSignal, Signal, State, is_missing, rhythm};
 use queryscope_store::{
     Is, IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, StoreError,
 };
@@ -201,7 +199,7 @@ impl Book {
         }
         entry.ask_unix_ns = now_unix_ns + (rhythm.limit_ns / 8).clamp(MINUTE_NS, 60 * MINUTE_NS);
         let mut ran = HashMap::new();
-        for (days, (after, until)) in windows_before(last, now_unix_ns) {
+        for (days, (after, until)) in rhythm.windows_before(last, now_unix_ns) {
             if first.started_unix_ns > until {
                 break;
             }
@@ -266,7 +264,7 @@ async fn first(app: &App, key: &QueryKey) -> Result<Option<Query>, StoreError> {
 fn filter(key: &QueryKey) -> QueryFilter {
     QueryFilter {
         project: Some(key.project.clone()),
-        label: Some(key.label.clone()),
+        label: Some(Is::Value(key.label.clone())),
         service: Some(key.service.clone().map_or(Is::Absent, Is::Value)),
         ..QueryFilter::default()
     }
