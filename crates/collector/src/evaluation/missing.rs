@@ -251,13 +251,13 @@ async fn runs(
     limit: usize,
 ) -> Result<Vec<Query>, StoreError> {
     let filter = QueryFilter { since_unix_ns, until_unix_ns, ..filter(key) };
-    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit };
+    let request = ListRequest { filter, order: Order::Newest, sort: None, after: None, offset: 0, limit };
     Ok(app.store.queries(request).await?.into_iter().map(|listed| listed.query).collect())
 }
 
 /// The first run of a query.
 async fn first(app: &App, key: &QueryKey) -> Result<Option<Query>, StoreError> {
-    let request = ListRequest { filter: filter(key), order: Order::Oldest, after: None, offset: 0, limit: 1 };
+    let request = ListRequest { filter: filter(key), order: Order::Oldest, sort: None, after: None, offset: 0, limit: 1 };
     Ok(app.store.queries(request).await?.into_iter().next().map(|listed| listed.query))
 }
 

@@ -55,6 +55,7 @@ pub(crate) async fn service(State(app): State<Arc<App>>) -> Result<Json<Service>
     let oldest = ListRequest {
         filter: queryscope_store::QueryFilter::default(),
         order: Order::Oldest,
+        sort: None,
         after: None,
         offset: 0,
         limit: 1,

@@ -147,8 +147,8 @@ pub(crate) async fn compare(
     Asked(asked): Asked<CompareParams>,
     Asked(project): Asked<ProjectFilter>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let run = asked.run.ok_or_else(|| ApiError::invalid("run: is needed, the id of a query"))?;
-    let run = find(&app, &run, &project).await?;
+    let id = asked.run.as_ref().ok_or_else(|| ApiError::invalid("run: is needed, the id of a query"))?;
+    let run = find(&app, id, &project).await?;
     let (base, basis, runs) = match (&asked.base, asked.among()) {
         (Some(_), Some(_)) => {
             let reason = "base: not allowed together with other parameters that choose the base";

@@ -156,7 +156,7 @@ pub(crate) async fn differences(
         ));
     }
     let places = (filter.environment.clone(), filter.host.clone());
-    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: 1 };
+    let request = ListRequest { filter, order: Order::Newest, sort: None, after: None, offset: 0, limit: 1 };
     let newest = app.store.queries(request).await?.pop();
     let runs_min = CONTRAST_RUNS_MIN;
     let Some(newest) = newest else { return Ok(Json(Differences { runs_min, ..Differences::default() })) };
