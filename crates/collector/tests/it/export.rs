@@ -58,7 +58,7 @@ async fn the_filters_of_lists_hold_for_tables() {
         ("status=failed", &[2]),
         ("q=orders", &[1, 3]),
         ("filter=orders", &[1, 3]),
-        (&format!("until={}", NOW_NS - 999), &[1]),
+        (format!("until={}", NOW_NS - 999).as_str(), &[1]),
         ("project=other", &[]),
     ] {
         let found: Vec<Value> =

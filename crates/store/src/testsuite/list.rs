@@ -7,9 +7,9 @@ use super::memory::MemoryStore;
 use super::population::{any_filter, any_filter_in_words, any_population};
 use super::subject::{Subject, Subjects, numbers, request};
 use crate::batch::Facts;
-use crate::expression::{NumberField, parse};
+use crate::expression::{Amount, NumberField, parse};
 use crate::filter::{Is, ListRequest, Order, QueryFilter, SortBy};
-use crate::query::Status;
+use crate::query::{Query, Status};
 use crate::store::Store;
 
 fn is(text: &str) -> Is {
@@ -328,7 +328,7 @@ async fn compare(s: &Subject, model: &MemoryStore, asked: &ListRequest) {
     let found = s.page(asked).await;
     // Among runs of one figure and one start each store has an order of its own.
     let group = |rows: &[crate::store::Listed]| {
-        let mut groups: Vec<(_, i64, Vec<_>)> = Vec::new();
+        let mut groups: Vec<(Option<Amount>, i64, Vec<Query>)> = Vec::new();
         for (value, start, query) in rows.iter().map(place) {
             match groups.last_mut() {
                 Some(last) if (last.0, last.1) == (value, start) => last.2.push(query),
