@@ -40,11 +40,11 @@ pub(crate) use changes::{__path_change, __path_changes, change, changes};
 pub(crate) use compare::{__path_compare, compare};
 pub(crate) use conditional::validate;
 pub(crate) use diagnosed::Detectors;
+pub(crate) use differences::{__path_differences, differences};
 pub(crate) use export::{
     __path_exported_issues, __path_findings, __path_nodes, __path_runs, EXPORTS_MAX, exported_issues,
     findings, nodes, runs,
 };
-pub(crate) use differences::{__path_differences, differences};
 pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};
 pub(crate) use insights::{__path_insights, insights};

@@ -22,13 +22,13 @@ use crate::stats::{best_cut, cliffs_delta, median};
 pub const RUNS_MIN: usize = 5;
 /// Least effect that is told: a medium one (J. Romano and others, "Appropriate statistics for ordinal level
 /// data", 2006).
-pub const DELTA_MIN: f64 = 0.33;
+pub(crate) const DELTA_MIN: f64 = 0.33;
 /// Probability of luck, over all comparisons, under which an effect is told.
-pub const PROBABILITY_MAX: f64 = 0.01;
+pub(crate) const PROBABILITY_MAX: f64 = 0.01;
 /// The median of the slow runs is at least so many times that of the others: else none is called slow.
-pub const SLOW_RATIO_MIN: f64 = 1.3;
+pub(crate) const SLOW_RATIO_MIN: f64 = 1.3;
 /// So many differences are told at most.
-pub const TOLD_MAX: usize = 12;
+pub(crate) const TOLD_MAX: usize = 12;
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 const MINUTE_NS: i64 = 60_000_000_000;

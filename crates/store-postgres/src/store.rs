@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
-use queryscope_columns::{Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions};
+use queryscope_columns::{
+    Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
+};
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
-    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places, Position,
-    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError,
-    StoreStats, StoredChange, StreamBatch, TokenRecord,
+    IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places,
+    Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series,
+    SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;

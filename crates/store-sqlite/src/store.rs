@@ -16,8 +16,8 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places,
-    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError,
-    StoreStats, StoredChange, StreamBatch, TokenRecord,
+    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest,
+    Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
 

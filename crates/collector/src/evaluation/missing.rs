@@ -257,7 +257,14 @@ async fn runs(
 
 /// The first run of a query.
 async fn first(app: &App, key: &QueryKey) -> Result<Option<Query>, StoreError> {
-    let request = ListRequest { filter: filter(key), order: Order::Oldest, sort: None, after: None, offset: 0, limit: 1 };
+    let request = ListRequest {
+        filter: filter(key),
+        order: Order::Oldest,
+        sort: None,
+        after: None,
+        offset: 0,
+        limit: 1,
+    };
     Ok(app.store.queries(request).await?.into_iter().next().map(|listed| listed.query))
 }
 
