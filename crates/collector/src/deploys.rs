@@ -196,6 +196,7 @@ pub(crate) struct Deploys {
 #[utoipa::path(
     get,
     path = "/api/deploys",
+    operation_id = "deploys",
     tag = "read",
     params(DeploysParams),
     responses(

@@ -1,14 +1,13 @@
 // Deploys as the service tells them, and where they stand in a chart of time.
 
 import { get, type Facets, type Schemas } from "../api/client";
-import { fromEpochMs } from "../units";
+import type { UnixNs } from "../units";
 import { nameInText } from "./names";
 
 export type Deploy = Schemas["Deploy"];
 
 const MOST = 200;
 const MOST_NAMES = 2;
-const DAY_MS = 86_400_000;
 
 /** The service whose deploys a page of a label shows: the chosen one, or the only one; undefined for several. */
 export function serviceOf(chosen: string | undefined, services: Facets["service"] | undefined): string | undefined {
@@ -16,16 +15,15 @@ export function serviceOf(chosen: string | undefined, services: Facets["service"
   return services?.length === 1 ? (services[0]?.value ?? "") : undefined;
 }
 
-/** The deploys of a service in the last days, the last one first; none where it is not one service. */
+/** The deploys of a service in a range of time, the last one first; none where it is not one service. */
 export async function readDeploys(
   place: { service: string | undefined; environment: string | undefined },
-  days: number,
+  range: { since?: UnixNs | undefined; until?: UnixNs | undefined },
   signal: AbortSignal,
 ): Promise<Deploy[]> {
   const { service, environment } = place;
   if (service === undefined) return [];
-  const since = fromEpochMs(Date.now() - days * DAY_MS);
-  return (await get("/api/deploys", { query: { service, environment, since, limit: MOST }, signal })).deploys;
+  return (await get("/api/deploys", { query: { service, environment, ...range, limit: MOST }, signal })).deploys;
 }
 
 /** A place in a chart where something was deployed. */
