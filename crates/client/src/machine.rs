@@ -77,7 +77,9 @@ impl Usage {
 /// Resident memory of `/proc/self/statm`, in bytes.
 #[cfg(any(target_os = "linux", test))]
 fn resident(statm: &str, page_bytes: u64) -> Option<u64> {
-    statm.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(page_bytes)
+    let mut pages = statm.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
+    let (_all, resident) = (pages.next()??, pages.next()??);
+    resident.checked_mul(page_bytes)
 }
 
 /// Time all processors have worked, from the first line of `/proc/stat`: all but idle, waiting and stolen time. What

@@ -71,7 +71,8 @@ fn turned_wall(order: Order, wall_ms: f64) -> u64 {
     match order {
         _ if wall_ms.is_nan() => u64::MAX,
         Order::Oldest => (wall_ms + 0.0).to_bits(),
-        Order::Newest => !(wall_ms + 0.0).to_bits(),
+        // One less, so that a time of 0 comes before none.
+        Order::Newest => !(wall_ms + 0.0).to_bits() - 1,
     }
 }
 

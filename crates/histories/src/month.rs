@@ -303,8 +303,12 @@ mod tests {
     fn a_small_month_tells_its_changes() {
         let options = MonthOptions { seed: 3, labels: 40, changes: 20 };
         let month = month(options);
-        let told = month.labels.iter().filter(|label| label.told_after.is_some()).count();
-        assert!(told >= 16, "{told} of 20\n{}\n{}", month.report(), month.misses().join("\n"));
+        // A change that costs less than an issue needs is found, and nobody is told of it.
+        let changed = month.labels.iter().filter(|label| label.spec.change.is_some());
+        let (told, missed): (Vec<_>, Vec<_>) = changed.partition(|label| label.told_after.is_some());
+        let missed: Vec<_> = missed.into_iter().filter(|label| !label.is_below_floor).collect();
+        assert!(told.len() >= 10, "{}", month.report());
+        assert!(missed.len() <= 1, "{} missed\n{}", missed.len(), month.misses().join("\n"));
         assert!(month.falsely() <= 4, "{}", month.misses().join("\n"));
         assert!(month.report().contains("| seeded changes | 20 |"), "{}", month.report());
     }

@@ -46,16 +46,18 @@ pub fn rhythm(starts: &[i64]) -> Option<Rhythm> {
 
 impl Rhythm {
     /// The times in which a query that is not missing would have run: those since its last start, so many days before,
-    /// less what a start may come later than another day. Each is open at its begin and closed at its end.
+    /// less what a start may come later than another day. They begin half a gap after that start, which may itself have
+    /// come later on another day. Each is open at its begin and closed at its end.
     pub fn windows_before(
         self,
         last_unix_ns: i64,
         now_unix_ns: i64,
     ) -> impl Iterator<Item = (i64, (i64, i64))> {
+        let after = last_unix_ns.saturating_add(self.every_ns / 2);
         let until = now_unix_ns.saturating_sub(self.limit_ns.saturating_sub(self.every_ns));
         (1..=DAYS).map(move |days| {
             let shift = days * DAY_NS;
-            (days, (last_unix_ns.saturating_sub(shift), until.saturating_sub(shift)))
+            (days, (after.saturating_sub(shift), until.saturating_sub(shift)))
         })
     }
 }

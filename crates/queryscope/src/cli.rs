@@ -160,7 +160,7 @@ pub(crate) struct ServeArgs {
 #[expect(clippy::struct_field_names, reason = "options are named after their fields")]
 #[derive(Debug, Args)]
 pub(crate) struct OidcArgs {
-    /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens; with --login
+    /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens
     #[arg(long, value_name = "URL", env = "QUERYSCOPE_OIDC_ISSUER", requires = "oidc_client_id")]
     pub(crate) oidc_issuer: Option<String>,
     /// Id of this service at the provider; the provider sends users back to /login/openid/callback
@@ -192,7 +192,7 @@ pub(crate) struct OidcArgs {
     #[arg(long, value_name = "CLAIM", env = "QUERYSCOPE_OIDC_GROUPS_CLAIM", default_value = "groups")]
     pub(crate) oidc_groups_claim: String,
     /// Give a group a role, for all projects or one: GROUP=ROLE[:PROJECT], `*` for every user; may be given several
-    /// times, also divided by semicolons [default: queryscope-viewer, -editor or -admin, each also with :PROJECT]
+    /// times, also divided by semicolons [default: the groups queryscope-ROLE and queryscope-ROLE:PROJECT]
     #[arg(long, value_name = "GROUP=ROLE", env = "QUERYSCOPE_OIDC_ROLE", value_delimiter = ';')]
     pub(crate) oidc_role: Vec<GroupRole>,
 }

@@ -121,7 +121,7 @@ impl WordsFilter {
 /// Reads a filter in words.
 fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Expression>, D::Error> {
     let text = String::deserialize(from)?;
-    parse(&text).map(Some).map_err(serde::de::Error::custom)
+    parse(&text).map(Some).map_err(|mistake| serde::de::Error::custom(format!("filter: {mistake}")))
 }
 
 /// The project a request for one query is limited to.

@@ -99,6 +99,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let differences = "project label service environment host since until base_since base_until program_version \
                        base_program_version utc_offset";
     let changes = "project label service environment host kind state since until limit cursor";
+    let compare = "run base base_fingerprint base_program_version base_host base_since base_until project";
     let deploys = "project service environment since until limit cursor";
     let issues = "project label service kind state limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
@@ -126,7 +127,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/audit", "limit before", "200 400 401 403 503"),
             of("get", "/api/changes", changes, "200 400 401 403 503"),
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
-            of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
+            of("get", "/api/compare", compare, "200 400 401 403 404 410 422 503"),
             of("get", "/api/deploys", deploys, "200 400 401 403 503"),
             of("get", "/api/differences", differences, "200 400 401 403 503"),
             of("get", "/api/export/findings", &export, "200 400 401 403 503"),

@@ -126,6 +126,7 @@ async fn two_hosts(app: &TestApp) {
 #[tokio::test]
 async fn slow_runs_have_their_host_in_common() {
     let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
     two_hosts(&app).await;
     app.until_all_evaluated().await;
     let told = get(&app, "/api/differences?label=report&service=etl").await;
