@@ -110,7 +110,8 @@ test("far away, boxes are filled with their heat and can be selected", async () 
   await open(large, "?show=100");
   await page.getByRole("button", { name: "Fit" }).click();
   await frame().locator('svg[data-level="far"]').waitFor();
-  expect(await frame().locator("path.area.heat-4").count()).toBe(1);
+  // The third node worked 4 of 19 seconds: 21 %. Every other one did less than 1 %.
+  expect(await frame().locator("path.area.heat-3").count()).toBe(1);
   await page.getByRole("button", { name: "Hottest" }).click();
   await selected(NODE + 2);
   // The camera flew near enough to read the node.
