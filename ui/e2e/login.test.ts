@@ -38,7 +38,7 @@ test("a page asks for a login, comes back after it, and a user logs out", async 
   // Chromium notes the status of a page that is no success.
   looked.problems.length = 0;
   await logIn(page);
-  await page.getByRole("heading", { level: 1, name: "No run is stored" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "No run started in 14 days" }).waitFor();
   expect(page.url()).toBe(`${service.url}/queries?view=runs`);
   await page.getByText("signed in as ada").waitFor();
   await expectGood(looked);

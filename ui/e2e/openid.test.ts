@@ -100,7 +100,7 @@ async function logIn(page: Page, user: string): Promise<void> {
 test("a user of a provider logs in with the role of the user's groups", async () => {
   const page = await begin("/queries?view=runs");
   await logIn(page, "ada");
-  await page.getByRole("heading", { level: 1, name: "No run is stored" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "No run started in 14 days" }).waitFor();
   expect(page.url()).toBe(`${service.url}/queries?view=runs`);
   await page.getByText("signed in as ada").waitFor();
   const access = (await (await page.request.get(`${service.url}/api/access`)).json()) as object;
