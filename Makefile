@@ -59,12 +59,13 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 	cd ui && npm ci --no-audit --no-fund
 
 # A real sender (Polars from PyPI), requests made from the API's document (schemathesis), an agent's client (mcp from
-# PyPI), and what deploy/ holds, against the real binary.
+# PyPI), exported tables in DuckDB and Polars, and what deploy/ holds, against the real binary.
 e2e: $(VENV)/installed ui/node_modules/.package-lock.json
 	$(call build-debug,queryscope queryscope-bench)
 	$(VENV)/bin/python tests/e2e/polars_sender.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/e2e/schemathesis_run.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/e2e/mcp_client.py --binary target/debug/queryscope
+	$(VENV)/bin/python tests/e2e/tables.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/mcp/bench.py --binary target/debug/queryscope --bench target/debug/queryscope-bench --count 12
 	$(VENV)/bin/python tests/e2e/deploy_check.py --binary target/debug/queryscope
 
@@ -130,6 +131,7 @@ regressions: $(VENV)/installed
 # A short run of every workload: proves that the bench works, measures nothing.
 bench-quick:
 	$(call build-debug,queryscope queryscope-bench)
+	target/debug/queryscope-bench issues --quick
 	target/debug/queryscope-bench suite --quick --reads 2000 --binary target/debug/queryscope \
 		--results target/bench/quick.json
 

@@ -67,6 +67,9 @@ class _Installation:
 
 _lock = threading.RLock()
 _installation: _Installation | None = None
+# Where a test run is recorded, beside the places of the program.
+_recorder: Exporter | None = None
+_is_recorders = False
 _ended: dict[str, Telemetry] = {}
 
 
@@ -113,7 +116,7 @@ def install(
         ValueError: an option is invalid, or there is no token.
         RuntimeError: telemetry is installed already.
     """
-    global _installation
+    global _installation, _is_recorders
     url = url or os.environ.get("QUERYSCOPE_URL") or None
     places = list(exporters or ())
     if url:
@@ -131,12 +134,40 @@ def install(
         "max_queue_bytes": max_queue_bytes,
     }
     with _lock:
-        if _installation is not None:
+        if _installation is not None and not _is_recorders:
             raise RuntimeError("queryscope is installed already: call uninstall() first")
+        if _recorder is not None:
+            places.append(_recorder)
         installation = _Installation(places, settings, engines)
         _check(installation)
+        # The program's own settings take the place of those that the recording of tests began with.
+        uninstall()
         installation.start()
-        _installation = installation
+        _installation, _is_recorders = installation, False
+
+
+def record(recorder: Exporter, max_queue_bytes: int) -> None:
+    """Follows every engine for the recording of a test run, also where the tests install something of their own."""
+    global _installation, _recorder, _is_recorders
+    with _lock:
+        _recorder = recorder
+        if _installation is None:
+            names = ("service", "environment", "program_version")
+            settings: dict[str, Any] = {
+                name: os.environ.get(f"QUERYSCOPE_{name.upper()}") or None for name in names
+            }
+            settings |= {"redact": [], "max_queue_bytes": max_queue_bytes}
+            _installation, _is_recorders = _Installation([recorder], settings, ENGINES), True
+            _installation.start()
+
+
+def end_recording() -> None:
+    """Ends what `record` began."""
+    global _recorder
+    with _lock:
+        _recorder = None
+        if _is_recorders:
+            uninstall()
 
 
 def _check(installation: _Installation) -> None:
@@ -149,9 +180,9 @@ def _check(installation: _Installation) -> None:
 @atexit.register
 def uninstall() -> None:
     """Ends following, and sends what waits for at most two seconds. Does nothing where nothing is installed."""
-    global _installation
+    global _installation, _is_recorders
     with _lock:
-        installation, _installation = _installation, None
+        installation, _installation, _is_recorders = _installation, None, False
         if installation is not None:
             _ended.clear()
             _ended.update({engine: adapter.telemetry for engine, adapter in installation.adapters.items()})

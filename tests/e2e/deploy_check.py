@@ -33,6 +33,7 @@ def main() -> None:
     check_embedded(check_kubernetes(DEPLOY / "embedded", known, "StatefulSet"))
     check_unit(binary, known)
     check_release()
+    check_examples()
     print("deploy: sound")
 
 
@@ -122,6 +123,28 @@ def check_release() -> None:
             run("sh", "-n", script)
     else:
         run("shellcheck", *scripts)
+
+
+def check_examples() -> None:
+    """The examples for GitHub Actions and GitLab have the shapes that these take. A shell can read their commands."""
+    guide = (ROOT / "docs" / "guides" / "ci.md").read_text()
+    github, gitlab = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    tools = pathlib.Path(sys.executable).parent
+    with tempfile.TemporaryDirectory() as folder:
+        workflow = pathlib.Path(folder) / ".github" / "workflows" / "queries.yml"
+        workflow.parent.mkdir(parents=True)
+        workflow.write_text(github)
+        pipeline = pathlib.Path(folder) / ".gitlab-ci.yml"
+        pipeline.write_text(gitlab)
+        run(tools / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow, quiet=False)
+        run(tools / "check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", pipeline, quiet=False)
+        run(tools / "zizmor", "--offline", "--quiet", workflow, quiet=False)
+    (job,) = yaml.safe_load(github)["jobs"].values()
+    commands = [step.get("run", "") for step in job["steps"]]
+    commands += yaml.safe_load(gitlab)["queries"]["script"]
+    assert sum("queryscope gate" in command for command in commands) == 3, commands
+    for command in commands:
+        run("bash", "-n", "-c", command)
 
 
 def check_unit(binary: pathlib.Path, known: set[str]) -> None:

@@ -22,7 +22,7 @@ test.each(LOOKS)("an empty service in %s, %d pixels wide", async (scheme, width)
     ["/", "Waiting for the first query"],
     ["/now", "Nothing is running"],
     ["/queries", /No query with a label ran/],
-    ["/queries?view=runs", "No run is stored"],
+    ["/queries?view=runs", "No run started in 14 days"],
     ["/open", "Open a recording or a profile"],
   ] as const;
   for (const [path, says] of pages) {
@@ -57,6 +57,6 @@ test("an empty service shows what to paste, and a test query makes it a dashboar
 
 test("a label without runs says so and what to do", async () => {
   const { page } = await open(browser, `${service.url}/labels/none`);
-  await page.getByRole("heading", { level: 1, name: "No run in the last 14 days" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "No run in 14 days" }).waitFor();
   await page.context().close();
 });

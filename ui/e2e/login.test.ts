@@ -38,7 +38,7 @@ test("a page asks for a login, comes back after it, and a user logs out", async 
   // Chromium notes the status of a page that is no success.
   looked.problems.length = 0;
   await logIn(page);
-  await page.getByRole("heading", { level: 1, name: "No run is stored" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "No run started in 14 days" }).waitFor();
   expect(page.url()).toBe(`${service.url}/queries?view=runs`);
   await page.getByText("signed in as ada").waitFor();
   await expectGood(looked);
@@ -69,4 +69,33 @@ test("an open service asks nobody and shows nobody", async () => {
   expect(await page.getByText(/signed in|Sign out|Open to the network/).count()).toBe(0);
   await page.context().close();
   await own.remove();
+});
+
+test("a page that somebody may not open says why, and a page without a session is the one for logging in", async () => {
+  const flags = ["--trusted-proxy", "127.0.0.1", "--proxy-user-header", "X-User", "--proxy-groups-header", "X-Groups"];
+  const own = await Service.start(undefined, flags);
+  for (const [groups, says] of [
+    ["staff", "none of your groups gives a role here"],
+    ["queryscope-viewer:etl", undefined],
+  ] as const) {
+    const context = await browser.newContext({ extraHTTPHeaders: { "X-User": "ada", "X-Groups": groups } });
+    const page = await context.newPage();
+    for (const path of ["/", "/now", "/queries", "/issues", "/labels/x", "/queries/x", "/open", "/settings"]) {
+      const answer = await page.goto(`${own.url}${path}`);
+      expect(answer?.status(), path).toBe(says === undefined ? 200 : 403);
+      if (says !== undefined) await page.getByText(says).waitFor();
+    }
+    await context.close();
+  }
+  await own.remove();
+  const { page } = await open(browser, `${service.url}/settings`);
+  for (const path of ["/", "/now", "/queries", "/issues", "/labels/x", "/queries/x", "/open", "/settings"]) {
+    await page.goto(`${service.url}${path}`);
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  }
+  for (const path of ["/metrics", "/api/overview", "/api/service", "/api/openapi.json"]) {
+    expect((await page.request.get(`${service.url}${path}`)).status(), path).toBe(401);
+  }
+  expect((await page.request.get(`${service.url}/v1/health`)).status()).toBe(200);
+  await page.context().close();
 });

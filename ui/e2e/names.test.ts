@@ -131,7 +131,7 @@ describe("a label in two services is two queries", () => {
       "/labels/orders%2Fdaily?service=billing",
       "/labels/orders%2Fdaily?service=etl",
     ]);
-    const lists = ["Without a change", "Fewer than 8 runs"].map((name) => page.getByRole("region", { name }));
+    const lists = ["As usual", "Not judged yet"].map((name) => page.getByRole("region", { name }));
     expect(await lists[1]?.getByRole("link", { name: "(blank)" }).count()).toBe(1);
   });
 });
@@ -185,9 +185,9 @@ test.each([
   ["/queries?q=zzzz&service=etl", '0 of 6 queries match "zzzz"'],
   ["/queries?q=orders", /^2 of 8 queries match "orders", 44 runs in 14 days; orders\/daily \(etl\) took/],
   ["/queries?q=zzzz&view=days", '0 of 8 queries match "zzzz"'],
-  ["/queries?view=runs", "63 runs in all, 4 failed or cancelled"],
-  ["/queries?view=runs&status=failed", "4 runs match the filters"],
-  ["/queries?view=runs&q=disk", '4 runs match "disk"'],
+  ["/queries?view=runs", "63 runs in 14 days, 4 failed or cancelled"],
+  ["/queries?view=runs&status=failed", "4 runs in 14 days match the filters"],
+  ["/queries?view=runs&q=disk", '4 runs in 14 days match "disk"'],
   ["/queries?view=places", "3 services, 1 environment and 3 hosts; 63 runs in 14 days"],
   ["/queries?view=places&q=billing", '2 of 7 services, environments and hosts match "billing"'],
 ])("the first line of %s is of what is listed", async (path, line) => {

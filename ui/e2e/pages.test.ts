@@ -31,7 +31,7 @@ const PAGES = [
     shows: /[12]\.\dx slower/,
     line: /\d+ queries, .* runs in 14 days; orders\/daily-revenue took \d+ % of their time/,
   },
-  { path: "/queries?view=runs", line: /^[\d.]+ k runs in all, \d+ failed or cancelled$/, shows: "Wall time" },
+  { path: "/queries?view=runs", line: /^[\d.]+ k runs in 14 days, \d+ failed or cancelled$/, shows: "Wall time" },
   { path: "/queries?view=days", line: /queries/, shows: "Median of the day" },
   {
     path: "/queries?view=places",
@@ -105,7 +105,7 @@ test("the plan table says every node's kind in full, beside the logical plan, to
 
 test("no figure on the first page is cut", async () => {
   const { page } = await open(browser, service.url);
-  const told = page.getByRole("region", { name: /^Without a change/ }).getByText(/, usually/);
+  const told = page.getByRole("region", { name: /^As usual/ }).getByText(/, usually/);
   await told.first().waitFor();
   expect(await told.evaluateAll(cut)).toEqual([]);
   await page.context().close();

@@ -31,7 +31,8 @@ export class Service {
   static async start(earlier?: Service, flags: readonly string[] = []): Promise<Service> {
     const data = earlier?.data ?? mkdtempSync(join(tmpdir(), "queryscope-ui-"));
     const bind = earlier === undefined ? "127.0.0.1:0" : new URL(earlier.url).host;
-    const child = spawn(BINARY, ["serve", "--data", data, "--bind", bind, "--token", TOKEN, ...flags], {
+    const at = flags.includes("--bind") ? [] : ["--bind", bind];
+    const child = spawn(BINARY, ["serve", "--data", data, ...at, "--token", TOKEN, ...flags], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const url = await new Promise<string>((found, failed) => {
@@ -45,9 +46,9 @@ export class Service {
     return new Service(child, url, data);
   }
 
-  /** Two weeks of history, without live queries. */
+  /** Two weeks of history, the same on each day but for what the hour and the weekday decide; no live queries. */
   async fillWithDemo(): Promise<void> {
-    await run(BINARY, ["demo", "--history-only", "--url", this.url, "--token", TOKEN]);
+    await run(BINARY, ["demo", "--history-only", "--seed", "20", "--url", this.url, "--token", TOKEN]);
     await this.changed(["billing/invoice-totals", "orders/daily-revenue", "orders/dedupe-customers"]);
   }
 

@@ -20,7 +20,7 @@ function unitOf(schema, { path }) {
   const unit =
     path?.includes("/Overview/") && name === "days"
       ? "UnixNs"
-      : name.endsWith("unix_ns") || (path?.includes("/parameters/") && /^(since|until)$/.test(name))
+      : name.endsWith("unix_ns") || (path?.includes("/parameters/") && /^(base_)?(since|until)$/.test(name))
         ? "UnixNs"
         : name.endsWith("_ms")
           ? "Milliseconds"

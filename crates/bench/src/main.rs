@@ -30,6 +30,7 @@ mod fill;
 mod floor;
 mod hostile;
 mod http;
+mod idle;
 mod ids;
 mod ingest;
 mod latency;
@@ -257,6 +258,22 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Simulate a month of many labels with seeded changes: messages that issues would send, false, missed and late
+    /// ones. Needs no collector.
+    Issues {
+        /// Labels.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        labels: u64,
+        /// Labels that change.
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=100_000))]
+        changes: u64,
+        /// Print what was told falsely, late or never, too.
+        #[arg(long)]
+        misses: bool,
+        /// A few labels: proves that the simulation works, measures nothing worth keeping.
+        #[arg(long)]
+        quick: bool,
+    },
     /// Print seeded slowdowns of queries, one JSON object a line: tests/mcp/bench.py posts them.
     Slowdowns {
         /// How many.
@@ -282,6 +299,21 @@ enum Command {
         #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
         rate: u64,
         /// How long to measure.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
+        seconds: u64,
+    },
+    /// Measure what a collector of its own uses while senders are connected and send nothing.
+    Idle {
+        /// The collector, built for release.
+        #[arg(long, default_value = "target/release/queryscope")]
+        binary: PathBuf,
+        /// Folder for the data of the run, which is removed.
+        #[arg(long, default_value = "target/bench")]
+        folder: PathBuf,
+        /// Senders.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        senders: u64,
+        /// How long to watch, without them and with them.
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
         seconds: u64,
     },
@@ -466,6 +498,17 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             print!("{}", histories::report(&histories::evaluate(options)));
             Ok(Vec::new())
         }
+        Command::Issues { labels, changes, misses, quick } => {
+            let (labels, changes) = if *quick { (20, 10) } else { (*labels, *changes) };
+            ensure!(changes <= labels, "--changes: at most as many as labels");
+            let seed = cli.seed.unwrap_or(HELD_OUT_SEED);
+            let month = histories::month(histories::MonthOptions { seed, labels, changes });
+            print!("{}", month.report());
+            if *misses {
+                println!("\n{}", month.misses().join("\n"));
+            }
+            Ok(Vec::new())
+        }
         Command::Slowdowns { count } => {
             slowdowns::write(cli.seed.unwrap_or(HELD_OUT_SEED), *count, std::io::stdout().lock())?;
             Ok(Vec::new())
@@ -483,6 +526,19 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
             };
             print(&hostile::run(&shapes()?, &options)?);
             Ok(Vec::new())
+        }
+        Command::Idle { binary, folder, senders, seconds } => {
+            let options = idle::Options {
+                binary: binary.clone(),
+                folder: folder.clone(),
+                senders: *senders as usize,
+                duration: Duration::from_secs(*seconds),
+                idle_at_most: suite::IDLE_AT_MOST,
+                seed,
+            };
+            let measured = idle::run(&shapes()?, &options)?;
+            print(&measured.rows());
+            Ok(measured.faults)
         }
         Command::Evaluation { binary, folder, labels, before, rate, seconds } => {
             let options = evaluation::Options {

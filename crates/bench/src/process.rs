@@ -58,6 +58,22 @@ pub(crate) fn tree_cpu_seconds(pid: u32) -> Result<f64> {
     Ok(cpu_seconds(pid)? + ended as f64 / clock_ticks_per_second() as f64 + living.sum::<f64>())
 }
 
+/// How often the threads of a process, those that live, have gone to sleep: as often they were woken.
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn wake_ups(pid: u32) -> Result<u64> {
+    let folder = format!("/proc/{pid}/task");
+    let threads = fs::read_dir(&folder).with_context(|| format!("cannot list {folder}"))?;
+    // A thread that ends meanwhile counts nothing.
+    let slept = |status: String| {
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let statuses = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("status")).ok());
+    Ok(statuses.filter_map(slept).sum())
+}
+
 /// CPU seconds of the calling thread, in steps of nanoseconds.
 pub(crate) fn thread_cpu_seconds() -> f64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
@@ -177,6 +193,17 @@ mod tests {
         assert!(cpu_seconds(std::process::id()).expect("this process") > 0.0);
         assert!(memory_peak_mb(std::process::id()).expect("this process") > 1.0);
         assert!(cpu_seconds(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_sleep_is_a_wake_up() {
+        let before = wake_ups(std::process::id()).expect("this process");
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let slept = wake_ups(std::process::id()).expect("this process").saturating_sub(before);
+        assert!(slept >= 5, "{slept}");
+        assert!(wake_ups(u32::MAX).is_err());
     }
 
     #[test]

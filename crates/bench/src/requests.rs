@@ -71,7 +71,7 @@ const CHANGES_FILTERS: [(&str, &str); 9] = [
 ];
 
 /// Requests beside those, with their goals.
-const OTHERS: [(&str, &str, Option<f64>); 20] = [
+const OTHERS: [(&str, &str, Option<f64>); 28] = [
     ("one query", "/api/queries/{query_id}", Some(10.0)),
     ("list, oldest first", "/api/queries?order=oldest", Some(10.0)),
     ("list that finished", "/api/queries?status=finished", Some(10.0)),
@@ -93,6 +93,18 @@ const OTHERS: [(&str, &str, Option<f64>); 20] = [
     ("one change", "/api/changes/{change}", Some(10.0)),
     ("versions of a label", "/api/versions?label={label}", Some(50.0)),
     ("versions of a label and week", "/api/versions?label={label}&since={week}", Some(50.0)),
+    ("list by wall time", "/api/queries?sort=wall", Some(20.0)),
+    ("list by wall time, smallest first", "/api/queries?sort=wall&order=asc", Some(20.0)),
+    ("list of a label by wall time", "/api/queries?sort=wall&label={label}", Some(20.0)),
+    ("list over a wall time", "/api/queries?filter=wall%3E10s", Some(20.0)),
+    (
+        "list over a wall time, by it, of labels",
+        "/api/queries?sort=wall&filter=wall%3E1s+label:*a*",
+        Some(20.0),
+    ),
+    ("list of a label by CPU time", "/api/queries?sort=cpu&label={label}", None),
+    ("list by CPU time", "/api/queries?sort=cpu", None),
+    ("list by rows, that failed", "/api/queries?sort=rows&status=failed", None),
     ("list searched for a label", "/api/queries?q={label}", None),
     ("list searched for an id", "/api/queries?q={query_id}", None),
     ("list of 1,000", "/api/queries?limit=1000", None),

@@ -105,7 +105,7 @@ pub(crate) fn of_workload(name: &str, measured: &Measured, floor: Option<&Floor>
     rows.push(match measured.workload {
         Workload::W2 => requests.goal(Goal::AtLeast(7_000.0)),
         Workload::W3 if !open => {
-            beside(requests, floor.map(|floor| floor.commits_per_s)).goal(Goal::AtLeast(15_000.0))
+            beside(requests, floor.map(|floor| floor.commits_per_s)).goal(Goal::AtLeast(18_000.0))
         }
         _ => requests,
     });
@@ -117,7 +117,11 @@ pub(crate) fn of_workload(name: &str, measured: &Measured, floor: Option<&Floor>
             _ => row,
         });
     }
-    rows.extend(measured.cpu_us_per_request.map(|us| row("CPU of the collector", us, "us a request")));
+    rows.extend(measured.cpu_us_per_request.map(|us| {
+        let row = row("CPU of the collector", us, "us a request");
+        if !open && measured.workload == Workload::W3 { row.goal(Goal::AtMost(60.0)) } else { row }
+    }));
+    rows.extend(floor.and_then(|floor| against_floor(name, measured, floor)));
     let (p50, p99) = (row("p50", latency.p50_ms, "ms"), row("p99", latency.p99_ms, "ms"));
     let asked = open && measured.workload == Workload::W3;
     rows.push(if asked { p50.goal(Goal::AtMost(5.0)) } else { p50 });
@@ -133,6 +137,21 @@ pub(crate) fn of_workload(name: &str, measured: &Measured, floor: Option<&Floor>
     }));
     rows.push(row("generator", measured.generator_cores, "cores"));
     rows
+}
+
+/// How near the CPU of whole runs comes to what inflating, reading and packing their bytes costs alone.
+fn against_floor(name: &str, measured: &Measured, floor: &Floor) -> Option<Row> {
+    let share = measured.mb_per_cpu_s.filter(|mb| *mb > 0.0)? / floor.w1_mb_per_cpu_s;
+    match measured.workload {
+        Workload::W1 => {
+            Some(Row::new(format!("{name}: share of the floor"), share, "").goal(Goal::AtLeast(0.9)))
+        }
+        Workload::W2 => {
+            let row = Row::new(format!("{name}: CPU of a request, of the floor's"), 1.0 / share, "times");
+            Some(row.goal(Goal::AtMost(1.4)))
+        }
+        Workload::W3 | Workload::W4 => None,
+    }
 }
 
 fn beside(row: Row, floor: Option<f64>) -> Row {

@@ -19,7 +19,7 @@ use crate::rows;
 use crate::server::Server;
 use crate::watched::Watched;
 use crate::workload::{Shapes, Workload};
-use crate::{beside, busy, clock, evaluation, live, reads, stalled};
+use crate::{beside, busy, clock, evaluation, idle, live, reads, stalled};
 
 /// How long the floor's parts and a workload are measured.
 const EACH: Duration = Duration::from_secs(10);
@@ -51,8 +51,11 @@ const QUICK_STALLED: (usize, usize) = (10, 2_000);
 /// Labels whose runs are evaluated, and how many runs each has before.
 const EVALUATED: (usize, usize) = (2_000, 60);
 const QUICK_EVALUATED: (usize, usize) = (20, 5);
+/// Senders that are connected and send nothing.
+const IDLE_SENDERS: usize = 1_000;
+const QUICK_IDLE_SENDERS: usize = 20;
 /// How long background work may go on after a load.
-const IDLE_AT_MOST: Duration = Duration::from_mins(2);
+pub(crate) const IDLE_AT_MOST: Duration = Duration::from_mins(2);
 const QUICK_IDLE_AT_MOST: Duration = Duration::from_secs(10);
 
 /// What to run.
@@ -91,6 +94,8 @@ pub(crate) struct Results {
     pub(crate) aftermaths: Vec<Aftermath>,
     /// The long stream.
     pub(crate) million: Million,
+    /// Senders that are connected and send nothing.
+    pub(crate) idle: Option<idle::Measured>,
     /// Readers of the live stream.
     pub(crate) live: Vec<live::Measured>,
     /// How the store was filled for reads.
@@ -131,6 +136,7 @@ pub(crate) fn run(shapes: &Shapes, options: &Options) -> Result<Results> {
             workloads: Vec::new(),
             aftermaths: Vec::new(),
             million: Million::default(),
+            idle: None,
             live: Vec::new(),
             filled: None,
             reads: Vec::new(),
@@ -146,6 +152,7 @@ pub(crate) fn run(shapes: &Shapes, options: &Options) -> Result<Results> {
     suite.workload(Workload::W3, Pace::Open((full / 2.0).max(1.0)))?;
     suite.workload(Workload::W4, Pace::Closed)?;
     suite.million()?;
+    suite.idle()?;
     for subscribers in if options.quick { QUICK_SUBSCRIBERS } else { SUBSCRIBERS } {
         suite.live(*subscribers, (full / 2.0).max(1.0))?;
     }
@@ -242,6 +249,28 @@ impl Suite<'_> {
         self.results.rows.extend(rows::of_million(&million));
         self.results.million = million;
         server.stop()
+    }
+
+    fn idle(&mut self) -> Result<()> {
+        eprintln!("idle senders ...");
+        self.runs += 1;
+        let quick = self.options.quick;
+        let options = idle::Options {
+            binary: self.options.binary.clone(),
+            folder: self.options.folder.clone(),
+            senders: if quick { QUICK_IDLE_SENDERS } else { IDLE_SENDERS },
+            duration: if quick { QUICK_EACH } else { EACH },
+            idle_at_most: self.idle_at_most(),
+            seed: self.seed(),
+        };
+        let measured = idle::run(self.shapes, &options)?;
+        if !quick {
+            // A quick run is beside others, and waits for nothing.
+            self.fault("idle senders", measured.faults.clone());
+        }
+        self.results.rows.extend(measured.rows());
+        self.results.idle = Some(measured);
+        Ok(())
     }
 
     fn live(&mut self, subscribers: usize, rate: f64) -> Result<()> {

@@ -9,12 +9,13 @@ use queryscope_protocol::limits::SENDER_FLUSH;
 use queryscope_protocol::{BatchWriter, Process, StreamId};
 
 use crate::active::Shared;
+use crate::cpu_clock::CpuClock;
 use crate::exporter::{Exporter, StartError, Stream};
 use crate::host::Host;
 use crate::lane::Lane;
+use crate::machine::Machine;
 use crate::outbox::Outbox;
 use crate::problems::Problems;
-use crate::process_cpu::ProcessCpu;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::query::Query;
@@ -100,7 +101,7 @@ impl Core {
         }
 
         // The first look, before any query.
-        let mut process_cpu = ProcessCpu::default();
+        let mut process_cpu = CpuClock::default();
         process_cpu.look(host.now(), host.process_cpu());
         let sampler = Sampler {
             host: Arc::clone(&host),
@@ -114,6 +115,7 @@ impl Core {
             problems,
             followers: Vec::new(),
             process_cpu,
+            machine: Machine::default(),
         };
         let (ended, senders_ended) = channel();
         let threads = spawn_senders(lanes, &ended, &ending, &host).and_then(|senders| {

@@ -8,9 +8,10 @@ use queryscope_protocol::limits::{EMPTY_SAMPLE_INTERVAL, REPORT_AFTER, SENDER_BA
 use queryscope_protocol::{Plan, Sample};
 
 use crate::active::Shared;
+use crate::cpu_clock::CpuClock;
 use crate::host::{Host, millis};
+use crate::machine::Machine;
 use crate::problems::{Problem, Problems};
-use crate::process_cpu::ProcessCpu;
 use crate::profile::{Describer, Ended, ProcessWork, Work};
 use crate::publisher::Publisher;
 use crate::readings::Readings;
@@ -28,6 +29,8 @@ pub(crate) struct Follower {
     work: Work,
     /// The process's CPU clock when the query began, where that is known.
     cpu_begin: Option<Duration>,
+    /// The host's CPU clock then, where that is known.
+    host_cpu_begin: Option<Duration>,
     /// The most queries of the process that were followed at a time.
     running_most: u64,
 }
@@ -44,14 +47,16 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) describer: &'s Describer,
     pub(crate) publisher: &'s mut Publisher,
     pub(crate) problems: &'s Problems,
-    pub(crate) process_cpu: &'s ProcessCpu,
+    pub(crate) process_cpu: &'s CpuClock,
+    pub(crate) machine: &'s mut Machine,
     /// Queries of the process that are followed now.
     pub(crate) running: u64,
 }
 
 impl Follower {
-    pub(crate) fn new(query: Arc<Shared>, process_cpu: &ProcessCpu) -> Self {
+    pub(crate) fn new(query: Arc<Shared>, process_cpu: &CpuClock, machine: &Machine) -> Self {
         let cpu_begin = process_cpu.at(query.started);
+        let host_cpu_begin = machine.cpu_at(query.started);
         Self {
             query,
             readings: Readings::default(),
@@ -59,6 +64,7 @@ impl Follower {
             reported: None,
             work: Work::default(),
             cpu_begin,
+            host_cpu_begin,
             running_most: 0,
         }
     }
@@ -116,10 +122,16 @@ impl Follower {
     /// Tells what has changed, or that nothing has.
     fn progress(&mut self, around: &mut Surroundings<'_>, now: Instant) {
         let elapsed_ms = millis(now.saturating_duration_since(self.query.started));
-        let cpu = around.process_cpu.at(now).zip(self.cpu_begin);
-        let process_cpu_ns =
-            cpu.and_then(|(now, begin)| u64::try_from(now.checked_sub(begin)?.as_nanos()).ok());
-        let sample = Sample { elapsed_ms, nodes: self.readings.changed(), process_cpu_ns };
+        let usage = around.machine.look(around.host);
+        let sample = Sample {
+            elapsed_ms,
+            nodes: self.readings.changed(),
+            process_cpu_ns: grown_ns(self.cpu_begin, around.process_cpu.at(now)),
+            process_memory_bytes: usage.process_memory,
+            host_cpu_ns: grown_ns(self.host_cpu_begin, usage.host_cpu),
+            host_memory_bytes: usage.host_memory,
+            host_memory_total_bytes: usage.host_memory_total,
+        };
         around.publisher.progress(self.query.id, &sample, now);
         self.readings.note_sent();
         if let Some(reported) = &mut self.reported {
@@ -163,6 +175,11 @@ impl Follower {
         self.work.samples += 1;
         self.work.sampling += around.host.worked().saturating_sub(worked);
     }
+}
+
+/// How far a clock went, in nanoseconds.
+fn grown_ns(begin: Option<Duration>, now: Option<Duration>) -> Option<u64> {
+    u64::try_from(now?.checked_sub(begin?)?.as_nanos()).ok()
 }
 
 /// Calls an adapter, whose panic must not end the thread that follows all queries.

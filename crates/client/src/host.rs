@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::machine::Usage;
+
 /// Tells the time, and which process this is.
 pub(crate) trait Host: Send + Sync + 'static {
     fn now(&self) -> Instant;
@@ -15,6 +17,9 @@ pub(crate) trait Host: Send + Sync + 'static {
 
     /// CPU time of all threads of the process; `None` where processes have no such clock.
     fn process_cpu(&self) -> Option<Duration>;
+
+    /// What the process and its host use now.
+    fn usage(&self) -> Usage;
 
     /// The process, which is another one after a fork.
     fn pid(&self) -> u32;
@@ -46,6 +51,10 @@ impl Host for System {
         #[cfg(not(unix))]
         let used = None;
         used
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::read()
     }
 
     fn pid(&self) -> u32 {
@@ -89,6 +98,14 @@ pub(crate) mod fake {
 
     /// When the fake machine's time begins, in Unix nanoseconds.
     pub(crate) const BEGIN_UNIX_NS: i64 = 1_795_000_000_000_000_000;
+
+    /// What is in memory, whatever happens.
+    pub(crate) const FAKE_MEMORY: Usage = Usage {
+        process_memory: Some(700),
+        host_cpu: None,
+        host_memory: Some(3_000),
+        host_memory_total: Some(8_000),
+    };
 
     /// A machine whose time stands still until it is moved on.
     #[derive(Debug)]
@@ -152,6 +169,11 @@ pub(crate) mod fake {
 
         fn process_cpu(&self) -> Option<Duration> {
             Some(Duration::from_nanos(self.process_ns.load(Ordering::Relaxed)))
+        }
+
+        /// Nothing else runs on it, and it has the memory of [`FAKE_MEMORY`].
+        fn usage(&self) -> Usage {
+            Usage { host_cpu: self.process_cpu(), ..FAKE_MEMORY }
         }
 
         fn pid(&self) -> u32 {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::cpu_clock::CpuClock;
 use crate::follower::{Follower, Surroundings};
 use crate::host::Host;
+use crate::machine::Machine;
 use crate::problems::Problems;
-use crate::process_cpu::ProcessCpu;
 use crate::profile::Describer;
 use crate::publisher::Publisher;
 use crate::registry::Registry;
@@ -28,7 +29,8 @@ pub(crate) struct Sampler {
     pub(crate) publisher: Publisher,
     pub(crate) problems: Arc<Problems>,
     pub(crate) followers: Vec<Follower>,
-    pub(crate) process_cpu: ProcessCpu,
+    pub(crate) process_cpu: CpuClock,
+    pub(crate) machine: Machine,
 }
 
 impl Sampler {
@@ -63,7 +65,10 @@ impl Sampler {
         // Taken first: what began before the clock is read began between two looks.
         let began = self.registry.take();
         self.process_cpu.look(self.host.now(), self.host.process_cpu());
-        let begin = |query| Follower::new(query, &self.process_cpu);
+        if !began.is_empty() {
+            self.machine.look(&*self.host);
+        }
+        let begin = |query| Follower::new(query, &self.process_cpu, &self.machine);
         self.followers.extend(began.into_iter().map(begin));
         let was_any = !self.followers.is_empty();
         let running = self.followers.iter().filter(|follower| follower.is_running()).count() as u64;
@@ -73,6 +78,7 @@ impl Sampler {
             publisher: &mut self.publisher,
             problems: &self.problems,
             process_cpu: &self.process_cpu,
+            machine: &mut self.machine,
             running,
         };
         self.followers.retain_mut(|follower| {

@@ -9,6 +9,7 @@ mod audit;
 mod guard;
 mod login;
 mod network;
+mod openid;
 mod pages;
 mod passwords;
 mod principal;
@@ -25,26 +26,37 @@ pub(crate) use principal::{Kind, Principal};
 pub(crate) use you::{__path_you, you};
 
 pub use network::Network;
+pub use openid::{GroupRole, OpenIdOptions};
 pub use passwords::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password, check_user_name, hash_password};
+pub use proxy::role_of_groups;
 pub use sessions::IDLE;
 
-use queryscope_store::{ACCESS_LOG_MAX, AccessAction, AccessEntry};
+use axum::http::request::Parts;
+use queryscope_store::{ACCESS_LOG_MAX, AccessAction, AccessEntry, SessionHash};
 
 use self::attempts::Attempts;
 use self::passwords::Passwords;
 use self::sessions::Sessions;
 use crate::app::App;
+use crate::error::ApiError;
+use crate::settings::Reading;
 
 /// What access keeps while the service runs.
 pub(crate) struct Access {
     sessions: Sessions,
     passwords: Passwords,
     attempts: Attempts,
+    provider: Option<openid::Provider>,
 }
 
 impl Access {
-    pub(crate) fn new() -> Self {
-        Self { sessions: Sessions::default(), passwords: Passwords::new(), attempts: Attempts::default() }
+    pub(crate) fn new(reading: &Reading) -> Self {
+        Self {
+            sessions: Sessions::default(),
+            passwords: Passwords::new(),
+            attempts: Attempts::default(),
+            provider: reading.openid.clone().map(openid::Provider::new),
+        }
     }
 }
 
@@ -66,6 +78,29 @@ pub(crate) fn describe(document: &mut utoipa::openapi::OpenApi) {
             operation.security = Some(vec![nobody, needs.clone()]);
         }
     }
+}
+
+impl Access {
+    /// Ends a session here; other collectors learn of it within seconds.
+    ///
+    /// # Errors
+    /// 503 when the store fails.
+    pub(crate) async fn end(&self, app: &App, hash: SessionHash) -> Result<bool, ApiError> {
+        self.sessions.end(app, hash).await
+    }
+}
+
+/// The address that a request comes from, as the log of access has it.
+pub(crate) fn address_of(app: &App, head: &Parts) -> Option<String> {
+    proxy::client(app, head).map(|address| address.to_string())
+}
+
+/// The hash of a password.
+///
+/// # Errors
+/// 503 when too many are worked on.
+pub(crate) async fn hashed(app: &App, password: String) -> Result<String, ApiError> {
+    app.access.passwords.hash(password).await
 }
 
 /// Writes one entry to the log of access.

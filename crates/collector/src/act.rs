@@ -4,7 +4,7 @@
 //! requests that a browser says are theirs are refused for all routes of readers, and a body must be
 //! `application/json`, which no form can send.
 
-mod body;
+pub(crate) mod body;
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use queryscope_store::{AccessAction, IssueMoved, IssueStep, NoteAdded};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use self::body::{name, person, read, text};
+pub(crate) use self::body::read;
+use self::body::{name, person, text};
 use crate::access::{self, Principal};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};

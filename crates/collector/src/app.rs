@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use queryscope_issues::Issue;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
+use crate::deploys::SeenVersions;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
@@ -43,6 +44,8 @@ pub(crate) struct App {
     pub(crate) evaluation: Gauges,
     /// What deliveries are counted into.
     pub(crate) delivery: DeliveryMetrics,
+    /// Versions that senders named.
+    pub(crate) versions: SeenVersions,
     /// Requests of readers that are answered.
     pub(crate) readers: Readers,
     /// Live streams, which are among these.
@@ -56,6 +59,8 @@ pub(crate) struct App {
     /// Whether the store's files are not where a later start would look for them.
     pub(crate) displaced: AtomicBool,
     pub(crate) answers: Answers,
+    /// Tables that may be made at once.
+    pub(crate) exports: Arc<Semaphore>,
     /// Detectors of queries that readers asked for.
     pub(crate) detectors: Detectors,
     /// Where work is done that gives way to ingest.

@@ -7,7 +7,7 @@ use axum::Router;
 use bytes::Bytes;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,12 +16,13 @@ use crate::app::App;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
+use crate::deploys::{self, SeenVersions};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
-use crate::read::{Answers, Detectors};
+use crate::read::{Answers, Detectors, EXPORTS_MAX};
 use crate::readers::Readers;
 use crate::routes::Routes;
 use crate::settings::Settings;
@@ -70,7 +71,7 @@ impl Collector {
             recordings,
             clock,
             tokens,
-            access: Access::new(),
+            access: Access::new(&settings.reading),
             metrics: Metrics::new(commits, &evaluation, &delivery),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),
@@ -79,6 +80,7 @@ impl Collector {
             live: Live::new(),
             evaluation,
             delivery,
+            versions: SeenVersions::default(),
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),
             store_health: DependencyHealth::default(),
@@ -86,6 +88,7 @@ impl Collector {
             store_room: Shortage::default(),
             recordings_room: Shortage::default(),
             displaced: AtomicBool::new(false),
+            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
             detectors: Detectors::default(),
             background: background::threads(),
@@ -144,6 +147,10 @@ impl Collector {
     /// # Errors
     /// When the store cannot be closed properly; what was acknowledged is safe all the same.
     pub async fn close(&self) -> Result<(), StoreError> {
+        if let Err(error) = deploys::flush(&self.app).await {
+            // Their next batch names them again.
+            tracing::warn!(error = &error as &dyn std::error::Error, "versions of senders are not stored");
+        }
         self.app.store.close().await
     }
 }

@@ -16,6 +16,7 @@ mod gauge;
 mod issues;
 mod late;
 mod look;
+mod missing;
 mod pace;
 mod slice;
 
@@ -28,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::forward::Forward;
 use self::look::{Look, Waiting, look};
+use self::missing::Book;
 use self::slice::Job;
 use crate::app::App;
 
@@ -47,7 +49,7 @@ const RENEW_AFTER: Duration = Duration::from_secs(5);
 const GIVE_BACK: Duration = Duration::from_secs(1);
 /// How often a collector without the lease asks for it.
 const ASK_EVERY: Duration = Duration::from_secs(5);
-/// How often running runs are held against their earlier ones.
+/// How often running runs are held against their earlier ones, and queries that do not run against their rhythm.
 const LATE_EVERY: Duration = Duration::from_secs(3);
 /// Bytes of the detectors that are held: those of about 2,000 queries of 500 runs. The others are restored from the
 /// store when a run of theirs ends.
@@ -134,8 +136,10 @@ struct Evaluator {
     forward: Forward,
     /// Whether the changes that were open at the start have issues.
     has_issues: bool,
-    /// When running runs were looked at last.
+    /// When running runs, and queries that do not run, were looked at last.
     late_at: Option<Instant>,
+    /// When queries usually run.
+    book: Book,
 }
 
 impl Evaluator {
@@ -148,6 +152,7 @@ impl Evaluator {
             forward: Forward::default(),
             has_issues: false,
             late_at: None,
+            book: Book::default(),
             app,
         }
     }
@@ -155,6 +160,7 @@ impl Evaluator {
     /// Lets go of what is known of queries: the store knows better.
     fn forget(&mut self) {
         self.cache.clear();
+        self.book.forget();
         self.leased_at = None;
     }
 
@@ -169,7 +175,8 @@ impl Evaluator {
             return Ok(Step::NotLeased);
         }
         if self.late_at.is_none_or(|at| at.elapsed() >= LATE_EVERY) {
-            let observed = late::observe(&self.app).await?;
+            let mut observed = late::observe(&self.app).await?;
+            observed.extend(self.book.observe(&self.app).await?);
             for some in observed.chunks(SLICE_RUNS) {
                 if !self.record(Evaluation { issues: some.to_vec(), ..Evaluation::default() }).await? {
                     return Ok(Step::NotLeased);
@@ -256,6 +263,7 @@ impl Evaluator {
         let done = slice::evaluate(&self.app, jobs).await?;
         let slice::Done { queries, consumed, detectors, told, issues, evaluated, unread, failed } = done;
         let taken = consumed.len();
+        self.book.note(&issues);
         if !self.record(Evaluation { queries, consumed, told, issues, ..Evaluation::default() }).await? {
             return Ok(false);
         }

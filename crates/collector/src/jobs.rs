@@ -19,7 +19,7 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::trace::job;
-use crate::{delivery, evaluation, live};
+use crate::{delivery, deploys, evaluation, live};
 use recordings_lock::RecordingsLock;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.
@@ -35,6 +35,7 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     jobs.spawn_on(evaluation, app.background.handle());
     jobs.spawn(delivery::run(Arc::clone(app), stop.clone()).instrument(job("delivery")));
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()).instrument(job("silence")));
+    jobs.spawn(deploys::run(Arc::clone(app), stop.clone()).instrument(job("deploys")));
     jobs.spawn(mutes::run(Arc::clone(app), stop.clone()).instrument(job("mutes")));
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()).instrument(job("tokens")));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&lock)).instrument(job("sealing")));

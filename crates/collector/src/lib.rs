@@ -12,12 +12,15 @@ mod background;
 mod clock;
 mod collector;
 mod delivery;
+mod deploys;
+mod detached;
 mod error;
 mod evaluation;
 mod held;
 mod ingest;
 mod jobs;
 mod live;
+mod manage;
 mod metrics;
 mod page;
 mod rarely;
@@ -34,7 +37,8 @@ mod tokens;
 mod trace;
 
 pub use access::{
-    IDLE, Network, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password, check_user_name, hash_password,
+    GroupRole, IDLE, Network, OpenIdOptions, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password,
+    check_user_name, hash_password, role_of_groups,
 };
 pub use axum::http::HeaderName;
 pub use clock::{Clock, SystemClock};
@@ -46,4 +50,4 @@ pub use router::openapi;
 pub use routes::Routes;
 pub use serve::{ServeError, serve};
 pub use settings::{Access, Reading, Settings};
-pub use tokens::hash_token;
+pub use tokens::{hash_token, new_token};

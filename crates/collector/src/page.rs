@@ -14,7 +14,7 @@ use crate::error::ApiError;
 
 /// The paths whose page is the document; it reads from its address what to show. A label that no path can hold, such as
 /// `..`, is a parameter of `/labels`.
-pub(crate) const PAGES: [&str; 9] = [
+pub(crate) const PAGES: [&str; 10] = [
     "/",
     "/now",
     "/queries",
@@ -24,6 +24,7 @@ pub(crate) const PAGES: [&str; 9] = [
     "/issues",
     "/issues/{id}",
     "/open",
+    "/settings",
 ];
 
 /// Where the files lie that the document loads, and the icon for answers that are no document.

@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{access, act, ingest, live, page, read, security, trace};
+use crate::{access, act, deploys, ingest, live, manage, page, read, security, trace};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -43,7 +43,10 @@ use crate::{access, act, ingest, live, page, read, security, trace};
 struct Document;
 
 fn ingest_routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(ingest::events)).routes(routes!(ingest::health))
+    OpenApiRouter::new()
+        .routes(routes!(ingest::events))
+        .routes(routes!(ingest::health))
+        .routes(routes!(deploys::post))
 }
 
 fn read_routes() -> OpenApiRouter<Arc<App>> {
@@ -57,6 +60,7 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::issue))
         .routes(routes!(read::routes))
         .routes(routes!(read::owners))
+        .routes(routes!(deploys::list))
         .routes(routes!(access::you))
         .routes(routes!(access::audit))
 }
@@ -71,16 +75,41 @@ fn act_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(act::note))
 }
 
+/// What administrators see and change.
+fn manage_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(manage::service))
+        .routes(routes!(manage::tokens, manage::add_token))
+        .routes(routes!(manage::revoke_token))
+        .routes(routes!(manage::users, manage::add_user))
+        .routes(routes!(manage::change_user))
+        .routes(routes!(manage::remove_user))
+        .routes(routes!(manage::sessions))
+        .routes(routes!(manage::end_session))
+}
+
 /// Answers over many queries.
 fn analysis_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(read::groups))
         .routes(routes!(read::overview))
         .routes(routes!(read::versions))
+        .routes(routes!(read::series))
+        .routes(routes!(read::differences))
+        .routes(routes!(read::places))
         .routes(routes!(read::facets))
         .routes(routes!(read::insights))
         .routes(routes!(read::progress))
         .routes(routes!(read::compare))
+}
+
+/// Telemetry as tables.
+fn export_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(read::runs))
+        .routes(routes!(read::nodes))
+        .routes(routes!(read::findings))
+        .routes(routes!(read::exported_issues))
 }
 
 fn live_routes() -> OpenApiRouter<Arc<App>> {
@@ -93,7 +122,9 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .merge(ingest_routes())
         .merge(read_routes())
         .merge(act_routes())
+        .merge(manage_routes())
         .merge(analysis_routes())
+        .merge(export_routes())
         .merge(live_routes());
     let mut document = routes.into_openapi();
     access::describe(&mut document);
@@ -107,7 +138,9 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
     let (read, _) = read_routes().split_for_parts();
     let (acts, _) = act_routes().split_for_parts();
+    let (managed, _) = manage_routes().split_for_parts();
     let (analyses, _) = analysis_routes().split_for_parts();
+    let (exports, _) = export_routes().split_for_parts();
     let (live, _) = live_routes().split_for_parts();
     let document = openapi();
     let compress = CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest);
@@ -120,7 +153,9 @@ pub(crate) fn full(app: &Arc<App>, further: Router) -> Routes {
         .layer(from_fn(read::validate))
         .layer(compress)
         .merge(acts)
+        .merge(managed)
         .merge(analyses)
+        .merge(exports.layer(from_fn_with_state(Arc::clone(app), read::offload)))
         .merge(live.layer(from_fn(live::move_apart)))
         .route("/metrics", get(read::metrics))
         .merge(dashboard())
@@ -175,8 +210,14 @@ async fn no_such_method(request: Request) -> Response {
     let reason = format!("{} is not allowed here", request.method());
     let mut response = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, reason).into_response();
     let path = request.uri().path();
-    let posted = [ingest::EVENTS, security::AGENTS, "/logout"];
-    let allowed = if posted.contains(&path) || act::is_action(path) { "POST" } else { "GET, HEAD" };
+    let posted = [ingest::EVENTS, deploys::PATH, security::AGENTS, "/logout"];
+    let allowed = if posted.contains(&path) || act::is_action(path) || manage::is_action(path) {
+        "POST"
+    } else if manage::takes_both(path) {
+        "GET, HEAD, POST"
+    } else {
+        "GET, HEAD"
+    };
     response.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static(allowed));
     response
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::HeaderName;
 use queryscope_store::{FileIdentity, TokenHash};
 
-use crate::access::Network;
+use crate::access::{Network, OpenIdOptions};
 
 /// How the collector behaves; [`Settings::default`] is the documented default of each.
 #[derive(Debug, Clone)]
@@ -61,6 +61,8 @@ pub struct Settings {
 pub struct Reading {
     /// Users log in.
     pub login: bool,
+    /// Where users may log in, too.
+    pub openid: Option<OpenIdOptions>,
     /// Addresses of proxies that are believed.
     pub proxies: Vec<Network>,
     /// The header in which such a proxy names the user.

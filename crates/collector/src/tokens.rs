@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::{HeaderMap, header};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::RwLock;
 use queryscope_store::{Role, Scope, TokenHash, TokenRecord};
 use sha2::{Digest, Sha256};
@@ -19,6 +21,11 @@ const SCHEME: &str = "bearer ";
 /// SHA-256 of a token.
 pub fn hash_token(token: &str) -> TokenHash {
     Sha256::digest(token.as_bytes()).into()
+}
+
+/// A token nobody can guess: 24 random bytes.
+pub fn new_token() -> String {
+    format!("qs_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>()))
 }
 
 /// The tokens in force: those of the settings and those of the store.

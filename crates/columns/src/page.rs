@@ -3,22 +3,28 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use queryscope_store::{ListRequest, Listed, Order, Position, Status};
+use queryscope_store::{Amount, ListRequest, Listed, NumberField, Order, Position, Status};
 
+use crate::names::Names;
 use crate::segment::{ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
+use crate::words::{Words, are_in_columns};
 
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
 
 /// Whether the queries of a page are to be found here. Where at most one field is asked for they lie together in
-/// an index of the store; those that finished, and those of a version of the engine, lie in none. What is searched
-/// for is in no column.
+/// an index of the store; those that finished, and those of a version of the engine, lie in none. By wall time no index
+/// lists them. What is searched for is in no column.
 pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
+    let is_in_columns = filter.search.is_none()
+        && are_in_columns(&filter.expression)
+        && request.sort.is_none_or(|sort| sort.field == NumberField::Wall);
     let in_an_index = filter.status != Some(Status::Finished) && filter.engine_version.is_none();
-    let one_index_serves = filter.values() <= 1 && in_an_index;
-    filter.search.is_none() && !one_index_serves && end(request) <= PLACES_MAX
+    let one_index_serves =
+        filter.values() <= 1 && in_an_index && filter.expression.is_empty() && request.sort.is_none();
+    is_in_columns && !one_index_serves && end(request) <= PLACES_MAX
 }
 
 /// The place in a list before which a page ends.
@@ -30,44 +36,96 @@ fn skipped(request: &ListRequest) -> usize {
     usize::try_from(request.offset).unwrap_or(usize::MAX)
 }
 
-/// The places of a page, of the queries a selection keeps: what its filter says. The tie of a place is the row.
+/// The places of a page that is [found here](finds_page). The tie of a place is the row.
 ///
-/// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
+/// # Errors
+/// When names cannot be read.
+pub fn find_page<N: Names>(
+    names: &N,
+    snapshot: &Snapshot,
+    request: &ListRequest,
+) -> Result<Vec<Position>, N::Error> {
+    let selection = Selection::of(names, &request.filter)?;
+    let words = Words::of(names, snapshot, &request.filter.expression)?;
+    Ok(places(snapshot, &selection, &words, request))
+}
+
+/// The places of a page, of the queries a selection keeps: what its filter says without words.
 pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -> Vec<Position> {
+    places(snapshot, selection, &Words::default(), request)
+}
+
+/// A place in the order of a page: what it is sorted by, start and row, each turned so that the first is the least.
+type Place = (u64, i64, i64);
+
+fn turned(order: Order, number: i64) -> i64 {
+    match order {
+        Order::Oldest => number,
+        Order::Newest => !number,
+    }
+}
+
+/// What a page sorted by wall time has a run at; NaN, which is no wall time, comes last.
+fn turned_wall(order: Order, wall_ms: f64) -> u64 {
+    // Times are at least 0, and so in the order of their bits.
+    match order {
+        _ if wall_ms.is_nan() => u64::MAX,
+        Order::Oldest => (wall_ms + 0.0).to_bits(),
+        // One less, so that a time of 0 comes before none.
+        Order::Newest => !(wall_ms + 0.0).to_bits() - 1,
+    }
+}
+
+/// Where a page begins.
+fn after(request: &ListRequest) -> Option<Place> {
+    let order = request.order;
+    let wall = request.sort.map(|sort| sort.after.map_or(f64::NAN, Amount::get));
+    request.after.map(|after| {
+        let key = wall.map_or(0, |wall| turned_wall(order, wall));
+        (key, turned(order, after.started_unix_ns), turned(order, after.tie))
+    })
+}
+
+/// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
+/// Where another figure sorts, all of them.
+fn places(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &ListRequest) -> Vec<Position> {
     let (order, count) = (request.order, end(request));
     let kept = Kept::of(snapshot, selection);
     if kept.is_nothing() {
         return Vec::new();
     }
     let labels = kept.labels(snapshot);
-    let turned = |number: i64| match order {
-        Order::Oldest => number,
-        Order::Newest => !number,
-    };
-    let after = request.after.map(|after| (turned(after.started_unix_ns), turned(after.tie)));
+    let (after, is_by_start) = (after(request), request.sort.is_none());
     let times = selection.since_unix_ns..=selection.until_unix_ns;
     let touched =
         snapshot.segments.iter().filter(|(_, segment)| segment.touches(*times.start(), *times.end()));
     let first = |segment: &Segment| {
         let (first_unix_ns, last_unix_ns) = segment.bounds();
-        turned(first_unix_ns).min(turned(last_unix_ns))
+        turned(order, first_unix_ns).min(turned(order, last_unix_ns))
     };
     let mut segments: Vec<_> = touched.map(|(number, segment)| (first(segment), *number, segment)).collect();
     segments.sort_unstable_by_key(|(first, number, _)| (*first, *number));
     // Turned, so that the last place is the largest.
-    let mut found = BinaryHeap::new();
+    let mut found: BinaryHeap<Place> = BinaryHeap::new();
     for (first, number, segment) in segments {
-        if found.len() >= count && found.peek().is_none_or(|(started, _)| *started < first) {
+        let is_behind = |last: &Place| is_by_start && last.1 < first;
+        if found.len() >= count && found.peek().is_none_or(is_behind) {
             break;
         }
         let mut read = |places: Range<usize>| {
             for at in segment.places_of(places, |origin, plan, status| kept.keeps(|| origin, plan, status)) {
+                let key = if is_by_start { 0 } else { turned_wall(order, segment.wall_at(at)) };
+                if found.len() >= count && found.peek().is_some_and(|last| key > last.0) {
+                    continue;
+                }
                 let (row, started_unix_ns) = segment.start_at(at);
-                let place = (turned(started_unix_ns), turned((number * ROWS + row) as i64));
+                let place =
+                    (key, turned(order, started_unix_ns), turned(order, (number * ROWS + row) as i64));
                 let is_before_last = found.len() < count || found.peek().is_some_and(|last| place < *last);
                 if is_before_last
                     && after.is_none_or(|after| place > after)
                     && times.contains(&started_unix_ns)
+                    && words.keeps_at(segment, at)
                 {
                     found.push(place);
                     if found.len() > count {
@@ -85,7 +143,8 @@ pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -
             _ => read(0..ROWS),
         }
     }
-    let position = |(started, row)| Position { started_unix_ns: turned(started), tie: turned(row) };
+    let position =
+        |(_, started, row)| Position { started_unix_ns: turned(order, started), tie: turned(order, row) };
     found.into_sorted_vec().into_iter().skip(skipped(request)).map(position).collect()
 }
 
@@ -96,12 +155,17 @@ pub fn still_there(
     places: &[Position],
     mut found: Vec<Listed>,
 ) -> Option<Vec<Listed>> {
-    found.sort_unstable_by_key(|listed| listed.position);
-    if request.order == Order::Newest {
-        found.reverse();
-    }
+    let order = request.order;
+    let place = |listed: &Listed| -> Place {
+        let wall = request.sort.map(|sort| sort.field.of(&listed.query).map_or(f64::NAN, Amount::get));
+        let key = wall.map_or(0, |wall| turned_wall(order, wall));
+        let Position { started_unix_ns, tie } = listed.position;
+        (key, turned(order, started_unix_ns), turned(order, tie))
+    };
+    found.sort_unstable_by_key(place);
     let are_there = found.iter().map(|listed| &listed.position).eq(places)
-        && found.iter().all(|listed| request.filter.keeps(&listed.query));
+        && found.iter().all(|listed| request.filter.keeps(&listed.query))
+        && after(request).is_none_or(|after| found.iter().all(|listed| place(listed) > after));
     are_there.then_some(found)
 }
 
@@ -114,7 +178,7 @@ mod tests {
     use crate::select::tests::ALL;
 
     fn request(order: Order, after: Option<Position>, offset: u64, limit: usize) -> ListRequest {
-        ListRequest { filter: QueryFilter::default(), order, after, offset, limit }
+        ListRequest { filter: QueryFilter::default(), sort: None, order, after, offset, limit }
     }
 
     #[test]

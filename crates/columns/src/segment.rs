@@ -315,6 +315,16 @@ impl Segment {
         })
     }
 
+    /// Origin, plan and status of the query at a place.
+    pub(crate) fn ran_at(&self, at: usize) -> (u32, u32, u8) {
+        (self.origin.at(at), self.plan.at(at), self.status[at])
+    }
+
+    /// The wall time of the query at a place; NaN where there is none.
+    pub(crate) fn wall_at(&self, at: usize) -> f64 {
+        self.wall_ms[at]
+    }
+
     /// The row of the query at a place, and when it started.
     pub(crate) fn start_at(&self, at: usize) -> (usize, i64) {
         let row = self.sorted.as_ref().map_or(at, |sorted| usize::from(sorted.rows[at]));

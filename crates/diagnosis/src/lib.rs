@@ -14,6 +14,7 @@ mod adjust;
 mod cause;
 mod change;
 mod detector;
+mod differences;
 mod extract;
 mod failing;
 mod features;
@@ -31,11 +32,13 @@ mod scan;
 mod search;
 mod series;
 pub mod stats;
+mod watching;
 
 pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
 };
 pub use detector::{Detector, Workspace};
+pub use differences::{Contrast, Groups, RUNS_MIN as CONTRAST_RUNS_MIN, Trait};
 pub use extract::{Context, counted};
 pub use features::{NodeFeatures, Quantity, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};
@@ -43,3 +46,4 @@ pub use plan::{Difference, Matching, Plan, PlanNode};
 pub use remaining::{Remaining, Running, remaining};
 #[cfg(feature = "serde")]
 pub use saved::{Replayed, Saved};
+pub use watching::{Watching, seen_change, seen_run};

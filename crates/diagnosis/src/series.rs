@@ -121,6 +121,11 @@ pub(crate) struct Series {
 
 /// A name as a number that does not depend on other names (FNV-1a); 0 is no name.
 pub(crate) fn number(name: Option<&Arc<str>>) -> u32 {
+    number_of(name.map(AsRef::as_ref))
+}
+
+/// The same of a text.
+pub(crate) fn number_of(name: Option<&str>) -> u32 {
     name.map_or(0, |name| {
         name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)).max(1)
     })

@@ -4,7 +4,9 @@
 //! `tests/corpora.rs` gives them what libFuzzer has found worth keeping.
 
 mod batch;
+mod cookie;
 mod gzip;
+mod headers;
 mod insights;
 mod live;
 mod members;
@@ -15,7 +17,9 @@ mod seen;
 mod service;
 
 pub use batch::batch;
+pub use cookie::cookie;
 pub use gzip::gzip;
+pub use headers::headers;
 pub use insights::insights;
 pub use live::live;
 pub use reads::reads;
@@ -27,9 +31,11 @@ pub use seen::seen;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 10] = [
     ("batch", batch),
+    ("cookie", cookie),
     ("gzip", gzip),
+    ("headers", headers),
     ("insights", insights),
     ("live", live),
     ("reads", reads),

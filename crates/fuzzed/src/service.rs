@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
 use object_store::memory::InMemory;
-use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Routes, Settings, hash_token};
+use queryscope_collector::{Access, Clock, Collector, CommitMetrics, Reading, Routes, Settings, hash_token};
 use queryscope_protocol::QueryId;
 use queryscope_recordings::{LineReader, Recordings};
 use queryscope_store::Store;
@@ -22,12 +22,15 @@ pub(crate) const TOKEN: &str = "fuzz";
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Where it stands, in Unix milliseconds.
+pub(crate) const NOW_MS: i64 = 1_795_206_683_000;
+
 /// A clock that stands still.
 struct Stopped;
 
 impl Clock for Stopped {
     fn unix_ns(&self) -> i64 {
-        1_795_206_683_000_000_000
+        NOW_MS * 1_000_000
     }
 }
 
@@ -52,20 +55,26 @@ pub(crate) struct Answer {
 impl Service {
     /// One for senders and readers.
     pub(crate) fn start() -> Self {
-        Self::with(Collector::routes)
+        Self::with(Collector::routes, MemoryStore::default(), Settings::default())
+    }
+
+    /// One whose readers must say who they are, over a store that knows some.
+    pub(crate) fn with_login(store: MemoryStore) -> Self {
+        let reading = Reading { login: true, ..Reading::default() };
+        Self::with(Collector::routes, store, Settings { reading, ..Settings::default() })
     }
 
     /// One for senders alone, which is much sooner there.
     pub(crate) fn for_senders() -> Self {
-        Self::with(Collector::ingest_routes)
+        Self::with(Collector::ingest_routes, MemoryStore::default(), Settings::default())
     }
 
-    fn with(routes: fn(&Collector) -> Routes) -> Self {
+    fn with(routes: fn(&Collector) -> Routes, store: MemoryStore, settings: Settings) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+        let store: Arc<dyn Store> = Arc::new(store);
         let recordings = Recordings::new(Arc::new(InMemory::new()));
         let tokens = vec![Access { hash: hash_token(TOKEN), project: "default".into() }];
-        let settings = Settings { tokens, ..Settings::default() };
+        let settings = Settings { tokens, ..settings };
         let stop = CancellationToken::new();
         let (collector, jobs) = runtime.block_on(async {
             let (store, recordings) = (Arc::clone(&store), recordings.clone());

@@ -174,6 +174,24 @@ pub struct History {
 
 /// Makes a history.
 pub fn generate(spec: Spec) -> History {
+    generate_over(spec, moments)
+}
+
+/// Makes a history of so many days, in which the change, if any, comes after the first eighth and before the last.
+pub fn generate_month(spec: Spec, days: f64) -> History {
+    generate_over(spec, |spec, runs_a_day, random| {
+        let starts = starts(days, runs_a_day, random);
+        if spec.change.is_none() {
+            let count = starts.len();
+            return (starts, count);
+        }
+        let at = START_UNIX_NS + (days * random.random_range(0.125..0.875) * 86_400e9) as i64;
+        let place = starts.partition_point(|&start| start < at);
+        (starts, place)
+    })
+}
+
+fn generate_over(spec: Spec, moments: impl Fn(Spec, f64, &mut Random) -> (Vec<i64>, usize)) -> History {
     let random = &mut Random::seed_from_u64(spec.seed);
     let mut model = Model::random(random);
     if let Some(change) = spec.change {

@@ -7,6 +7,7 @@
 mod evaluate;
 mod generate;
 mod model;
+mod month;
 mod posted;
 mod report;
 mod schedule;
@@ -14,7 +15,8 @@ mod schedule;
 mod tests;
 
 pub use evaluate::{Options, Outcome, evaluate, evaluate_some};
-pub use generate::{Change, Factor, History, Kind, Noise, Spec, generate};
+pub use generate::{Change, Factor, History, Kind, Noise, Spec, generate, generate_month};
+pub use month::{Label, Month, MonthOptions, month};
 pub use posted::Poster;
 pub use queryscope_diagnosis::RunFeatures as Run;
 pub use report::report;

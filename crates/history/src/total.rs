@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 /// It is kept in whole nanoseconds, so that it does not depend on the order in which times were added: a sum of
 /// floating point numbers does. Each time is rounded to a nanosecond. A time is ten years at most when it is sent;
 /// earlier versions stored any, and such a time counts as what it is: the sum ends at 2^128 - 1 nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallTotal {
     ns: u128,
 }

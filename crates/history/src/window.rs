@@ -17,19 +17,35 @@ pub enum WindowError {
     /// `utc_offset` is not -[`UTC_OFFSET_MAX_MINUTES`] to [`UTC_OFFSET_MAX_MINUTES`].
     #[error("utc_offset is {0} minutes, expected -{UTC_OFFSET_MAX_MINUTES} to {UTC_OFFSET_MAX_MINUTES}")]
     UtcOffset(i32),
+    /// The start is not before the end, or more than [`OVERVIEW_DAYS_MAX`] times 24 hours before it.
+    #[error(
+        "since is {since_unix_ns}, expected a time before {until_unix_ns}, by {OVERVIEW_DAYS_MAX} days at most"
+    )]
+    Range {
+        /// The start, in Unix nanoseconds.
+        since_unix_ns: i64,
+        /// The end, in Unix nanoseconds.
+        until_unix_ns: i64,
+    },
 }
 
-/// The last so many times 24 hours, both ends included, and the local days they touch.
+/// The last so many times 24 hours, or the time between two moments, both ends included, and the local days it
+/// touches.
 ///
-/// Clocks of senders may be ahead: runs that start up to 24 hours after the end are counted as if they started there.
+/// Clocks of senders may be ahead: of a range that ends now, runs that start up to 24 hours after the end are
+/// counted as if they started there. A range that ended earlier has no part in what started after it.
 ///
 /// A local day is 24 hours from local midnight, at one offset from UTC for all days: a change to or from summer
 /// time within the range does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     now_unix_ns: i64,
-    /// How many times 24 hours.
-    days: u32,
+    since_unix_ns: i64,
+    /// How far after the end a run may start.
+    ahead_ns: i64,
+    /// Length of a slice.
+    slice_ns: i64,
+    slice_count: u32,
     /// Start of the first local day.
     first_day_unix_ns: i64,
     /// How many local days.
@@ -49,16 +65,60 @@ impl Window {
         if !(-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(&utc_offset_minutes) {
             return Err(WindowError::UtcOffset(utc_offset_minutes));
         }
-        let ahead_ns = i64::from(utc_offset_minutes) * MINUTE_NS;
         let since_unix_ns = now_unix_ns.saturating_sub(i64::from(days) * DAY_NS);
+        let slices = (SLICE_NS, days * SLICES_A_DAY);
+        Ok(Self::with_slices(since_unix_ns, now_unix_ns, utc_offset_minutes, slices).ending_now())
+    }
+
+    /// The time from one moment to another, in local time that is so many minutes ahead of UTC. Its slices are of one
+    /// of [`SLICES_NS`]: the shortest of which it has at most [`SLICES_MAX`].
+    ///
+    /// # Errors
+    /// When the start is not before the end, or more than [`OVERVIEW_DAYS_MAX`] days before it, and where the
+    /// offset is larger than [`UTC_OFFSET_MAX_MINUTES`] either way.
+    pub fn between(
+        since_unix_ns: i64,
+        until_unix_ns: i64,
+        utc_offset_minutes: i32,
+    ) -> Result<Self, WindowError> {
+        let length_ns = i128::from(until_unix_ns) - i128::from(since_unix_ns);
+        if !(1..=i128::from(OVERVIEW_DAYS_MAX) * i128::from(DAY_NS)).contains(&length_ns) {
+            return Err(WindowError::Range { since_unix_ns, until_unix_ns });
+        }
+        if !(-UTC_OFFSET_MAX_MINUTES..=UTC_OFFSET_MAX_MINUTES).contains(&utc_offset_minutes) {
+            return Err(WindowError::UtcOffset(utc_offset_minutes));
+        }
+        let count = |slice_ns: i64| (length_ns as i64 - 1) / slice_ns + 1;
+        let slice_ns = SLICES_NS.into_iter().find(|slice_ns| count(*slice_ns) <= SLICES_MAX);
+        let slice_ns = slice_ns.unwrap_or(DAY_NS);
+        let slices = (slice_ns, count(slice_ns) as u32);
+        Ok(Self::with_slices(since_unix_ns, until_unix_ns, utc_offset_minutes, slices))
+    }
+
+    /// The same range, which ends now: the clock of a sender may be ahead of it.
+    #[must_use]
+    pub const fn ending_now(self) -> Self {
+        Self { ahead_ns: AHEAD_NS, ..self }
+    }
+
+    fn with_slices(
+        since_unix_ns: i64,
+        now_unix_ns: i64,
+        utc_offset_minutes: i32,
+        (slice_ns, slice_count): (i64, u32),
+    ) -> Self {
+        let ahead_ns = i64::from(utc_offset_minutes) * MINUTE_NS;
         let (first, last) = (local_day(since_unix_ns, ahead_ns), local_day(now_unix_ns, ahead_ns));
         let first_day_ns = first * i128::from(DAY_NS) - i128::from(ahead_ns);
-        Ok(Self {
+        Self {
             now_unix_ns,
-            days,
+            since_unix_ns,
+            ahead_ns: 0,
+            slice_ns,
+            slice_count,
             first_day_unix_ns: first_day_ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
             day_count: (last - first) as u32 + 1,
-        })
+        }
     }
 
     /// The end of the range.
@@ -68,12 +128,12 @@ impl Window {
 
     /// The last start that counts: runs that start later have no part in anything.
     pub const fn until_unix_ns(&self) -> i64 {
-        self.now_unix_ns.saturating_add(AHEAD_NS)
+        self.now_unix_ns.saturating_add(self.ahead_ns)
     }
 
     /// The start of the range.
-    pub fn since_unix_ns(&self) -> i64 {
-        self.now_unix_ns.saturating_sub(i64::from(self.days) * DAY_NS)
+    pub const fn since_unix_ns(&self) -> i64 {
+        self.since_unix_ns
     }
 
     /// From when on an overview looks at each run of a label, which is before the range when that is short.
@@ -115,24 +175,37 @@ impl Window {
         place(started_unix_ns, self.first_day_unix_ns, DAY_NS, self.day_count())
     }
 
-    /// How many slices of 6 hours the range has; they are counted from its start, not from midnight.
+    /// How many slices the range has, of 6 hours where it is so many days; they are counted from its start, not from
+    /// midnight.
     pub const fn slice_count(&self) -> usize {
-        (self.days * SLICES_A_DAY) as usize
+        self.slice_count as usize
+    }
+
+    /// Length of a slice, in nanoseconds; the last one may be shorter.
+    pub const fn slice_ns(&self) -> i64 {
+        self.slice_ns
     }
 
     /// The first and the last moment of one of those slices.
     pub(crate) fn slice(&self, slice: usize) -> (i64, i64) {
-        let first = self.since_unix_ns().saturating_add(slice as i64 * SLICE_NS);
-        let last = first.saturating_add(SLICE_NS - 1);
+        let first = self.since_unix_ns.saturating_add(slice as i64 * self.slice_ns);
+        let last = first.saturating_add(self.slice_ns - 1);
         (first, if slice + 1 == self.slice_count() { self.now_unix_ns.max(first) } else { last })
     }
 
     /// Which of those slices a run in the range started in. A slice ends where the next one starts; the last
     /// holds its end, too, and what is ahead of it.
     pub fn slice_of(&self, started_unix_ns: i64) -> usize {
-        place(started_unix_ns, self.since_unix_ns(), SLICE_NS, self.slice_count())
+        place(started_unix_ns, self.since_unix_ns, self.slice_ns, self.slice_count())
     }
 }
+
+/// Lengths of slices: a minute, 5 and 15 minutes, an hour, 6 hours, a day. None is longer than a day: a slice
+/// touches two local days at most.
+pub const SLICES_NS: [i64; 6] = [MINUTE_NS, 5 * MINUTE_NS, 15 * MINUTE_NS, 60 * MINUTE_NS, SLICE_NS, DAY_NS];
+
+/// So many slices at most of a range between two moments.
+pub const SLICES_MAX: i64 = 96;
 
 /// Number of the local day of a moment, from that of the epoch on. It is rounded down, not towards 0: before
 /// 1970, and west of Greenwich, days begin at negative times.
@@ -216,6 +289,40 @@ mod tests {
             assert_eq!(week.slice_of(since + after_ns), slice, "{after_ns}");
         }
         assert_eq!(week.slice_of(week.now_unix_ns()), 27, "the end belongs to the last");
+    }
+
+    #[test]
+    fn a_range_between_two_moments_has_slices_to_its_length() {
+        let between = |length_ns: i64| {
+            let window = Window::between(DAY_NS, DAY_NS + length_ns, 0).expect("a window");
+            (window.slice_ns() / MINUTE_NS, window.slice_count())
+        };
+        assert_eq!(between(1), (1, 1));
+        assert_eq!(between(HOUR_NS), (1, 60));
+        assert_eq!(between(6 * HOUR_NS), (5, 72));
+        assert_eq!(between(DAY_NS), (15, 96));
+        assert_eq!(between(DAY_NS + 1), (60, 25));
+        assert_eq!(between(14 * DAY_NS), (360, 56));
+        assert_eq!(between(90 * DAY_NS), (1440, 90));
+    }
+
+    #[test]
+    fn a_range_that_ended_has_no_part_in_what_started_after_it() {
+        let past = Window::between(8 * DAY_NS, 9 * DAY_NS, 0).expect("a window");
+        assert_eq!((past.since_unix_ns(), past.now_unix_ns()), (8 * DAY_NS, 9 * DAY_NS));
+        assert_eq!(past.until_unix_ns(), 9 * DAY_NS);
+        assert_eq!(past.ending_now().until_unix_ns(), 10 * DAY_NS);
+        assert_eq!(past.days(), [8, 9].map(|day| day * DAY_NS));
+    }
+
+    #[test]
+    fn a_range_begins_before_it_ends_and_is_not_too_long() {
+        let range = |since_unix_ns, until_unix_ns| Err(WindowError::Range { since_unix_ns, until_unix_ns });
+        for (since, until) in [(5, 5), (6, 5), (0, 90 * DAY_NS + 1), (i64::MIN, i64::MAX)] {
+            assert_eq!(Window::between(since, until, 0), range(since, until));
+        }
+        assert!(Window::between(0, 90 * DAY_NS, 1440).is_ok());
+        assert_eq!(Window::between(0, 5, 1441), Err(WindowError::UtcOffset(1441)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod account;
 mod changes;
 mod matching;
+mod sentences;
 
 use std::collections::HashMap;
 
@@ -16,6 +17,7 @@ use crate::vocabulary::counters::{BUSY, BYTES_READ, ROWS_IN, ROWS_OUT};
 
 pub use account::{Account, Cause, Part};
 pub use changes::Change;
+pub use sentences::Difference;
 
 /// What is different between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +26,8 @@ pub struct Comparison {
     pub same_plan: bool,
     /// What the difference in wall time is made of.
     pub account: Account,
+    /// What is different between the plans, in the words of a planner; the changes of order first.
+    pub differences: Vec<Difference>,
     /// Nodes of both physical plans: those of the run in its order, then those only the base has.
     pub nodes: Vec<NodePair>,
 }
@@ -105,6 +109,7 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     }
     let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
     let gone: Vec<NodePair> = gone.map(|place| pair(Some(&base.plan.steps[place]), None, None)).collect();
+    let differences = sentences::differences(&base.plan, &run.plan, &pairs);
     let account = account::account(&base, &run, &pairs, &of_run);
     // In the order the run's profile lists them: a graph's order is another.
     let mut nodes = of_run;
@@ -113,7 +118,7 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     nodes.sort_by_key(|pair| pair.run.as_ref().and_then(|run| listed.get(&run.id).copied()));
     nodes.extend(gone);
     let same_plan = nodes.iter().all(|pair| pair.fate == Fate::Same);
-    Comparison { same_plan, account, nodes }
+    Comparison { same_plan, account, differences, nodes }
 }
 
 fn pair(base: Option<&Step<'_>>, run: Option<&Step<'_>>, inputs_moved: Option<String>) -> NodePair {

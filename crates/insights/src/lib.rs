@@ -4,6 +4,7 @@
 //! - [`fingerprint`]: which runs have one plan.
 //! - [`compare`]: what is different between two runs, and what the difference in time is made of.
 //! - [`progress`]: how long a running query may still take.
+//! - [`portable`]: what two runs differ in whatever machines they ran on.
 //!
 //! Everything is a pure function over [profiles](queryscope_protocol::Profile); counters and properties are
 //! found by the names of the [`vocabulary`].
@@ -13,6 +14,7 @@ mod finding;
 mod fingerprint;
 mod graph;
 mod outline;
+pub mod portable;
 mod progress;
 mod properties;
 mod query;
@@ -25,7 +27,9 @@ mod testing;
 pub mod vocabulary;
 mod words;
 
-pub use compare::{Account, Cause, Change, Comparison, Delta, Fate, Figures, NodePair, Part, compare};
+pub use compare::{
+    Account, Cause, Change, Comparison, Delta, Difference, Fate, Figures, NodePair, Part, compare,
+};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, outline};
 pub use progress::{MIN_RUNS, Progress, progress};

@@ -21,6 +21,8 @@ pub enum Kind {
     DataGrew,
     /// A run runs longer than its earlier ones ever did.
     Late,
+    /// No run started when one usually does.
+    Missing,
 }
 
 /// Where an issue stands.
@@ -65,8 +67,14 @@ pub struct Issue {
     /// The change it is about, by id: the last one that was open. Retention may have deleted it. Null where it is about
     /// a run.
     pub change: Option<String>,
-    /// The run it is about, by id; null where it is about a change.
+    /// The run it is about, by id; of a missing one the last there was. Null where it is about a change.
     pub run: Option<String>,
+    /// Start of the first run that is bad, in Unix nanoseconds; null where an earlier version opened it.
+    #[serde(default)]
+    pub since_unix_ns: Option<i64>,
+    /// Start of the last run before that one that was not, in Unix nanoseconds, where it is known.
+    #[serde(default)]
+    pub good_unix_ns: Option<i64>,
     /// What the service says of it; null where its change says it.
     pub detail: Option<String>,
     /// The environment whose runs changed.
@@ -76,7 +84,7 @@ pub struct Issue {
     /// Wall time at stake a day, in whole milliseconds; of failures that of the results that are missing.
     pub wall_ms_a_day: f64,
     /// How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
-    /// that nine tenths of the earlier runs took.
+    /// that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap.
     pub severity: f64,
     /// Its mute. A mute outlives a resolution by the service: what comes back is muted again.
     pub mute: Option<Mute>,
@@ -124,7 +132,7 @@ pub struct Unreadable(#[from] serde_json::Error);
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Slower, Self::Failing, Self::DataGrew, Self::Late];
+    pub const ALL: [Self; 5] = [Self::Slower, Self::Failing, Self::DataGrew, Self::Late, Self::Missing];
 
     /// Its name in JSON and in stores.
     pub const fn name(self) -> &'static str {
@@ -133,6 +141,7 @@ impl Kind {
             Self::Failing => "failing",
             Self::DataGrew => "data_grew",
             Self::Late => "late",
+            Self::Missing => "missing",
         }
     }
 
@@ -143,7 +152,7 @@ impl Kind {
 
     /// Whether so much at stake is worth an issue.
     pub(crate) fn is_worth(self, wall_ms_a_day: f64) -> bool {
-        matches!(self, Self::Failing | Self::Late) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
+        matches!(self, Self::Failing | Self::Late | Self::Missing) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
     }
 }
 
@@ -202,6 +211,8 @@ impl Issue {
             transitions: 0,
             change: None,
             run: None,
+            since_unix_ns: None,
+            good_unix_ns: None,
             detail: None,
             environment: None,
             host: None,
@@ -220,6 +231,9 @@ impl Issue {
     /// Takes over what is known of the change it is about.
     pub(crate) fn follow(&mut self, change: &SeenChange) {
         self.change = Some(change.id.clone());
+        let is_same = self.since_unix_ns == Some(change.since_unix_ns);
+        self.good_unix_ns = change.good_unix_ns.or(self.good_unix_ns.filter(|_| is_same));
+        self.since_unix_ns = Some(change.since_unix_ns);
         self.environment.clone_from(&change.environment);
         self.host.clone_from(&change.host);
         let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
@@ -265,7 +279,8 @@ impl Issue {
     /// Whether a run is as before the change; `None` where it says nothing of it.
     pub(crate) fn is_calm(&self, run: &SeenRun) -> Option<bool> {
         match (self.kind, run.outcome) {
-            (_, Outcome::Cancelled) | (Kind::Slower | Kind::DataGrew | Kind::Late, Outcome::Failed) => None,
+            (_, Outcome::Cancelled)
+            | (Kind::Slower | Kind::DataGrew | Kind::Late | Kind::Missing, Outcome::Failed) => None,
             (Kind::Failing, outcome) => Some(outcome == Outcome::Finished),
             (_, Outcome::Finished) => {
                 Some(self.watch.usual_wall_ms.is_none_or(|usual| run.wall_ms <= usual * CALM_FACTOR))

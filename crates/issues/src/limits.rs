@@ -23,3 +23,15 @@ pub const TEXT_CHARS_MAX: usize = 10_000;
 pub const NOTES_MAX: usize = 1_000;
 /// The largest factor a mute may wait for.
 pub const TIMES_WORSE_MAX: f64 = 1_000.0;
+/// Runs from which on a query has a rhythm.
+pub const MISSING_RUNS_MIN: usize = 12;
+/// Last runs that a rhythm is of.
+pub const MISSING_RUNS: usize = 60;
+/// Of its gaps so many parts of a whole must be between a half and three halves of their median.
+pub const MISSING_ALIKE_PARTS: (usize, usize) = (3, 4);
+/// A query is overdue after this times the gap that nine tenths of the regular ones do not exceed.
+pub const MISSING_TOLERANCE: f64 = 1.25;
+/// And so much later, in nanoseconds.
+pub const MISSING_SLACK_NS: i64 = 300_000_000_000;
+/// Of the six days before, those of the same sort on which it did not run in the same hours either.
+pub const MISSING_DAYS_LACKING_MAX: usize = 1;

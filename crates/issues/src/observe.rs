@@ -28,7 +28,7 @@ pub fn observe(
     known: Option<Issue>,
     seen: &Observed,
 ) -> Option<Moved> {
-    if kind == Kind::Late {
+    if matches!(kind, Kind::Late | Kind::Missing) {
         return signal::observe(query, kind, known, seen);
     }
     let change = seen.open.iter().find(|change| change.kind == kind);

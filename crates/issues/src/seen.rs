@@ -47,6 +47,8 @@ pub struct SeenChange {
     pub since_unix_ns: i64,
     /// Its first run.
     pub since_query_id: String,
+    /// Start of the last run before it that finished, in Unix nanoseconds, where that is known.
+    pub good_unix_ns: Option<i64>,
     /// The environment whose runs changed.
     pub environment: Option<String>,
     /// The host whose runs changed, where one alone did.
@@ -94,6 +96,10 @@ pub enum Signal {
         host: Option<String>,
         /// The version of its engine.
         engine_version: Option<String>,
+        /// Since when, in Unix nanoseconds: the start of a late run.
+        since_unix_ns: Option<i64>,
+        /// Start of the last run before that was not so, in Unix nanoseconds, where that is known.
+        good_unix_ns: Option<i64>,
         /// How bad it is.
         severity: f64,
         /// Wall time at stake, in milliseconds.

@@ -55,12 +55,22 @@ pub(crate) fn observe(
 impl Issue {
     /// Takes over what is known of the run it is about.
     fn take_signal(&mut self, signal: &SeenSignal) {
-        let Signal::Lasts { environment, host, engine_version, severity, wall_ms, detail } = &signal.now
+        let Signal::Lasts {
+            environment,
+            host,
+            engine_version,
+            since_unix_ns,
+            good_unix_ns,
+            severity,
+            wall_ms,
+            detail,
+        } = &signal.now
         else {
             return;
         };
         let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
         self.run = Some(signal.run.clone());
+        (self.since_unix_ns, self.good_unix_ns) = (*since_unix_ns, *good_unix_ns);
         self.detail = Some(detail.clone());
         self.environment.clone_from(environment);
         self.host.clone_from(host);

@@ -27,6 +27,7 @@ fn run(number: i64, wall_ms: f64) -> SeenRun {
 /// A change of runs of 100 ms to some factor of it, from a run on.
 fn change(since: i64, factor: f64) -> SeenChange {
     SeenChange {
+        good_unix_ns: None,
         id: format!("slower-{since}"),
         kind: Kind::Slower,
         since_unix_ns: since * SECOND,
@@ -128,6 +129,8 @@ fn signal(history: &mut History, run: &str, now: Signal) {
 
 fn lasts(severity: f64, version: &str) -> Signal {
     Signal::Lasts {
+        since_unix_ns: Some(1),
+        good_unix_ns: None,
         environment: None,
         host: None,
         engine_version: Some(version.into()),

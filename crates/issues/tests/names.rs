@@ -23,6 +23,7 @@ fn every_name_is_read_as_what_wrote_it() {
 /// An issue that was just opened, and its history.
 fn opened() -> (Issue, Vec<Transition>) {
     let change = SeenChange {
+        good_unix_ns: None,
         id: "slower-1".into(),
         kind: Kind::Slower,
         since_unix_ns: 1,

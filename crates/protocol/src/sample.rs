@@ -13,7 +13,7 @@ use crate::profile::{Counters, Profile};
 use crate::text::Text;
 
 /// What a `query.progress` event tells: counters since the query's start, of the nodes that changed.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Sample<'a> {
     /// Time since the query started, in milliseconds; at least 0.
     #[serde(deserialize_with = "millis")]
@@ -25,6 +25,18 @@ pub struct Sample<'a> {
     /// count is read as unknown.
     #[serde(default, deserialize_with = "count_or_unknown")]
     pub process_cpu_ns: Option<u64>,
+    /// Memory of the process that is in RAM at that moment.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub process_memory_bytes: Option<u64>,
+    /// Time all processors of the host have worked since the query's start.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub host_cpu_ns: Option<u64>,
+    /// Memory of the host that is in use at that moment.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub host_memory_bytes: Option<u64>,
+    /// Memory of the host.
+    #[serde(default, deserialize_with = "count_or_unknown")]
+    pub host_memory_total_bytes: Option<u64>,
 }
 
 fn count_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -146,6 +158,17 @@ mod tests {
         assert_eq!(read(""), None);
         assert_eq!(read(r#","process_cpu_ns":9300000000"#), Some(9_300_000_000));
         assert_eq!(read(r#","process_cpu_ns":-1.5"#), None, "what is no count is passed over");
+    }
+
+    #[test]
+    fn what_the_process_and_its_host_use_may_be_there() {
+        let text = line(
+            "query.progress",
+            r#""elapsed_ms":2.5,"nodes":{},"process_memory_bytes":5,"host_cpu_ns":6,"host_memory_bytes":"7","host_memory_total_bytes":8"#,
+        );
+        let sample = Event::read(&text).expect("an event").sample().expect("a sample").expect("progress");
+        assert_eq!((sample.process_memory_bytes, sample.host_cpu_ns), (Some(5), Some(6)));
+        assert_eq!((sample.host_memory_bytes, sample.host_memory_total_bytes), (None, Some(8)));
     }
 
     #[test]

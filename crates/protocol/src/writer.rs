@@ -77,6 +77,10 @@ impl BatchWriter {
             elapsed_ms: sample.elapsed_ms,
             nodes: NodeMap(&sample.nodes),
             process_cpu_ns: sample.process_cpu_ns,
+            process_memory_bytes: sample.process_memory_bytes,
+            host_cpu_ns: sample.host_cpu_ns,
+            host_memory_bytes: sample.host_memory_bytes,
+            host_memory_total_bytes: sample.host_memory_total_bytes,
         };
         append(&mut self.lines, seq, &line)
     }
@@ -167,6 +171,14 @@ struct ProgressLine<'s, 'a> {
     nodes: NodeMap<'s, 'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     process_cpu_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process_memory_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_cpu_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_memory_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_memory_total_bytes: Option<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

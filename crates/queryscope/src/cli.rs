@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use queryscope_collector::{HeaderName, Network};
+use queryscope_collector::{GroupRole, HeaderName, Network};
 use queryscope_recordings::Location;
 use queryscope_store::{Name, Role, Scope};
 
+use crate::export::ExportArgs;
+use crate::gate::GateArgs;
 use crate::mcp::McpArgs;
 use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
@@ -25,6 +27,7 @@ pub(crate) struct Cli {
     pub(crate) serve: ServeArgs,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Receive events and serve the dashboard and the read API (the default)
@@ -43,6 +46,10 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Compare two runs, or the last runs of two plans: what the difference in time is made of, and changed nodes
     Diff(DiffArgs),
+    /// Write telemetry as tables to a folder or a bucket, a file a day; may be interrupted and run again
+    Export(ExportArgs),
+    /// Judge whether the queries of a test suite got worse, by what does not depend on the machine
+    Gate(GateArgs),
     /// Answer an agent on standard input and output (Model Context Protocol)
     Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is
@@ -51,6 +58,8 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     /// Test how messages of issues are delivered
     Alert(AlertArgs),
+    /// Tell a service of a deploy, so that an issue that begins with it names it
+    Deploy(DeployArgs),
     /// Manage the tokens senders authenticate with
     Token(TokenArgs),
     /// Manage the users who log in (`serve --login`)
@@ -137,6 +146,8 @@ pub(crate) struct ServeArgs {
     /// File (TOML) of receivers, routes and owners: where messages of issues go [default: nobody is told]
     #[arg(long, value_name = "FILE", env = "QUERYSCOPE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) oidc: OidcArgs,
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
@@ -151,6 +162,46 @@ pub(crate) struct ServeArgs {
     /// Let agents that ask at `/mcp` resolve issues; without it, they read alone
     #[arg(long, env = "QUERYSCOPE_MCP_ACTIONS")]
     pub(crate) mcp_actions: bool,
+}
+
+#[expect(clippy::struct_field_names, reason = "options are named after their fields")]
+#[derive(Debug, Args)]
+pub(crate) struct OidcArgs {
+    /// Let users log in at this provider of OpenID Connect, too: its address, as in its ID tokens
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_OIDC_ISSUER", requires = "oidc_client_id")]
+    pub(crate) oidc_issuer: Option<String>,
+    /// Id of this service at the provider; the provider sends users back to /login/openid/callback
+    #[arg(long, value_name = "ID", env = "QUERYSCOPE_OIDC_CLIENT_ID", requires = "oidc_issuer")]
+    pub(crate) oidc_client_id: Option<String>,
+    /// Secret of this service at the provider [default: none, a public client]
+    #[arg(
+        long,
+        value_name = "SECRET",
+        env = "QUERYSCOPE_OIDC_CLIENT_SECRET",
+        hide_env_values = true,
+        conflicts_with = "oidc_client_secret_file",
+        requires = "oidc_issuer"
+    )]
+    pub(crate) oidc_client_secret: Option<String>,
+    /// File whose first line is that secret
+    #[arg(long, value_name = "FILE", env = "QUERYSCOPE_OIDC_CLIENT_SECRET_FILE", requires = "oidc_issuer")]
+    pub(crate) oidc_client_secret_file: Option<PathBuf>,
+    /// Scope to ask for beside `openid`; may be given several times
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        env = "QUERYSCOPE_OIDC_SCOPE",
+        value_delimiter = ',',
+        default_values = ["profile", "email"]
+    )]
+    pub(crate) oidc_scope: Vec<String>,
+    /// Claim that has the groups of a user
+    #[arg(long, value_name = "CLAIM", env = "QUERYSCOPE_OIDC_GROUPS_CLAIM", default_value = "groups")]
+    pub(crate) oidc_groups_claim: String,
+    /// Give a group a role, for all projects or one: GROUP=ROLE[:PROJECT], `*` for every user; may be given several
+    /// times, also divided by semicolons [default: the groups queryscope-ROLE and queryscope-ROLE:PROJECT]
+    #[arg(long, value_name = "GROUP=ROLE", env = "QUERYSCOPE_OIDC_ROLE", value_delimiter = ';')]
+    pub(crate) oidc_role: Vec<GroupRole>,
 }
 
 #[derive(Debug, Args)]
@@ -200,6 +251,38 @@ pub(crate) enum AlertCommand {
         #[arg(long, value_name = "FILE", env = "QUERYSCOPE_CONFIG")]
         config: PathBuf,
     },
+pub(crate) struct DeployArgs {
+    /// Version that is deployed, best the one that its processes name as their own
+    pub(crate) version: String,
+    /// Service that is deployed, as its processes name it [default: programs that name none]
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) service: Option<String>,
+    /// Environment it is deployed to [default: all]
+    #[arg(long, value_name = "ENVIRONMENT")]
+    pub(crate) environment: Option<String>,
+    /// Commit it was made of
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) commit: Option<String>,
+    /// Address where people read more, such as that of the build
+    #[arg(long, value_name = "URL")]
+    pub(crate) link: Option<String>,
+    /// When it began, like 2026-11-25T02:00:00Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
+    pub(crate) at: Option<std::time::SystemTime>,
+    /// Print the deploy as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Address of a service elsewhere; needs --token [default: that of the service that runs on the data folder]
+    #[arg(long, value_name = "URL", env = "QUERYSCOPE_URL", requires = "token")]
+    pub(crate) url: Option<String>,
+    /// Token to send with, whose project the deploy is of [default: one made for this call]
+    #[arg(long, value_name = "TOKEN", env = "TELEMETRY_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Project the deploy is of, where no token says it
+    #[arg(long, default_value = "default")]
+    pub(crate) project: Name,
+    #[command(flatten)]
+    pub(crate) data: DataArg,
 }
 
 #[derive(Debug, Args)]
@@ -353,6 +436,9 @@ pub(crate) struct DemoArgs {
     /// Send the history alone, no live runs
     #[arg(long)]
     pub(crate) history_only: bool,
+    /// Draw the history from this number [default: another one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// What a token is for; invitations are made by the service.

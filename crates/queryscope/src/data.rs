@@ -19,8 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use queryscope_collector::new_token;
 use queryscope_recordings::Location;
 use queryscope_store::FileIdentity;
 
@@ -245,11 +244,6 @@ impl DataFolder {
         // Without a service the folder is not locked, and nobody reads it.
         let _ = std::fs::remove_file(self.address_file());
     }
-}
-
-/// A token nobody can guess: 24 random bytes.
-pub(crate) fn new_token() -> String {
-    format!("qs_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>()))
 }
 
 /// Writes a file whole or not at all, readable only by its owner.

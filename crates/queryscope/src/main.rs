@@ -6,7 +6,10 @@ mod check;
 mod cli;
 mod data;
 mod demo;
+mod deploy;
 mod events_file;
+mod export;
+mod gate;
 mod import;
 mod lines;
 mod log;
@@ -63,11 +66,14 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Show(args)) => return runtime.block_on(read::run(Question::Show(args))),
         Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
         Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),
+        Some(Command::Export(args)) => runtime.block_on(export::run(&args))?,
+        Some(Command::Gate(args)) => return runtime.block_on(gate::run(args)),
         Some(Command::Mcp(args)) => runtime.block_on(mcp::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
         Some(Command::Config(args)) => alert::config(&args.command)?,
         Some(Command::Alert(args)) => runtime.block_on(alert::alert(&args.command))?,
+        Some(Command::Deploy(args)) => runtime.block_on(deploy::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::User(args)) => runtime.block_on(user::run(args))?,
         Some(Command::Backup(args)) => backup::run(&args)?,

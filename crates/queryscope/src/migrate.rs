@@ -4,6 +4,7 @@
 //! takes what it has not seen. So it can be interrupted and run again, and senders may use the new collectors
 //! meanwhile. What is there already is compared, byte for byte (ADR 12).
 
+mod deploys;
 mod issues;
 mod outbox;
 mod resend;
@@ -41,6 +42,7 @@ struct Moved {
     tokens: usize,
     users: usize,
     issues: usize,
+    deploys: usize,
     /// Queries that were there already.
     there: u64,
 }
@@ -68,11 +70,14 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<()> {
         return Err(error.context("the move is not complete: run it again to go on"));
     }
     let (events, unsealed) = closed?;
-    let Moved { queries, streams, tokens, users, issues, there } = moved;
+    let Moved { queries, streams, tokens, users, issues, deploys, there } = moved;
     println!(
         "{queries} queries, {events} events, {streams} streams, {tokens} tokens, {issues} issues moved; \
          {there} queries were there"
     );
+    if deploys > 0 {
+        println!("{deploys} deploys and versions moved");
+    }
     if users > 0 {
         println!("{users} users moved; they log in anew");
     }
@@ -112,6 +117,8 @@ impl Migration {
         self.moved.users = users::migrate(self.source.store.access(), self.target.store.access()).await?;
         self.moved.issues = issues::migrate(&*self.source.audit, &*self.target.audit).await?;
         outbox::migrate(self.source.store.outbox(), self.target.store.outbox()).await?;
+        self.moved.deploys =
+            deploys::migrate(self.source.store.deploys(), self.target.store.deploys()).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;
         loop {

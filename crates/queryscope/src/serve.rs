@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use queryscope_collector::{Access, Collector, Reading, Settings, SystemClock, hash_token, serve};
+use anyhow::{Context, Result, anyhow, bail};
+use queryscope_collector::{
+    Access, Collector, OpenIdOptions, Reading, Settings, SystemClock, hash_token, serve,
+};
 use queryscope_delivery::{Config, Secrets};
 use queryscope_recordings::Location;
 use queryscope_store::{FileIdentity, Scope, Store};
@@ -135,11 +137,40 @@ fn reading(args: &ServeArgs) -> Result<Reading> {
     }
     Ok(Reading {
         login: args.login,
+        openid: openid(args)?,
         proxies: args.trusted_proxy.clone(),
         user_header: args.proxy_user_header.clone(),
         groups_header: args.proxy_groups_header.clone(),
         is_reachable: !args.bind.ip().is_loopback(),
     })
+}
+
+/// Where users log in, beside a password.
+fn openid(args: &ServeArgs) -> Result<Option<OpenIdOptions>> {
+    let oidc = &args.oidc;
+    let (Some(issuer), Some(client)) = (&oidc.oidc_issuer, &oidc.oidc_client_id) else { return Ok(None) };
+    if !args.login {
+        bail!("--oidc-issuer needs --login, which restricts reading");
+    }
+    let options = OpenIdOptions::new(issuer, client.clone());
+    let options = options.map_err(|reason| anyhow!("--oidc-issuer {issuer:?}: {reason}"))?;
+    let options = options
+        .with_scopes(oidc.oidc_scope.clone())
+        .with_roles(oidc.oidc_groups_claim.clone(), oidc.oidc_role.clone());
+    let secret = match (&oidc.oidc_client_secret, &oidc.oidc_client_secret_file) {
+        (Some(secret), _) => secret.clone(),
+        (None, Some(file)) => std::fs::read_to_string(file)
+            .with_context(|| format!("the secret cannot be read from {}", file.display()))?
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        (None, None) => return Ok(Some(options)),
+    };
+    if secret.trim().is_empty() {
+        bail!("the secret of the provider is empty: give one, or leave QUERYSCOPE_OIDC_CLIENT_SECRET unset");
+    }
+    Ok(Some(options.with_secret(secret)))
 }
 
 fn warn_if_open(address: SocketAddr, reading: &Reading) {

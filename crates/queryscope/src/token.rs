@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use queryscope_collector::{Clock, SystemClock, hash_token};
+use queryscope_collector::{Clock, SystemClock, hash_token, new_token};
 use queryscope_store::{AccessAction, Name, Scope, Store, TokenRecord};
 
 use crate::cli::{DataArg, DatabaseArg, TokenArgs, TokenCommand};
-use crate::data::{DEFAULT_PROJECT, DataFolder, new_token};
+use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::{store, user};
 
 pub(crate) async fn run(args: TokenArgs) -> Result<()> {

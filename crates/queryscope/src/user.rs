@@ -4,13 +4,15 @@ use std::io::{BufRead, IsTerminal};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use queryscope_collector::{Clock, SystemClock, check_password, check_user_name, hash_password, hash_token};
+use queryscope_collector::{
+    Clock, SystemClock, check_password, check_user_name, hash_password, hash_token, new_token,
+};
 use queryscope_store::{
     ACCESS_LOG_MAX, AccessAction, AccessEntry, Name, Role, Scope, Store, TokenRecord, User,
 };
 
 use crate::cli::{UserArgs, UserCommand};
-use crate::data::{DataFolder, new_token};
+use crate::data::DataFolder;
 use crate::{store, token};
 
 /// How long the link holds that makes the first administrator.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use queryscope_store::{
-    AccessEntry, AccessStore, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -73,6 +73,11 @@ impl AccessStore for PostgresStore {
         Ok(self.change(sql, &[&name, &password]).await? > 0)
     }
 
+    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
+        let sql = "UPDATE login_user SET role = $2, project = $3 WHERE name = $1";
+        Ok(self.change(sql, &[&name, &role.name(), &project]).await? > 0)
+    }
+
     async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.change("DELETE FROM login_user WHERE name = $1", &[&name]).await? > 0)
     }
@@ -108,6 +113,19 @@ impl AccessStore for PostgresStore {
         let user = user(row)?;
         let (created_unix_ms, used_unix_ms) = (row.get(5), row.get(6));
         Ok(Some((Session { hash, user: user.name.clone(), created_unix_ms, used_unix_ms }, user)))
+    }
+
+    async fn sessions(&self, used_since_unix_ms: i64, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let sql = "
+            SELECT hash, user_name, created_unix_ms, used_unix_ms FROM login_session WHERE used_unix_ms >= $1
+            ORDER BY used_unix_ms DESC, hash DESC LIMIT $2";
+        let found = rows(&self.reader().await?, sql, &[&used_since_unix_ms, &(limit as i64)]).await?;
+        let session = |row: &Row| {
+            let hash: &[u8] = row.get(0);
+            let hash = hash.try_into().map_err(|_| DbError::Damaged("a hash of another length"))?;
+            Ok(Session { hash, user: row.get(1), created_unix_ms: row.get(2), used_unix_ms: row.get(3) })
+        };
+        Ok(found.iter().map(session).collect::<Result<_, DbError>>()?)
     }
 
     async fn use_session(&self, hash: SessionHash, unix_ms: i64) -> Result<(), StoreError> {

@@ -91,9 +91,13 @@ const TELL: &str = "
 const SEEN_GONE: &str = "
     DELETE FROM seen USING unnest($1::bigint[], $2::bigint[]) AS gone (stream, first)
     WHERE seen.stream = gone.stream AND seen.first = gone.first";
-const SEEN_NOW: &str = "
-    INSERT INTO seen (stream, first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
-    ON CONFLICT (stream, first) DO UPDATE SET last = excluded.last";
+const SEEN_NEW: &str = "
+    INSERT INTO seen (stream, first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])";
+/// Nearly all ranges grow. An insertion that finds them in conflict would cost twice as much.
+const SEEN_GROWN: &str = "
+    UPDATE seen SET last = grown.last
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS grown (stream, first, last)
+    WHERE seen.stream = grown.stream AND seen.first = grown.first";
 const UNKEPT: &str = "
     UPDATE stream SET unkept = unkept + more.events FROM unnest($1::bigint[], $2::bigint[]) AS more (stream, events)
     WHERE stream.id = more.stream";
@@ -368,13 +372,15 @@ fn writes<'v>(
         let (streams, firsts): (Vec<i64>, Vec<i64>) = group.seen_gone.iter().copied().unzip();
         writes.push(write_of!(SEEN_GONE, streams, firsts));
     }
-    if !group.seen_now.is_empty() {
-        writes.push(write_of!(
-            SEEN_NOW,
-            group.seen_now.iter().map(|(stream, ..)| *stream).collect::<Vec<_>>(),
-            group.seen_now.iter().map(|(_, first, _)| *first).collect::<Vec<_>>(),
-            group.seen_now.iter().map(|(.., last)| *last).collect::<Vec<_>>(),
-        ));
+    for (sql, ranges) in [(SEEN_NEW, &group.seen_new), (SEEN_GROWN, &group.seen_grown)] {
+        if !ranges.is_empty() {
+            writes.push(write_of!(
+                sql,
+                column!(ranges, range => range.0),
+                column!(ranges, range => range.1),
+                column!(ranges, range => range.2),
+            ));
+        }
     }
     if !group.unkept.is_empty() {
         let (streams, events): (Vec<i64>, Vec<i64>) = group.unkept.iter().unzip();

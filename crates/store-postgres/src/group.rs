@@ -89,9 +89,10 @@ pub(crate) struct Group<'b> {
     pub(crate) ended: Vec<(usize, Seq)>,
     /// Events that no query keeps, by the stream's row.
     pub(crate) unkept: BTreeMap<i64, i64>,
-    /// Seen ranges that go, and that come or grow: the stream's row, the first seq, the last.
+    /// Seen ranges that go, that come, and that grow: the stream's row, the first seq, the last.
     pub(crate) seen_gone: Vec<(i64, i64)>,
-    pub(crate) seen_now: Vec<(i64, i64, i64)>,
+    pub(crate) seen_new: Vec<(i64, i64, i64)>,
+    pub(crate) seen_grown: Vec<(i64, i64, i64)>,
     /// Rows of streams that were made for batches which were refused.
     pub(crate) unused_streams: Vec<i64>,
     /// A refused batch has decided what a stream is: others of the group must not be judged by that.
@@ -264,10 +265,11 @@ impl<'b> Grouping<'b> {
             let before = before.get(stream).unwrap_or(&none);
             let gone = before.keys().filter(|first| !now.contains_key(first));
             self.group.seen_gone.extend(gone.map(|first| (*stream, first.cast_signed())));
-            let grown = now.iter().filter(|(first, last)| before.get(first) != Some(last));
-            self.group
-                .seen_now
-                .extend(grown.map(|(first, last)| (*stream, first.cast_signed(), last.cast_signed())));
+            for (first, last) in now.iter().filter(|(first, last)| before.get(first) != Some(last)) {
+                let is_new = !before.contains_key(first);
+                let ranges = if is_new { &mut self.group.seen_new } else { &mut self.group.seen_grown };
+                ranges.push((*stream, first.cast_signed(), last.cast_signed()));
+            }
         }
         let made = self.stored.streams.values().filter(|stream| stream.new).map(|stream| stream.row);
         self.group.unused_streams = made.filter(|row| !self.used.contains(row)).collect();

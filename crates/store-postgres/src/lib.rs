@@ -12,6 +12,7 @@ mod changes;
 mod columns;
 mod commit;
 mod connect;
+mod deploys;
 mod error;
 mod evaluation;
 mod follow;

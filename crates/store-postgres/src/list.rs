@@ -2,13 +2,16 @@
 
 use deadpool_postgres::GenericClient;
 use queryscope_columns::still_there;
-use queryscope_store::{ListRequest, Listed, Position, QUERY_COLUMNS, order_by};
+use queryscope_store::{ListRequest, Listed, Position, QUERY_COLUMNS, list_order, sorted_search};
 use tokio_postgres::types::ToSql;
 
 use crate::error::DbError;
 use crate::names::TermTexts;
 use crate::row::{listed, listed_at};
 use crate::{search, terms};
+
+/// How the values of a statement are named.
+const SIGN: char = '$';
 
 /// A value in a statement.
 #[derive(Debug)]
@@ -42,9 +45,13 @@ pub(crate) async fn page(
             return Ok(listed);
         }
     }
+    let sorted = sorted_search(request);
+    let request = sorted.as_ref().unwrap_or(request);
     let texts: Vec<&str> = request.filter.names().filter_map(|(_, text)| text).collect();
     let numbers = terms::find(client, &texts).await?;
-    let Some(mut conditions) = Conditions::of_list('$', request, &numbers) else { return Ok(Vec::new()) };
+    let found = terms::matching(client, &request.filter.expression.lookups()).await?;
+    let conditions = Conditions::of_list(SIGN, request, &numbers, &found);
+    let Some(mut conditions) = conditions else { return Ok(Vec::new()) };
     let sql = if let Some(text) = &request.filter.search {
         let Some(sql) = search::sql(client, &mut conditions, request, text).await? else {
             return Ok(Vec::new());
@@ -52,7 +59,7 @@ pub(crate) async fn page(
         sql
     } else {
         let clause = conditions.clause();
-        let order = order_by("q", request.order);
+        let order = list_order(SIGN, request);
         let (limit, offset) = (conditions.value(bound(request.limit)), conditions.value(offset(request)));
         format!(
             "SELECT {QUERY_COLUMNS} FROM query AS q JOIN stream AS s ON s.id = q.stream

@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
-use queryscope_columns::{Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
+use queryscope_columns::{
+    Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
+};
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
-    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Position,
-    QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError,
-    StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -190,8 +188,8 @@ impl PostgresStore {
         }
         let Some(snapshot) = self.follower.snapshot_now().await else { return Ok(None) };
         let (filter, request) = (request.filter.clone(), request.clone());
-        let places = self
-            .answer(snapshot, filter, move |_, snapshot, selection| Ok(page(snapshot, selection, &request)));
+        let places =
+            self.answer(snapshot, filter, move |names, snapshot, _| find_page(names, snapshot, &request));
         places.await.map(Some)
     }
 }
@@ -259,6 +257,16 @@ impl Store for PostgresStore {
         let filter = request.filter.clone();
         self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
+    }
+
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| series(names, snapshot, selection, &request))
+            .await
+    }
+
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
+        self.analyse(filter, places).await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {
@@ -402,6 +410,10 @@ impl Store for PostgresStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use deadpool_postgres::GenericClient;
-use queryscope_store::TermNumbers;
+use queryscope_store::{Lookup, TermNumbers};
 
 use crate::error::DbError;
 
@@ -19,6 +19,7 @@ const FIND: &str = "
 const ADD: &str = "
     INSERT INTO term (text, folded) SELECT t, f FROM unnest($1::bytea[], $2::bytea[]) AS new (t, f)
     ON CONFLICT (sha256(text)) DO NOTHING";
+const HOLDING: &str = "SELECT id, text FROM term WHERE position($1::bytea IN folded) > 0";
 const TEXTS: &str = "SELECT id, text FROM term WHERE id = ANY($1)";
 
 /// The writers' side: the number of every text they name. Numbers are never used again, so it is never stale.
@@ -78,6 +79,25 @@ pub(crate) async fn find(client: &impl GenericClient, texts: &[&str]) -> Result<
     let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
     let rows = client.query(&client.prepare_cached(FIND).await?, &[&bytes]).await?;
     rows.iter().map(|row| Ok((text_of(row.get(1))?, row.get(0)))).collect()
+}
+
+/// The numbers of the texts each lookup asks for.
+pub(crate) async fn matching(
+    client: &impl GenericClient,
+    lookups: &[Lookup<'_>],
+) -> Result<Vec<Vec<i64>>, DbError> {
+    let mut all = Vec::with_capacity(lookups.len());
+    for lookup in lookups {
+        let statement = client.prepare_cached(HOLDING).await?;
+        let mut found = Vec::new();
+        for row in client.query(&statement, &[&lookup.needle().as_bytes()]).await? {
+            if lookup.matches(&text_of(row.get(1))?) {
+                found.push(row.get(0));
+            }
+        }
+        all.push(found);
+    }
+    Ok(all)
 }
 
 /// The texts of numbers.

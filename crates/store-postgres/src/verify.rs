@@ -108,6 +108,12 @@ const RULES: [(&str, &str); 18] = [
         "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
          UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
     ),
+    (
+        "it is no deploy that anybody could have stored",
+        "SELECT 'deploy', id FROM deploy
+         WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine') OR version = ''
+             OR last_unix_ns < unix_ns",
+    ),
 ];
 /// Rows of a rule that are named; further ones are counted.
 const NAMED_MAX: usize = 1000;

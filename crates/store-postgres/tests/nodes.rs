@@ -36,7 +36,8 @@ async fn listed(store: &Arc<dyn StoreAudit>, label: &str) -> Vec<QueryId> {
         fingerprint: Some(Is::Value("p".into())),
         ..QueryFilter::default()
     };
-    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: 100 };
+    let request =
+        ListRequest { filter, sort: None, order: Order::Newest, after: None, offset: 0, limit: 100 };
     let listed = store.queries(request).await.expect("read");
     listed.into_iter().map(|listed| listed.query.query_id).collect()
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use queryscope_store::{
-    AccessEntry, AccessStore, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -140,6 +140,14 @@ impl AccessStore for SqliteStore {
         self.writer.write(change).await
     }
 
+    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        let sql = "UPDATE login_user SET role = ?2, project = ?3 WHERE name = ?1";
+        let change =
+            move |db: &Connection| db.prepare_cached(sql)?.execute(params![name, role.name(), project]);
+        Ok(self.writer.write(change).await? == 1)
+    }
+
     async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         let remove = move |db: &Connection| {
@@ -160,6 +168,18 @@ impl AccessStore for SqliteStore {
         used_since_unix_ms: i64,
     ) -> Result<Option<(Session, User)>, StoreError> {
         self.readers.read(move |db, _| session(db, hash, used_since_unix_ms)).await
+    }
+
+    async fn sessions(&self, used_since_unix_ms: i64, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let sql =
+            "SELECT hash, user, created_unix_ms, used_unix_ms FROM login_session WHERE used_unix_ms >= ?1
+                   ORDER BY used_unix_ms DESC, hash DESC LIMIT ?2";
+        let session = |row: &Row<'_>| {
+            let (hash, user) = (row.get(0)?, row.get(1)?);
+            Ok(Session { hash, user, created_unix_ms: row.get(2)?, used_unix_ms: row.get(3)? })
+        };
+        let values = (used_since_unix_ms, limit);
+        self.readers.read(move |db, _| db.prepare_cached(sql)?.query_map(values, session)?.collect()).await
     }
 
     async fn use_session(&self, hash: SessionHash, unix_ms: i64) -> Result<(), StoreError> {

@@ -1,7 +1,8 @@
 //! One batch, written in a transaction the caller began.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
+use queryscope_columns::QueryState;
 use queryscope_store::{
     Change, ChunkInfo, Committed, FreshPart, Known, Packer, Query, QueryPart, Report, Status, StoreError,
     StreamBatch, StreamProcess,
@@ -9,6 +10,7 @@ use queryscope_store::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{damaged, store_error};
+use crate::streams::{self, Stream, Streams};
 use crate::terms::TermIds;
 use crate::{inbox, put, seen};
 
@@ -27,13 +29,16 @@ const STREAM_UNKEPT: &str = "UPDATE stream SET unkept = unkept + ?2 WHERE id = ?
 /// What the writer keeps from batch to batch.
 #[derive(Debug)]
 pub(crate) struct Committer {
-    pub(crate) terms: TermIds,
+    terms: TermIds,
+    streams: Streams,
     packer: Packer,
     next_chunk: i64,
     next_query: i64,
     /// What has changed since it was last taken, while `noting` is set.
     changes: Vec<Change>,
     noting: bool,
+    /// Rows that were put in and have not changed since: what the columns keep of them.
+    inserted: HashMap<i64, QueryState>,
 }
 
 /// What is stored of a query before a batch.
@@ -51,6 +56,7 @@ impl Committer {
         let next = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|last| last + 1);
         Ok(Self {
             terms: TermIds::default(),
+            streams: Streams::default(),
             packer: Packer::new(),
             next_chunk: next("SELECT coalesce(max(id), 0) FROM chunk")?,
             next_query: next(
@@ -58,13 +64,32 @@ impl Committer {
             )?,
             changes: Vec::new(),
             noting: false,
+            inserted: HashMap::new(),
         })
     }
 
-    /// Begins a group: forgets the changes of one that was undone, and notes changes from now on or does not.
+    /// Begins a group: notes changes from now on or does not.
     pub(crate) fn begin(&mut self, noting: bool) {
         self.changes.clear();
         self.noting = noting;
+    }
+
+    /// A transaction has begun, in which batches are written.
+    pub(crate) fn begin_transaction(&mut self, db: &Connection) -> rusqlite::Result<()> {
+        self.streams.begin(db)
+    }
+
+    /// Forgets what a group that was undone has stored.
+    pub(crate) fn forget(&mut self) {
+        self.terms.forget();
+        self.streams.forget();
+        self.changes.clear();
+        self.inserted.clear();
+    }
+
+    /// What the columns keep of rows that were put in since this was last called, and have not changed since.
+    pub(crate) fn take_inserted(&mut self) -> HashMap<i64, QueryState> {
+        std::mem::take(&mut self.inserted)
     }
 
     /// What the group has changed; `None` when it was not noted.
@@ -76,44 +101,35 @@ impl Committer {
     /// anything is written.
     pub(crate) fn commit(&mut self, db: &Connection, batch: &StreamBatch) -> Result<Committed, StoreError> {
         let project = self.terms.id(db, &batch.project).map_err(store_error)?;
-        let stream = find_stream(db, batch).map_err(store_error)?;
-        if stream.as_ref().is_some_and(|stream| stream.project != project) {
-            return Err(StoreError::ForeignStream(batch.process.id));
-        }
-        let mut stored = Vec::with_capacity(batch.parts.len());
-        for part in &batch.parts {
-            let found = find_query(db, part).map_err(store_error)?;
-            if found
-                .as_ref()
-                .is_some_and(|(owner, _)| stream.as_ref().is_none_or(|stream| *owner != stream.row))
-            {
-                return Err(StoreError::ForeignQuery(part.query_id));
+        let stream = self.streams.take(db, batch.process.id).map_err(store_error)?;
+        let stored = match check(db, batch, project, stream.as_ref()) {
+            Ok(stored) => stored,
+            Err(refusal) => {
+                if let Some(stream) = stream {
+                    self.streams.hold(batch.process.id, stream);
+                }
+                return Err(refusal);
             }
-            stored.push(found.map(|(_, stored)| stored));
-        }
-        let process = match &stream {
-            Some(stream) => batch.process.as_first_sent(&stream.process_line),
-            None => Cow::Borrowed(&batch.process),
         };
-        let row = stream.as_ref().map(|stream| stream.row);
-        self.write(db, batch, &process, project, row, stored).map_err(store_error)
+        self.write(db, batch, project, stream, stored).map_err(store_error)
     }
 
     fn write(
         &mut self,
         db: &Connection,
         batch: &StreamBatch,
-        process: &StreamProcess,
         project: i64,
-        stream: Option<i64>,
+        stream: Option<Stream>,
         stored: Vec<Option<Stored>>,
     ) -> rusqlite::Result<Committed> {
-        let stream = match stream {
+        let mut stream = match stream {
             Some(stream) => stream,
-            None => insert_stream(db, batch, project)?,
+            None => streams::insert(db, batch, project)?,
         };
+        let first_sent = stream.process_other_than(&batch.process);
+        let process = first_sent.as_ref().unwrap_or(&batch.process);
         let seqs = batch.seqs();
-        let fresh = seen::mark(db, stream, seqs.iter().copied())?;
+        let fresh = seen::mark(db, stream.row, &mut stream.last, seqs.iter().copied())?;
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
         let mut unkept = accepted;
         for (part, stored) in batch.parts.iter().zip(stored) {
@@ -121,11 +137,12 @@ impl Committer {
             let part = part.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let Some(part) = part else { continue };
             unkept -= part.events as u64;
-            self.write_part(db, batch, process, stream, stored, &part)?;
+            self.write_part(db, batch, process, stream.row, stored, &part)?;
         }
         if unkept > 0 {
-            db.prepare_cached(STREAM_UNKEPT)?.execute((stream, unkept))?;
+            db.prepare_cached(STREAM_UNKEPT)?.execute((stream.row, unkept))?;
         }
+        self.streams.hold(batch.process.id, stream);
         Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
     }
 
@@ -152,6 +169,7 @@ impl Committer {
                 query = before.clone();
                 query.hear(report);
                 moved = (query.status, query.known) != (before.status, before.known);
+                self.inserted.remove(&stored.row);
                 if query.known != before.known {
                     self.update_facts(db, stored.row, report, &query, events)?;
                 } else if moved || query.status != Status::Running {
@@ -169,7 +187,7 @@ impl Committer {
         }
         if query.status == Status::Running {
             db.prepare_cached(HEARD)?.execute(params![row, batch.received_unix_ms, events, moved])?;
-        } else {
+        } else if !new {
             db.prepare_cached("DELETE FROM running WHERE query = ?1")?.execute([row])?;
         }
         db.prepare_cached(
@@ -210,11 +228,12 @@ impl Committer {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
                  ?22)",
         )?;
-        put::bind(db, &mut self.terms, query, &mut insert)?;
+        let state = put::bind(db, &mut self.terms, query, &mut insert)?;
         insert.raw_bind_parameter(20, self.next_query)?;
         insert.raw_bind_parameter(21, stream)?;
         insert.raw_bind_parameter(22, events)?;
         insert.raw_execute()?;
+        self.inserted.insert(self.next_query, state);
         self.next_query += 1;
         Ok(self.next_query - 1)
     }
@@ -257,28 +276,28 @@ impl Committer {
     }
 }
 
-/// A stream as it is stored.
-struct Stream {
-    row: i64,
+/// What is stored of the queries of a batch, part by part.
+///
+/// # Errors
+/// When the stream is of another project, or a query of another stream.
+fn check(
+    db: &Connection,
+    batch: &StreamBatch,
     project: i64,
-    process_line: String,
-}
-
-/// The stream of a batch.
-fn find_stream(db: &Connection, batch: &StreamBatch) -> rusqlite::Result<Option<Stream>> {
-    db.prepare_cached("SELECT id, project, process_line FROM stream WHERE stream_id = ?1")?
-        .query_row([batch.process.id.uuid().as_bytes()], |row| {
-            Ok(Stream { row: row.get(0)?, project: row.get(1)?, process_line: row.get(2)? })
-        })
-        .optional()
-}
-
-fn insert_stream(db: &Connection, batch: &StreamBatch, project: i64) -> rusqlite::Result<i64> {
-    db.prepare_cached(
-        "INSERT INTO stream (stream_id, project, process_line, unkept) VALUES (?1, ?2, ?3, 0)",
-    )?
-    .execute(params![batch.process.id.uuid().as_bytes(), project, batch.process.line])?;
-    Ok(db.last_insert_rowid())
+    stream: Option<&Stream>,
+) -> Result<Vec<Option<Stored>>, StoreError> {
+    if stream.is_some_and(|stream| stream.project != project) {
+        return Err(StoreError::ForeignStream(batch.process.id));
+    }
+    let mut stored = Vec::with_capacity(batch.parts.len());
+    for part in &batch.parts {
+        let found = find_query(db, part).map_err(store_error)?;
+        if found.as_ref().is_some_and(|(owner, _)| stream.is_none_or(|stream| *owner != stream.row)) {
+            return Err(StoreError::ForeignQuery(part.query_id));
+        }
+        stored.push(found.map(|(_, stored)| stored));
+    }
+    Ok(stored)
 }
 
 /// Stream of a part's query, and what is stored of it.
@@ -294,8 +313,49 @@ fn find_query(db: &Connection, part: &QueryPart) -> rusqlite::Result<Option<(i64
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use queryscope_store::testsuite::{batch, facts, stream_id};
+    use rusqlite::TransactionBehavior;
+
     use super::*;
+    use crate::load;
     use crate::migrate::open_writer;
+    use crate::seen;
+
+    struct Fixture {
+        _folder: tempfile::TempDir,
+        path: PathBuf,
+        db: Connection,
+        committer: Committer,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("a.db");
+            let db = open_writer(&path, true).expect("a new database");
+            let committer = Committer::new(&db).expect("read");
+            Self { _folder: folder, path, db, committer }
+        }
+
+        /// Writes batches in a transaction, which is committed or rolled back; how many events of each were new.
+        fn write(&mut self, batches: &[StreamBatch], keep: bool) -> Vec<u64> {
+            let Self { db, committer, .. } = self;
+            let transaction =
+                db.transaction_with_behavior(TransactionBehavior::Immediate).expect("a transaction");
+            committer.begin_transaction(&transaction).expect("begun");
+            let write = |batch| committer.commit(&transaction, batch).expect("stored").accepted;
+            let accepted = batches.iter().map(write).collect();
+            if keep {
+                transaction.commit().expect("committed");
+            } else {
+                transaction.rollback().expect("undone");
+                committer.forget();
+            }
+            accepted
+        }
+    }
 
     #[test]
     fn new_rows_are_of_no_segment_that_has_been_copied() {
@@ -309,5 +369,59 @@ mod tests {
         )
         .expect("a copy");
         assert_eq!(next(), 16);
+    }
+
+    #[test]
+    fn what_is_known_of_new_rows_is_what_would_be_read() {
+        let mut store = Fixture::new();
+        let of = |query, seq, label| batch(1).finished(query, seq, facts(label)).build();
+        let mut failed = facts("c");
+        (failed.failed, failed.rules, failed.warnings) = (Some("no".into()), vec!["spilling".into()], 1);
+        (failed.wall_ms, failed.started_unix_ns, failed.fingerprint) = (-0.0, None, Some("f".into()));
+        failed.engine_version = Some("1.2".into());
+        let mut named = batch(2).engine("polars").finished(3, 2, failed).build();
+        (named.process.service, named.process.program_version) = (Some("s".into()), Some("2".into()));
+        named.process.environment = Some("e".into());
+        let more = batch(1).progress(9, [4]).build();
+        store.write(&[of(1, 2, "a"), of(2, 3, "b"), named, more], true);
+        let inserted = store.committer.take_inserted();
+        assert_eq!(inserted.len(), 4);
+        for (row, state) in inserted {
+            assert_eq!(load::read(&store.db, row).expect("read").query, Some(state));
+        }
+        // Rows that change, also in the transaction that put them in, are read.
+        store.write(&[batch(1).progress(8, [5]).build(), of(8, 6, "x"), of(9, 7, "y")], true);
+        assert_eq!(store.committer.take_inserted().len(), 0);
+    }
+
+    #[test]
+    fn what_is_rolled_back_is_not_known_any_more() {
+        let mut store = Fixture::new();
+        let sent = [batch(1).engine("polars").finished(1, 2, facts("a")).build()];
+        for _ in 0..2 {
+            assert_eq!(store.write(&sent, false), [1]);
+            assert!(store.committer.take_inserted().is_empty());
+        }
+        assert_eq!(store.write(&sent, true), [1]);
+        let next = [batch(1).finished(2, 3, facts("a")).build()];
+        assert_eq!(store.write(&next, false), [1], "the range of a known stream grows and is set back");
+        assert_eq!(store.write(&next, true), [1]);
+        assert_eq!(store.write(&[sent, next].concat(), true), [0, 0]);
+        let engines: i64 =
+            store.db.query_row("SELECT count(*) FROM engine", [], |row| row.get(0)).expect("read");
+        assert_eq!(engines, 1);
+    }
+
+    #[test]
+    fn what_others_commit_to_a_known_stream_is_noticed() {
+        let mut store = Fixture::new();
+        let of = |seqs: std::ops::Range<u64>| [batch(1).progress(1, seqs).build()];
+        assert_eq!(store.write(&of(2..5), true), [3]);
+        let other = Connection::open(&store.path).expect("opens");
+        other.execute("UPDATE seen SET last = 8", []).expect("changed");
+        assert_eq!(store.write(&of(5..11), true), [2]);
+        let row = store.committer.streams.take(&store.db, stream_id(1)).expect("read").expect("stored").row;
+        let ranges = seen::all(&store.db, row).expect("read");
+        assert_eq!((ranges.len(), ranges[0].first, ranges[0].last), (1, 2, 10));
     }
 }

@@ -2,14 +2,18 @@
 
 use queryscope_columns::still_there;
 use queryscope_store::{
-    Conditions, ListRequest, Listed, Position, QUERY_COLUMNS, QueryFilter, Status, order_by,
+    Clause, Conditions, ListRequest, Listed, Lookup, Position, QUERY_COLUMNS, Status, TextField, list_order,
+    sorted_search,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::row::{listed, listed_at};
 use crate::search;
-use crate::terms::{TermTexts, numbers};
+use crate::terms::{self, TermTexts, numbers};
+
+/// How the values of a statement are named.
+const SIGN: char = '?';
 
 /// From the column whose index most often leaves most rows to the one that leaves least.
 const INDEXED: [&str; 6] = ["project", "environment", "service", "host", "label", "fingerprint"];
@@ -25,8 +29,18 @@ impl Source {
     /// What a page asks, its search left out; `None` when no query can match.
     fn of(db: &Connection, request: &ListRequest) -> rusqlite::Result<Option<Self>> {
         let numbers = numbers(db, request.filter.names().filter_map(|(_, text)| text))?;
-        let conditions = Conditions::of_list('?', request, &numbers);
-        Ok(conditions.map(|conditions| Self { conditions, index: index_of(&request.filter) }))
+        let lookups = request.filter.expression.lookups();
+        let found =
+            lookups.iter().map(|lookup| terms::matching(db, lookup)).collect::<rusqlite::Result<Vec<_>>>()?;
+        let asked = request.filter.expression.clauses.iter().filter(|clause| clause.lookup().is_some());
+        let is_met_by_none = |(clause, found): (&Clause, &Vec<i64>)| {
+            !clause.is_negated && matches!(clause.lookup(), Some(Lookup::Of(..))) && found.is_empty()
+        };
+        if asked.zip(&found).any(is_met_by_none) {
+            return Ok(None);
+        }
+        let conditions = Conditions::of_list(SIGN, request, &numbers, &found);
+        Ok(conditions.map(|conditions| Self { conditions, index: index_of(request) }))
     }
 
     /// These and one more condition, on a value that stands where its text says `{}`.
@@ -38,13 +52,13 @@ impl Source {
 
     /// As [`Source::with`], where the one more is served by an index.
     pub(crate) fn with_index(&self, index: &str, clause: &str, value: impl Into<Value>) -> Self {
-        Self { index: index.into(), ..self.with(clause, value) }
+        Self { index: indexed(index), ..self.with(clause, value) }
     }
 
     /// `query AS q` by the index, with the conditions.
     pub(crate) fn from(&self, joins: &str) -> String {
         let wheres = self.conditions.clause();
-        format!("FROM query AS q INDEXED BY {} {joins} WHERE {wheres}", self.index)
+        format!("FROM query AS q {} {joins} WHERE {wheres}", self.index)
     }
 
     /// The values, in their order.
@@ -53,10 +67,22 @@ impl Source {
     }
 }
 
-fn index_of(filter: &QueryFilter) -> String {
+fn indexed(index: &str) -> String {
+    format!("INDEXED BY {index}")
+}
+
+fn index_of(request: &ListRequest) -> String {
+    let filter = &request.filter;
     if filter.status.is_some_and(|status| status != Status::Finished) {
         // It holds all of these columns.
-        return "query_by_status".into();
+        return indexed("query_by_status");
+    }
+    let asks_for_errors = |clause: &Clause| {
+        !clause.is_negated && matches!(clause.lookup(), Some(Lookup::Of(TextField::Error, _)))
+    };
+    if filter.expression.clauses.iter().any(asks_for_errors) {
+        // Few runs fail.
+        return indexed("query_by_error");
     }
     // Of what lacks a name there may be most; versions have no index.
     let given = |of: &str| filter.names().any(|(column, text)| column == of && text.is_some());
@@ -64,7 +90,12 @@ fn index_of(filter: &QueryFilter) -> String {
     let absent = |of: &str| !version && filter.names().any(|(column, _)| column == of);
     let rarest = INDEXED.into_iter().rfind(|column| given(column));
     let rarest = rarest.or_else(|| INDEXED.into_iter().rfind(|column| absent(column)));
-    format!("query_by_{}", rarest.unwrap_or("start"))
+    match rarest {
+        Some(column) => indexed(&format!("query_by_{column}")),
+        // Every run of the time is read: by the index where that is a part, else as they lie.
+        None if request.sort.is_some() && filter.since_unix_ns.is_none() => "NOT INDEXED".into(),
+        None => indexed("query_by_start"),
+    }
 }
 
 /// Reads one page. Where its places are given, as the columns have them, the queries there are read: by an index, those
@@ -81,6 +112,8 @@ pub(crate) fn page(
             return Ok(listed);
         }
     }
+    let sorted = sorted_search(request);
+    let request = sorted.as_ref().unwrap_or(request);
     let Some(source) = Source::of(db, request)? else { return Ok(Vec::new()) };
     if let Some(text) = &request.filter.search {
         return search::page(db, terms, request, &source, text);
@@ -88,7 +121,7 @@ pub(crate) fn page(
     let sql = format!(
         "SELECT {QUERY_COLUMNS} {} {} LIMIT {} OFFSET {}",
         source.from("JOIN stream AS s ON s.id = q.stream"),
-        order_by("q", request.order),
+        list_order(SIGN, request),
         request.limit,
         request.offset
     );

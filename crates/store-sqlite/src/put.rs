@@ -1,5 +1,6 @@
 //! What a row of the table `query` takes from the run it stands for.
 
+use queryscope_columns::{Origin, Plan, QueryState};
 use queryscope_store::Query;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
@@ -8,25 +9,38 @@ use crate::terms::TermIds;
 
 /// Binds the first 19 parameters of a statement: the id, project, service, environment, host, engine, label,
 /// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, and the versions of the engine
-/// and of the program.
+/// and of the program. Gives back what the columns keep of the row.
 pub(crate) fn bind(
     db: &Connection,
     terms: &mut TermIds,
     query: &Query,
     statement: &mut Statement<'_>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<QueryState> {
     let engine = terms.optional(db, query.engine.as_deref())?;
     if let Some(engine) = engine {
-        db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
+        terms.note_engine(db, engine)?;
     }
+    let origin = Origin {
+        project: terms.id(db, &query.project)?,
+        service: terms.optional(db, query.service.as_deref())?,
+        environment: terms.optional(db, query.environment.as_deref())?,
+        host: terms.id(db, &query.host)?,
+        program_version: terms.optional(db, query.program_version.as_deref())?,
+    };
+    let plan = Plan {
+        label: terms.optional(db, query.label.as_deref())?,
+        fingerprint: terms.optional(db, query.fingerprint.as_deref())?,
+        rules: rules_id(db, terms, &query.rules)?,
+        engine_version: terms.optional(db, query.engine_version.as_deref())?,
+    };
     let values: [Value; 18] = [
-        terms.id(db, &query.project)?.into(),
-        terms.optional(db, query.service.as_deref())?.into(),
-        terms.optional(db, query.environment.as_deref())?.into(),
-        terms.id(db, &query.host)?.into(),
+        origin.project.into(),
+        origin.service.into(),
+        origin.environment.into(),
+        origin.host.into(),
         engine.into(),
-        terms.optional(db, query.label.as_deref())?.into(),
-        terms.optional(db, query.fingerprint.as_deref())?.into(),
+        plan.label.into(),
+        plan.fingerprint.into(),
         query.status.number().into(),
         query.known.number().into(),
         query.started_unix_ns.into(),
@@ -35,15 +49,18 @@ pub(crate) fn bind(
         query.result_rows.into(),
         terms.optional(db, query.failed.as_deref())?.into(),
         query.warnings.into(),
-        rules_id(db, terms, &query.rules)?.into(),
-        terms.optional(db, query.engine_version.as_deref())?.into(),
-        terms.optional(db, query.program_version.as_deref())?.into(),
+        plan.rules.into(),
+        plan.engine_version.into(),
+        origin.program_version.into(),
     ];
     statement.raw_bind_parameter(1, query.query_id.uuid().as_bytes())?;
     for (index, value) in (2..).zip(values) {
         statement.raw_bind_parameter(index, value)?;
     }
-    Ok(())
+    // As SQLite gives it back: NaN is stored as NULL, and -0.0 as 0.
+    let wall_ms = query.wall_ms.filter(|ms| !ms.is_nan()).map(|ms| ms + 0.0);
+    let (started_unix_ns, status) = (query.started_unix_ns, query.status.number());
+    Ok(QueryState { started_unix_ns, wall_ms, origin, plan, status })
 }
 
 /// The number of a list of rules; none of the empty one.

@@ -17,7 +17,12 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 15] = [
+const TOLD_BY_OTHERS: [(&str, &str); 16] = [
+    (
+        "deploys were such as nobody could have stored",
+        "DELETE FROM deploy WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine')
+             OR version = '' OR last_unix_ns < unix_ns",
+    ),
     (
         "streams had a project without a name",
         "UPDATE stream SET project = (SELECT project FROM query WHERE query.stream = stream.id)
@@ -389,7 +394,7 @@ impl Repair {
         let sql = "SELECT id FROM stream WHERE stream_id = ?1";
         let row = self.db.query_row(sql, [stream.uuid().as_bytes()], |row| row.get(0)).optional()?;
         let Some(row) = row else { return Ok(0) };
-        let fresh = seen::mark(&self.db, row, seqs)?;
+        let fresh = seen::mark(&self.db, row, &mut seen::last(&self.db, row)?, seqs)?;
         Ok(fresh.iter().map(|run| run.last - run.first + 1).sum())
     }
 

@@ -48,8 +48,8 @@ impl Copier {
 }
 
 /// A number that changes when another connection commits.
-fn commits_of_others(db: &Connection) -> rusqlite::Result<i64> {
-    db.pragma_query_value(None, "data_version", |row| row.get(0))
+pub(crate) fn commits_of_others(db: &Connection) -> rusqlite::Result<i64> {
+    db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {

@@ -6,16 +6,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use queryscope_columns::{Index, Selection, Snapshot, facets, finds_page, groups, overview, page, versions};
+use queryscope_columns::{
+    Index, Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
+};
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    AccessStore, ChangesRequest, Commits, Committed, Deleted, Evaluation, Facets, Foreground, GroupsAnswer,
-    GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest,
-    ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, QUERY_COLUMNS,
-    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats,
-    StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -147,10 +145,8 @@ impl Store for SqliteStore {
         let columns = if finds_page(&request) { self.index.snapshot_now() } else { None };
         self.readers
             .read(move |db, terms| {
-                let selection = |_: &Snapshot| Selection::of(&DatabaseNames { db, terms }, &request.filter);
-                let selection = columns.as_ref().map(selection).transpose()?;
-                let places =
-                    columns.zip(selection).map(|(columns, selection)| page(&columns, &selection, &request));
+                let find = |columns: Snapshot| find_page(&DatabaseNames { db, terms }, &columns, &request);
+                let places = columns.map(find).transpose()?;
                 list::page(db, terms, &request, places.as_deref())
             })
             .await
@@ -174,6 +170,16 @@ impl Store for SqliteStore {
         let filter = request.filter.clone();
         self.analyse(filter, move |names, snapshot, selection| overview(names, snapshot, selection, &request))
             .await
+    }
+
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError> {
+        let filter = request.filter.clone();
+        self.analyse(filter, move |names, snapshot, selection| series(names, snapshot, selection, &request))
+            .await
+    }
+
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
+        self.analyse(filter, |names, snapshot, selection| places(names, snapshot, selection)).await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {
@@ -326,6 +332,10 @@ impl Store for SqliteStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

@@ -1,9 +1,9 @@
 //! Texts that repeat, by number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use queryscope_store::TermNumbers;
+use queryscope_store::{Lookup, TermNumbers};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::damaged;
@@ -15,12 +15,16 @@ const CACHED_BYTES_MAX: usize = 256;
 
 /// The writer's side: gives every text a number.
 #[derive(Debug, Default)]
-pub(crate) struct TermIds(HashMap<String, i64>);
+pub(crate) struct TermIds {
+    numbers: HashMap<String, i64>,
+    /// Terms that are in the table `engine`.
+    engines: HashSet<i64>,
+}
 
 impl TermIds {
     /// The number of a text, which is stored when it is new.
     pub(crate) fn id(&mut self, db: &Connection, text: &str) -> rusqlite::Result<i64> {
-        if let Some(id) = self.0.get(text) {
+        if let Some(id) = self.numbers.get(text) {
             return Ok(*id);
         }
         let id = if let Some(id) = find(db, text)? {
@@ -30,10 +34,10 @@ impl TermIds {
             db.last_insert_rowid()
         };
         if text.len() <= CACHED_BYTES_MAX {
-            if self.0.len() >= CACHED_MAX {
-                self.0.clear();
+            if self.numbers.len() >= CACHED_MAX {
+                self.numbers.clear();
             }
-            self.0.insert(text.to_owned(), id);
+            self.numbers.insert(text.to_owned(), id);
         }
         Ok(id)
     }
@@ -43,9 +47,22 @@ impl TermIds {
         text.map(|text| self.id(db, text)).transpose()
     }
 
+    /// Notes that events have named an engine.
+    pub(crate) fn note_engine(&mut self, db: &Connection, engine: i64) -> rusqlite::Result<()> {
+        if !self.engines.contains(&engine) {
+            db.prepare_cached("INSERT OR IGNORE INTO engine (term) VALUES (?1)")?.execute([engine])?;
+            if self.engines.len() >= CACHED_MAX {
+                self.engines.clear();
+            }
+            self.engines.insert(engine);
+        }
+        Ok(())
+    }
+
     /// Forgets what a transaction that was rolled back may have numbered.
     pub(crate) fn forget(&mut self) {
-        self.0.clear();
+        self.numbers.clear();
+        self.engines.clear();
     }
 }
 
@@ -60,6 +77,19 @@ pub(crate) fn numbers<'t>(
     texts: impl Iterator<Item = &'t str>,
 ) -> rusqlite::Result<TermNumbers> {
     texts.filter_map(|text| Some(find(db, text).transpose()?.map(|number| (text.into(), number)))).collect()
+}
+
+/// The numbers of the texts a lookup asks for.
+pub(crate) fn matching(db: &Connection, lookup: &Lookup<'_>) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = db.prepare_cached("SELECT id, text FROM term")?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if lookup.matches(row.get_ref(1)?.as_str()?) {
+            found.push(row.get(0)?);
+        }
+    }
+    Ok(found)
 }
 
 /// The readers' side: the text of every number. Numbers are never used again, so it is never stale.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 23] = [
+const RULES: [(&str, &str); 24] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -111,6 +111,12 @@ const RULES: [(&str, &str); 23] = [
     (
         "it does not say whether all queries were brought forward",
         "SELECT 'table evaluation', 'of one row' WHERE (SELECT count(*) FROM evaluation) <> 1",
+    ),
+    (
+        "it is no deploy that anybody could have stored",
+        "SELECT 'deploy', id FROM deploy
+         WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine') OR version = ''
+             OR last_unix_ns < unix_ns",
     ),
 ];
 /// Rows of a rule that are named; further ones are counted.

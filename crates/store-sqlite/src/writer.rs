@@ -10,11 +10,12 @@
 //!
 //! Prior art: group commit of PostgreSQL (`commit_delay`) and of InnoDB. ADR 1 has the reasons.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use queryscope_columns::Index;
+use queryscope_columns::{Index, QueryState, RowState};
 use queryscope_issues::Issue;
 use queryscope_store::{
     Carrier, Change, CommitFeed, CommitGroup, Commits, Committed, StoreError, StoredChange, StreamBatch,
@@ -267,8 +268,7 @@ impl Worker {
     /// Brings the columns up to what has been committed, or left as it was.
     fn move_columns(&mut self) {
         let touched = self.touched.take();
-        let rows: rusqlite::Result<Vec<_>> = touched.iter().map(|row| load::read(&self.db, *row)).collect();
-        match rows {
+        match rows_now(&mut self.db, &touched, self.committer.take_inserted()) {
             Ok(rows) => self.index.apply(rows),
             Err(error) => {
                 self.touched.note(touched);
@@ -319,7 +319,7 @@ impl Worker {
         self.committer.begin(self.feed.is_followed());
         let result = commit_all(&mut self.db, &mut self.committer, group);
         if let Err(error) = &result {
-            self.committer.terms.forget();
+            self.committer.forget();
             if matches!(error, StoreError::Fatal(_)) {
                 tracing::error!(error = error as &dyn std::error::Error, "the store cannot go on");
                 self.failed = true;
@@ -394,6 +394,7 @@ fn commit_all(
     group: &[(Box<StreamBatch>, Reply<Committed>)],
 ) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+    committer.begin_transaction(&transaction).map_err(store_error)?;
     let mut results = Vec::with_capacity(group.len());
     for (batch, _) in group {
         results.push(match committer.commit(&transaction, batch) {
@@ -403,6 +404,25 @@ fn commit_all(
     }
     transaction.commit().map_err(store_error)?;
     Ok(results)
+}
+
+/// What touched rows are now. Those that a group put in are known, the others are read, all at one moment: for each
+/// read of its own SQLite would lock the log anew.
+fn rows_now(
+    db: &mut Connection,
+    touched: &[i64],
+    mut inserted: HashMap<i64, QueryState>,
+) -> rusqlite::Result<Vec<RowState>> {
+    let (known, unknown): (Vec<i64>, Vec<i64>) = touched.iter().partition(|row| inserted.contains_key(row));
+    let mut rows = Vec::with_capacity(touched.len());
+    rows.extend(known.into_iter().map(|row| RowState { row, query: inserted.remove(&row) }));
+    if !unknown.is_empty() {
+        let snapshot = db.transaction()?;
+        for row in unknown {
+            rows.push(load::read(&snapshot, row)?);
+        }
+    }
+    Ok(rows)
 }
 
 fn spent() -> StoreError {

@@ -94,12 +94,16 @@ words! {
         LoginFailed = "login_failed",
         /// A user logged out.
         Logout = "logout",
+        /// An administrator ended a session of a user.
+        SessionEnded = "session_ended",
         /// A user was made.
         UserAdded = "user_added",
         /// A user was removed.
         UserRemoved = "user_removed",
         /// A user got another password.
         PasswordChanged = "password_changed",
+        /// A user got another role or another project.
+        RoleChanged = "role_changed",
         /// A token was made.
         TokenAdded = "token_added",
         /// A token was revoked.
@@ -118,10 +122,22 @@ pub struct User {
     pub role: Role,
     /// The only project the user may read; `None` for all.
     pub project: Option<String>,
-    /// The hash of the password with its parameters (a PHC string).
+    /// The hash of the password with its parameters (a PHC string); of a user of a provider of logins
+    /// [`OF_PROVIDER`], the issuer, a space and the subject.
     pub password: String,
     /// When the user was made, in Unix milliseconds.
     pub created_unix_ms: i64,
+}
+
+/// Begins what stands in place of the password of a user of a provider of logins. No hash begins so.
+pub const OF_PROVIDER: &str = "openid:";
+
+impl User {
+    /// Whether a provider of logins lets the user in, and no password does.
+    #[must_use]
+    pub fn is_of_provider(&self) -> bool {
+        self.password.starts_with(OF_PROVIDER)
+    }
 }
 
 /// SHA-256 of the id of a session, which its browser alone has.
@@ -170,6 +186,9 @@ pub trait AccessStore: Send + Sync {
     /// Gives a user another password and ends the user's sessions; `false` when there is none of that name.
     async fn change_password(&self, name: &str, password: String) -> Result<bool, StoreError>;
 
+    /// Gives a user another role, and another project or all; `false` when there is none of that name.
+    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError>;
+
     /// Takes a user and the user's sessions out; `false` when there is none of that name.
     async fn remove_user(&self, name: &str) -> Result<bool, StoreError>;
 
@@ -182,6 +201,9 @@ pub trait AccessStore: Send + Sync {
         hash: SessionHash,
         used_since_unix_ms: i64,
     ) -> Result<Option<(Session, User)>, StoreError>;
+
+    /// Up to `limit` sessions that were used at or after a time, that with the latest use first.
+    async fn sessions(&self, used_since_unix_ms: i64, limit: usize) -> Result<Vec<Session>, StoreError>;
 
     /// Notes that a session was used.
     async fn use_session(&self, hash: SessionHash, unix_ms: i64) -> Result<(), StoreError>;

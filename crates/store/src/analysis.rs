@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use queryscope_history::{Group, LabelOverview, Totals, Window};
+use queryscope_history::{Group, LabelOverview, Place, SeriesGroup, Totals, Window};
 use serde::{Deserialize, Serialize};
 
 use crate::filter::QueryFilter;
@@ -87,6 +87,67 @@ pub struct GroupsAnswer {
     pub entries: Packed<Group<'static>>,
     /// The place of the last one, where others follow.
     pub next: Option<GroupPlace>,
+}
+
+// What the runs of a series are divided by.
+#[expect(
+    missing_docs,
+    reason = "a parameter of the API takes it, and its description is that of the parameter"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum SeriesBy {
+    Fingerprint,
+    Host,
+    Service,
+    Environment,
+    EngineVersion,
+    ProgramVersion,
+}
+
+/// Which runs a series is of.
+#[derive(Debug, Clone)]
+pub struct SeriesRequest {
+    /// The runs; its times and search have no say.
+    pub filter: QueryFilter,
+    /// The range, and with it the slices.
+    pub window: Window,
+    /// What they are divided by; not at all where it is left out.
+    pub by: Option<SeriesBy>,
+    /// So many groups at most.
+    pub most: usize,
+}
+
+/// What ran where, the place of the most wall time first, then by name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
+    "service": [
+        {"value": "orders-etl", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
+    ],
+    "environment": [
+        {"value": "prod", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
+    ],
+    "host": [
+        {"value": "worker-1", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
+    ]
+})))]
+pub struct Places {
+    /// What the sending processes are.
+    pub service: Vec<Place>,
+    /// Where they run.
+    pub environment: Vec<Place>,
+    /// Their machines.
+    pub host: Vec<Place>,
+}
+
+/// The groups of a series, in their order.
+pub type Series = Vec<SeriesGroup>;
+
+/// Puts places in their order.
+pub fn in_place_order(mut places: Vec<Place>) -> Vec<Place> {
+    places.sort_by(|a, b| b.total_wall_ms.total_cmp(&a.total_wall_ms).then_with(|| a.value.cmp(&b.value)));
+    places
 }
 
 // In which order an overview lists labels.

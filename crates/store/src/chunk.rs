@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use libdeflater::{CompressionLvl, Compressor};
 use thiserror::Error;
 
-/// A packer keeps its buffer from chunk to chunk up to this size.
+/// A packer keeps its buffers from chunk to chunk up to this size each.
 const BUFFER_BYTES_KEPT: usize = 4 << 20;
 
 /// A chunk that does not hold what it should.
@@ -21,13 +21,14 @@ pub struct ChunkError(#[source] std::io::Error);
 pub struct Packer {
     compressor: Compressor,
     lines: Vec<u8>,
+    member: Vec<u8>,
 }
 
 impl Packer {
     /// A packer at level 1: larger levels take twice the time for a tenth of the bytes.
     pub fn new() -> Self {
         let level = CompressionLvl::new(1).unwrap_or_default();
-        Self { compressor: Compressor::new(level), lines: Vec::new() }
+        Self { compressor: Compressor::new(level), lines: Vec::new(), member: Vec::new() }
     }
 
     /// Packs lines, each ended by a line feed, into one gzip member.
@@ -40,12 +41,15 @@ impl Packer {
             self.lines.extend_from_slice(line);
             self.lines.push(b'\n');
         }
-        let mut member = vec![0; self.compressor.gzip_compress_bound(self.lines.len())];
-        let packed = self.compressor.gzip_compress(&self.lines, &mut member);
-        member.truncate(packed.expect("the buffer is as large as the bound"));
-        member.shrink_to_fit();
+        let bound = self.compressor.gzip_compress_bound(self.lines.len());
+        if self.member.len() < bound {
+            self.member.resize(bound, 0);
+        }
+        let packed = self.compressor.gzip_compress(&self.lines, &mut self.member);
+        let member = self.member[..packed.expect("the buffer is as large as the bound")].to_vec();
         if self.lines.capacity() > BUFFER_BYTES_KEPT {
             self.lines = Vec::new();
+            self.member = Vec::new();
         }
         member
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::diagnosis::ChangesRequest;
+use crate::expression::{Clause, NumberField, Pattern, Test};
 use crate::filter::{Is, ListRequest, Order, QueryFilter};
 use crate::query::Status;
 
@@ -124,9 +125,15 @@ impl<V> Conditions<V> {
 }
 
 impl<V: From<i64> + From<f64> + From<String>> Conditions<V> {
-    /// What a page of the list asks of `query AS q`, its search left out, given the numbers of the names it asks for;
-    /// `None` when no query can match.
-    pub fn of_list(sign: char, request: &ListRequest, numbers: &TermNumbers) -> Option<Self> {
+    /// What a page of the list asks of `query AS q`, its search left out, given the numbers of the names it asks for
+    /// and those of the texts that each of the [lookups](crate::Expression::lookups) of its expression finds; `None`
+    /// when no query can match.
+    pub fn of_list(
+        sign: char,
+        request: &ListRequest,
+        numbers: &TermNumbers,
+        found: &[Vec<i64>],
+    ) -> Option<Self> {
         let mut conditions = Self::new(sign);
         let filter = &request.filter;
         conditions.add_names("q.", filter.names(), "IS NULL", numbers)?;
@@ -145,15 +152,77 @@ impl<V: From<i64> + From<f64> + From<String>> Conditions<V> {
                 conditions.add(clause, time);
             }
         }
+        let mut found = found.iter();
+        for clause in &filter.expression.clauses {
+            let clause = conditions.clause_of(clause, &mut found);
+            conditions.clauses.push(clause);
+        }
         if let Some(after) = request.after {
             let beyond = match request.order {
                 Order::Newest => "<",
                 Order::Oldest => ">",
             };
             let (started, tie) = (conditions.value(after.started_unix_ns), conditions.value(after.tie));
-            conditions.clauses.push(format!("(q.started_unix_ns, q.id) {beyond} ({started}, {tie})"));
+            let later = format!("(q.started_unix_ns, q.id) {beyond} ({started}, {tie})");
+            let clause = match request.sort.map(|sort| (figure(sign, sort.field), sort.after)) {
+                None => later,
+                Some((figure, None)) => format!("({figure} IS NULL AND {later})"),
+                Some((figure, Some(value))) => {
+                    let value = conditions.value(value.get());
+                    format!(
+                        "({figure} {beyond} {value} OR {figure} IS NULL OR ({figure} = {value} AND {later}))"
+                    )
+                }
+            };
+            conditions.clauses.push(clause);
         }
         Some(conditions)
+    }
+
+    /// A clause of an expression.
+    fn clause_of<'f>(&mut self, clause: &Clause, found: &mut impl Iterator<Item = &'f Vec<i64>>) -> String {
+        let test = match &clause.test {
+            Test::Number { field, comparison, value } => {
+                let value = self.value(value.get());
+                format!("{} {} {value}", figure(self.sign, *field), comparison.sign())
+            }
+            Test::Status(status) => format!("q.status = {}", status.number()),
+            Test::Text { field, pattern: Pattern::Absent } => format!("q.{} IS NULL", field.column()),
+            Test::Text { field, .. } => self.one_of(field.column(), found.next()),
+            Test::Word(word) => {
+                let terms = found.next();
+                let mut any = vec![self.one_of("label", terms), self.one_of("failed", terms)];
+                let part = word.to_lowercase();
+                if part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+                    let part = self.value(part);
+                    any.push(match self.sign {
+                        POSTGRES => format!("position({part} IN q.query_id::text) > 0"),
+                        _ => format!("id_holds(q.query_id, {part})"),
+                    });
+                }
+                format!("({})", any.join(" OR "))
+            }
+        };
+        if clause.is_negated { format!("NOT coalesce({test}, FALSE)") } else { test }
+    }
+
+    /// A column is one of these terms. They are one value, so that statements are as many as forms of filters are.
+    fn one_of(&mut self, column: &str, terms: Option<&Vec<i64>>) -> String {
+        let terms: Vec<String> = terms.into_iter().flatten().map(i64::to_string).collect();
+        if terms.is_empty() {
+            return "FALSE".into();
+        }
+        let terms = terms.join(",");
+        match self.sign {
+            POSTGRES => {
+                let terms = self.value(terms);
+                format!("q.{column} = ANY(string_to_array({terms}, ',')::bigint[])")
+            }
+            _ => {
+                let terms = self.value(format!("[{terms}]"));
+                format!("q.{column} IN (SELECT value FROM json_each({terms}))")
+            }
+        }
     }
 
     /// The statement of a page of changes and its values, given the numbers of the names it asks for, and what a body
@@ -201,6 +270,33 @@ impl<V: From<i64> + From<f64> + From<String>> Conditions<V> {
     }
 }
 
+/// How the values of a statement are named in PostgreSQL.
+const POSTGRES: char = '$';
+
+/// A figure of `query AS q` as a double, as [`NumberField::of`] says it.
+fn figure(sign: char, field: NumberField) -> &'static str {
+    match (field, sign) {
+        (NumberField::Wall, _) => "q.wall_ms",
+        (NumberField::Cpu, _) => "q.cpu_ms",
+        (NumberField::Rows, POSTGRES) => "q.result_rows::double precision",
+        (NumberField::Rows, _) => "CAST(q.result_rows AS REAL)",
+        (NumberField::Warnings, POSTGRES) => "q.warnings::double precision",
+        (NumberField::Warnings, _) => "CAST(q.warnings AS REAL)",
+    }
+}
+
+/// The order of a page, of `query AS q`; `sign` is that of its conditions.
+pub fn list_order(sign: char, request: &ListRequest) -> String {
+    let by_start = order_by("q", request.order);
+    let Some(sort) = request.sort else { return by_start };
+    let direction = match request.order {
+        Order::Newest => "DESC",
+        Order::Oldest => "ASC",
+    };
+    let by_start = by_start.replacen("ORDER BY", "", 1);
+    format!("ORDER BY {} {direction} NULLS LAST, {by_start}", figure(sign, sort.field))
+}
+
 /// The order of a list, by the columns of a table.
 pub fn order_by(table: &str, order: Order) -> String {
     match order {
@@ -232,14 +328,15 @@ mod tests {
             since_unix_ns: Some(5),
             ..QueryFilter::default()
         };
-        let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: 9 };
+        let request =
+            ListRequest { filter, sort: None, order: Order::Newest, after: None, offset: 0, limit: 9 };
         let numbers = TermNumbers::from([("x".into(), 7)]);
-        let conditions = Conditions::<Value>::of_list('$', &request, &numbers).expect("conditions");
+        let conditions = Conditions::<Value>::of_list('$', &request, &numbers, &[]).expect("conditions");
         assert_eq!(
             conditions.clause(),
             "q.service IS NULL AND q.label = $1 AND q.status = 2 AND q.status <> 1 AND q.started_unix_ns >= $2"
         );
         assert_eq!(conditions.values(), [7, 5].map(Value::from));
-        assert!(Conditions::<Value>::of_list('$', &request, &TermNumbers::new()).is_none());
+        assert!(Conditions::<Value>::of_list('$', &request, &TermNumbers::new(), &[]).is_none());
     }
 }

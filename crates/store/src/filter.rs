@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::expression::{Amount, Clause, Expression, NumberField, Test, holds};
 use crate::query::{Query, Status};
 
 /// A value a query must have.
@@ -40,6 +41,8 @@ pub struct QueryFilter {
     pub until_unix_ns: Option<i64>,
     /// Whose label or error text holds this text in any case, or whose id holds it.
     pub search: Option<String>,
+    /// That meet all of these, too.
+    pub expression: Expression,
 }
 
 impl QueryFilter {
@@ -72,16 +75,8 @@ impl QueryFilter {
             && self.since_unix_ns.is_none_or(|since| query.started_unix_ns >= since)
             && self.until_unix_ns.is_none_or(|until| query.started_unix_ns <= until)
             && self.search.as_ref().is_none_or(|text| holds(query, text))
+            && self.expression.keeps(query)
     }
-}
-
-fn holds(query: &Query, text: &str) -> bool {
-    let in_any_case = |found: &Option<String>| {
-        found.as_ref().is_some_and(|found| found.to_lowercase().contains(&text.to_lowercase()))
-    };
-    in_any_case(&query.label)
-        || in_any_case(&query.failed)
-        || query.query_id.to_string().contains(&text.to_lowercase())
 }
 
 /// Order of a list.
@@ -105,12 +100,35 @@ pub struct Position {
     pub tie: i64,
 }
 
+/// A figure a list is sorted by. Runs of which it is not known come last in either order. Those of one value stand by
+/// their start: the newest first where the largest are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SortBy {
+    /// The figure.
+    pub field: NumberField,
+    /// What the run has of it after which a page goes on; `None` where it is not known, and where the page is the
+    /// first.
+    pub after: Option<Amount>,
+}
+
+/// The same request with its search as a clause of the expression, where it is sorted by a figure: what finds the runs
+/// of a search by their start does not serve it.
+pub fn sorted_search(request: &ListRequest) -> Option<ListRequest> {
+    let mut request = request.clone();
+    request.sort?;
+    let word = request.filter.search.take()?;
+    request.filter.expression.clauses.push(Clause { is_negated: false, test: Test::Word(word) });
+    Some(request)
+}
+
 /// One page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListRequest {
     /// Which queries.
     pub filter: QueryFilter,
-    /// In which order.
+    /// By which figure; by the start where it is left out.
+    pub sort: Option<SortBy>,
+    /// In which order: with a figure, the newest first stands for the largest first.
     pub order: Order,
     /// Only those after this place in the order.
     pub after: Option<Position>,

@@ -16,11 +16,14 @@ mod chunk;
 mod commits;
 mod conditions;
 mod cpu;
+mod deploys;
 mod diagnosis;
 mod error;
+mod expression;
 mod filter;
 mod fresh;
 mod identity;
+mod inflate;
 mod issues;
 mod kept;
 mod machine;
@@ -38,28 +41,38 @@ mod token;
 mod token_name;
 
 pub use access::{
-    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, Role, SESSIONS_OF_USER_MAX, Scope,
-    Session, SessionHash, User,
+    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, OF_PROVIDER, Role, SESSIONS_OF_USER_MAX,
+    Scope, Session, SessionHash, User,
 };
 pub use analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,
-    OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, rank,
+    OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, Places, Series, SeriesBy, SeriesRequest,
+    in_place_order, rank,
 };
 pub use audit::StoreAudit;
 pub use background::{Commit, Foreground, YieldPoint};
 pub use batch::{Facts, QueryPart, Report, StreamBatch, StreamProcess};
 pub use chunk::{ChunkError, Packer, lines_of, unpack};
 pub use commits::{Change, CommitFeed, Commits, Heard};
-pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, order_by};
+pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, list_order, order_by};
 pub use cpu::{Carrier, CpuMeter, carry, thread_time};
+pub use deploys::{
+    DEPLOYS_MAX, DEPLOYS_OF_SPAN_MAX, Deploy, DeployPlace, DeploySource, DeploySpan, DeployStore,
+    DeploySubject, DeploysRequest, PostedDeploy, SeenVersion, after_deploys,
+};
 pub use diagnosis::{
     ChangePlace, ChangesRequest, EvaluatedRun, Evaluation, HistoryRevision, PendingRun, PlanFingerprint,
     QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoredChange,
 };
 pub use error::StoreError;
-pub use filter::{Is, ListRequest, Order, Position, QueryFilter};
+pub use expression::{
+    Amount, CLAUSES_MAX, Clause, Comparison, Expression, FIELDS, Lookup, Mistake, NumberField, Pattern,
+    TEXT_CHARS_MAX, Test, TextField, Unit, parse,
+};
+pub use filter::{Is, ListRequest, Order, Position, QueryFilter, SortBy, sorted_search};
 pub use fresh::FreshPart;
 pub use identity::FileIdentity;
+pub use inflate::Inflater;
 pub use issues::{
     IssueCount, IssueMoved, IssuePlace, IssueRecord, IssueStep, IssuesRequest, NoteAdded, ObservedQuery,
 };

@@ -11,10 +11,14 @@ use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 
 use crate::access::AccessStore;
-use crate::analysis::{Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
+use crate::analysis::{
+    Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, Places, Series,
+    SeriesRequest,
+};
 use crate::background::Foreground;
 use crate::batch::StreamBatch;
 use crate::commits::Commits;
+use crate::deploys::DeployStore;
 use crate::diagnosis::{
     ChangesRequest, Evaluation, HistoryRevision, PendingRun, QueryHistory, QueryKey, StoredChange,
 };
@@ -141,6 +145,12 @@ pub trait Store: Send + Sync + 'static {
     /// left out), the one that ran last first.
     async fn versions(&self, filter: QueryFilter) -> Result<Vec<Version>, StoreError>;
 
+    /// How the times of the runs a filter keeps (its times and search left out) developed over a range.
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError>;
+
+    /// The queries a filter keeps (its search left out) by service, environment and host.
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError>;
+
     /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
     /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).
     async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError>;
@@ -264,6 +274,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Users, their sessions, and the log of access.
     fn access(&self) -> &dyn AccessStore;
+
+    /// Deploys, and versions that were seen.
+    fn deploys(&self) -> &dyn DeployStore;
 
     /// Notices of the transitions of issues, and messages that are to be delivered. Each transition that
     /// [`Store::record_evaluation`] and [`Store::move_issue`] store has a notice from then on.

@@ -21,6 +21,7 @@ mod batch;
 mod changes;
 mod commits;
 mod counts;
+mod deploys;
 mod evaluation;
 mod facets;
 mod fields;
@@ -198,12 +199,16 @@ suite! { $
         a_search_takes_label_error_and_id
         a_search_takes_signs_as_they_are
         any_filter_of_any_population
+        each_condition_in_words
+        any_filter_in_words_of_any_population
     }
     paging {
         pages_join_to_the_whole
         pages_join_through_ties
         new_queries_are_neither_skipped_nor_repeated
         pages_of_a_search
+        sorted_pages_join_to_the_whole
+        new_queries_do_not_move_sorted_pages
     }
     tables {
         a_scan_goes_through_all_in_the_order_they_came
@@ -310,6 +315,15 @@ suite! { $
         issues_go_with_the_last_run_of_their_query
         issues_that_were_resolved_long_ago_go
         issues_are_taken_over_once
+    }
+    deploys {
+        what_is_posted_twice_is_one_deploy
+        a_version_that_comes_after_another_is_a_deploy
+        what_was_posted_takes_the_place_of_what_is_seen
+        deploys_are_listed_by_page
+        deploys_between_two_runs
+        deploys_that_were_seen_long_ago_go
+        deploys_are_taken_over_once
     }
     outbox {
         each_transition_has_a_notice

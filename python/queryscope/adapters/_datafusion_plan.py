@@ -202,6 +202,8 @@ def _logical_node(line: str, number: int, inputs: list[int]) -> dict[str, Any]:
         properties.update(table=table, projection=_list(members.get("projection")))
         properties["limit"] = _number(members.get("fetch"))
         properties["predicate"] = _list(members.get("full_filters"))
+        # A filter above checks these again: they leave out files and row groups alone.
+        properties["partial_predicate"] = _list(members.get("partial_filters"))
     elif kind == "SubqueryAlias":
         properties["name"] = text
     elif kind == "Dml":

@@ -100,9 +100,134 @@ export interface paths {
          *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, a run since the open change of its
          *     query, where there is one, is compared with a typical run from before the change. Any other run is compared
          *     with the usual one: of the up to 100 finished runs of its plan, label and service that began before it, else of
-         *     those of its label and service, the one whose wall time is nearest their median.
+         *     those of its label and service, the one whose wall time is nearest their median. `base_fingerprint`,
+         *     `base_program_version`, `base_host`, `base_since` and `base_until` ask for a typical run among those of its label
+         *     and service that they keep: of the 100 newest finished ones, before or after it, the one nearest their median.
          */
         get: operations["compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists deploys: those that were posted, and versions of programs and engines that processes named after another one.
+         * @description A version counts once for each service and environment, from the start of its first run. A process of an earlier
+         *     version that goes on, or comes later, is no deploy.
+         */
+        get: operations["deploys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tells what the slow runs of a query have in common that its other runs have not: hosts, versions, plans,
+         *     hours of the day, rows, bytes and waiting. Needs `label` and `service` (empty: none).
+         * @description With `base_since` or `base_program_version`, the runs asked for are held against those instead. It looks at
+         *     the last 500 ended runs of the query that were evaluated, and says nothing where a group has fewer than 5.
+         *     Each effect is Cliff's delta, with its probability by the Mann-Whitney test.
+         */
+        get: operations["differences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Findings of runs that do not run, as a table: those that senders sent, else those of this service.
+         * @description They are read from the recordings: ask for a stretch of time, or a label.
+         */
+        get: operations["findings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/issues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues as a table: what `/api/issues` says of each. */
+        get: operations["exported_issues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Nodes of the physical plans of runs that do not run, as a table, with their counters.
+         * @description They are read from the recordings: ask for a stretch of time, or a label.
+         */
+        get: operations["nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs as a table: what `/api/queries` says of each.
+         * @description `started_at` is a point in time, `started_unix_ns` the same as a number, `rules` are separated by commas. A cell
+         *     of CSV that a spreadsheet would take for a formula begins with an apostrophe. An answer that is cut off was not
+         *     read to its end.
+         */
+        get: operations["runs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -347,13 +472,33 @@ export interface paths {
         };
         /**
          * Compares what each label did lately with what it usually does.
-         * @description Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
-         *     before them. The label that took the most time comes first, unless `order` says otherwise.
+         * @description Lately are the runs of the last 24 hours of the range, or the last three; usual are the runs that finished
+         *     in the 14 days before them. The label that took the most time comes first, unless `order` says otherwise.
          *
          *     With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. All pages are of the
          *     range of the first one; a label whose time changes between two pages may be on both or on neither.
          */
         get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/places": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tells what ran where: runs by state and their wall time, by service, environment and host, the place of the most
+         *     wall time first. Runs that failed count with the time they took.
+         */
+        get: operations["places"];
         put?: never;
         post?: never;
         delete?: never;
@@ -465,6 +610,167 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tells how the wall times of a label's runs developed: for each slice of the range, runs, failures, the median and
+         *     the 95th percentile of those that finished. Needs `label`.
+         */
+        get: operations["series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says how the service is set up, and what its store holds. For readers of all projects. */
+        get: operations["service"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the sessions of users. For administrators of all projects. */
+        get: operations["sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a session: its user is asked for a login, and its live streams end, within seconds. */
+        post: operations["end_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tokens of the store, without their texts. For administrators of all projects. */
+        get: operations["tokens"];
+        put?: never;
+        /** Makes a token; its text is in this answer and nowhere else. Collectors take it within a second. */
+        post: operations["add_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{name}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revokes a token: collectors refuse it, and end its live streams, within seconds. */
+        post: operations["revoke_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the users. For administrators of all projects. */
+        get: operations["users"];
+        put?: never;
+        /** Makes a user who logs in with a password. */
+        post: operations["add_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{name}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a user another role and project, or another password, which ends the user's sessions.
+         * @description Of a user of a provider of logins, the role holds until the next login, and there is no password.
+         */
+        post: operations["change_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{name}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Removes a user and ends the user's sessions. */
+        post: operations["remove_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/versions": {
         parameters: {
             query?: never;
@@ -476,6 +782,32 @@ export interface paths {
         get: operations["versions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deploys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tells of a deploy.
+         * @description An issue names the deploys between its last good run and its first bad one, so post when the deploy begins, or give
+         *     its time. The call is idempotent: where the last deploy before it, of the same service and environment, has the same
+         *     version and commit, it is that one, answered with 200. So a build that posts again says nothing new, and a way back
+         *     to an earlier version is a deploy of its own.
+         *
+         *     Versions that processes name themselves are deploys without a call. One that was posted as well is the posted one.
+         *     The token is one for sending, whose project the deploy is of, or one of an administrator.
+         */
+        post: operations["post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -565,7 +897,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AccessAction: "login" | "login_failed" | "logout" | "user_added" | "user_removed" | "password_changed" | "token_added" | "token_revoked" | "issue_muted";
+        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**
@@ -846,6 +1178,8 @@ export interface components {
             base: components["schemas"]["QuerySummary"];
             /** @description How the base was chosen. */
             basis: components["schemas"]["ComparisonBasis"];
+            /** @description What is different between the plans, in the words of a planner; the changes of order first. */
+            differences: components["schemas"]["PlanDifference"][];
             /** @description Nodes of both physical plans: those of the run in its order, then those only the base has. */
             nodes: components["schemas"]["NodePair"][];
             /** @description The run. */
@@ -859,7 +1193,39 @@ export interface components {
          * @description How the base of a comparison was chosen.
          * @enum {string}
          */
-        ComparisonBasis: "named" | "plan" | "label" | "before_change";
+        ComparisonBasis: "named" | "plan" | "label" | "before_change" | "chosen";
+        /** @description One difference of two groups of runs. */
+        Contrast: {
+            /**
+             * Format: double
+             * @description Cliff's delta: above 0 where the first group has more of it, from -1 to 1.
+             */
+            delta: number;
+            /**
+             * Format: double
+             * @description Median of the number in the first group; null of a value.
+             */
+            first_median?: number | null;
+            /** @description Runs of the first group that have the value, or of which the number is known. */
+            first_runs: number;
+            /** @description What differs. */
+            name: components["schemas"]["Trait"];
+            /**
+             * Format: double
+             * @description How probable so large an effect is by luck in one comparison; those of all comparisons together stay
+             *     under 0.01.
+             */
+            probability: number;
+            /**
+             * Format: double
+             * @description Median of the number in the second group; null of a value.
+             */
+            second_median?: number | null;
+            /** @description Such runs of the second group. */
+            second_runs: number;
+            /** @description The value that the one group has more often; null where a number differs. */
+            value?: string | null;
+        };
         /** @description The runs of a local day that lie in the range. */
         Day: {
             /**
@@ -877,6 +1243,151 @@ export interface components {
              * @description Runs, of every state.
              */
             runs: number;
+        };
+        /** @description A deploy. */
+        Deploy: {
+            /** @description The commit, where it was posted. */
+            commit?: string | null;
+            /** @description The engine that has the version, where its text names one; null for programs. */
+            engine?: string | null;
+            /** @description The environment; null where none was named. What was posted without one was deployed to all. */
+            environment?: string | null;
+            /** @description Stable for the life of the deploy. */
+            id: string;
+            /**
+             * Format: int64
+             * @description When the version was seen last, to the hour, in Unix nanoseconds.
+             */
+            last_unix_ns: UnixNs;
+            /** @description The project of the service. */
+            project: string;
+            /** @description The service; null for programs that name none. */
+            service?: string | null;
+            /** @description Where it is known from. */
+            source: components["schemas"]["DeploySource"];
+            /** @description What has the version. */
+            subject: components["schemas"]["DeploySubject"];
+            /**
+             * Format: int64
+             * @description When, in Unix nanoseconds: as posted, or when the first run with the version started.
+             */
+            unix_ns: UnixNs;
+            /** @description Where people read more, where it was posted. */
+            url?: string | null;
+            /** @description The version. */
+            version: string;
+        };
+        /** @description A deploy, as a build system posts it. */
+        DeployBody: {
+            /**
+             * @description The commit, up to 200 characters.
+             * @example 4f2a9c1
+             */
+            commit?: string | null;
+            /**
+             * @description The environment it was deployed to, up to 512 characters; left out for all.
+             * @example prod
+             */
+            environment?: string | null;
+            /**
+             * @description The service that was deployed, as its processes name it, up to 512 characters; left out for programs that name
+             *     none.
+             * @example orders-etl
+             */
+            service?: string | null;
+            /**
+             * Format: int64
+             * @description When it began, in Unix nanoseconds, at most an hour ahead; left out for now.
+             * @example 1795000000000000000
+             */
+            unix_ns?: UnixNs | null;
+            /**
+             * @description Where people read more: an address with http or https, up to 2,000 characters.
+             * @example https://ci.example/builds/17
+             */
+            url?: string | null;
+            /**
+             * @description The version, 1 to 512 characters, best the one that processes name as their own.
+             * @example 2026.11.3
+             */
+            version: string;
+        };
+        /** @description Deploys of services. */
+        Deploys: {
+            /** @description The last one first. */
+            deploys: components["schemas"]["Deploy"][];
+            /** @description The `cursor` of the next page; null where this is the last. */
+            next?: string | null;
+        };
+        /**
+         * @description Where a deploy is known from.
+         * @enum {string}
+         */
+        DeploySource: "posted" | "seen";
+        /**
+         * @description What has the version.
+         * @enum {string}
+         */
+        DeploySubject: "program" | "engine";
+        /**
+         * @description What two groups of a query's runs differ in.
+         * @example {
+         *       "delta": 1,
+         *       "differences": [
+         *         {
+         *           "delta": 0.92,
+         *           "first_median": null,
+         *           "first_runs": 28,
+         *           "name": "host",
+         *           "probability": 2.1e-21,
+         *           "second_median": null,
+         *           "second_runs": 1,
+         *           "value": "worker-3"
+         *         }
+         *       ],
+         *       "first": {
+         *         "least_ms": 71210.9,
+         *         "median_ms": 93512.4,
+         *         "most_ms": 118034,
+         *         "runs": 30
+         *       },
+         *       "known_runs": 120,
+         *       "probability": 1.2e-15,
+         *       "runs_min": 5,
+         *       "second": {
+         *         "least_ms": 36001.2,
+         *         "median_ms": 39702.8,
+         *         "most_ms": 52119.3,
+         *         "runs": 90
+         *       }
+         *     }
+         */
+        Differences: {
+            /**
+             * Format: double
+             * @description Cliff's delta of the wall times: above 0 where the first ones are slower, from -1 to 1. Null where a
+             *     group has too few runs.
+             */
+            delta?: number | null;
+            /**
+             * @description What differs, the largest effect first: those that luck alone explains in less than one of a hundred
+             *     cases, over all comparisons that were made.
+             */
+            differences: components["schemas"]["Contrast"][];
+            /** @description The slow runs, or those that were asked for. Empty where no runs are much slower than the others. */
+            first: components["schemas"]["RunGroup"];
+            /** @description Runs of the query that are looked at: of its last 500 that ended, those in the time asked for. */
+            known_runs: number;
+            /**
+             * Format: double
+             * @description How probable so large a difference of the wall times is by luck; null where `delta` is. Of the slow runs
+             *     it says nothing: they were chosen by their time.
+             */
+            probability?: number | null;
+            /** @description Runs that each group needs: with fewer, nothing is said. */
+            runs_min: number;
+            /** @description The other runs, or those they are held against. */
+            second: components["schemas"]["RunGroup"];
         };
         /** @description A share of a query's time, 0 to 1. */
         Done: {
@@ -1174,6 +1685,11 @@ export interface components {
             engine_version?: string | null;
             /** @description The environment whose runs changed. */
             environment?: string | null;
+            /**
+             * Format: int64
+             * @description Start of the last run before that one that was not, in Unix nanoseconds, where it is known.
+             */
+            good_unix_ns?: UnixNs | null;
             /** @description The host whose runs changed, where one host alone changed. */
             host?: string | null;
             /** @description Stable for the life of the issue. */
@@ -1197,16 +1713,21 @@ export interface components {
             program_version?: string | null;
             /** @description The project of the query. */
             project: string;
-            /** @description The run it is about, by id; null where it is about a change. */
+            /** @description The run it is about, by id; of a missing one the last there was. Null where it is about a change. */
             run?: string | null;
             /** @description The service of the query. */
             service?: string | null;
             /**
              * Format: double
              * @description How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
-             *     that nine tenths of the earlier runs took.
+             *     that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap.
              */
             severity: number;
+            /**
+             * Format: int64
+             * @description Start of the first run that is bad, in Unix nanoseconds; null where an earlier version opened it.
+             */
+            since_unix_ns?: UnixNs | null;
             /** @description Where it stands. */
             state: components["schemas"]["IssueState"];
             /**
@@ -1242,7 +1763,7 @@ export interface components {
         IssueDetail: {
             change?: components["schemas"]["Change"] | null;
             /** @description The issue. */
-            issue: components["schemas"]["Issue"];
+            issue: components["schemas"]["ListedIssue"];
             /** @description What people wrote to it, the first first. */
             notes: components["schemas"]["IssueNote"][];
             /** @description Its moves, the first first. */
@@ -1252,7 +1773,7 @@ export interface components {
          * @description What an issue is about.
          * @enum {string}
          */
-        IssueKind: "slower" | "failing" | "data_grew" | "late";
+        IssueKind: "slower" | "failing" | "data_grew" | "late" | "missing";
         /**
          * @description A mute: what it waits for, and what it is measured by. One of the fields `until_unix_ns`, `times_worse` and
          *     `until_other` is set.
@@ -1326,7 +1847,7 @@ export interface components {
         /** @description Issues of queries. */
         Issues: {
             /** @description Those with the most wall time a day at stake first. */
-            issues: components["schemas"]["Issue"][];
+            issues: components["schemas"]["ListedIssue"][];
             /** @description The `cursor` of the next page; null where this is the last. */
             next?: string | null;
         };
@@ -1447,6 +1968,16 @@ export interface components {
             /** @description `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck. */
             verdict?: ("slower" | "faster") | null;
         };
+        /** @description An issue, and what was deployed when it began. */
+        ListedIssue: components["schemas"]["Issue"] & {
+            /**
+             * @description These in words: `after deploy 1.4.2`; null where there are none.
+             * @example after deploy 2026.11.3
+             */
+            after_deploys?: string | null;
+            /** @description Deploys of its service between its last good run and its first bad one, the first first; at most the last 20. */
+            deploys: components["schemas"]["Deploy"][];
+        };
         /** @description The running queries and how far they are. */
         LiveSnapshot: {
             /** @description How far those of them are that have sent a sample. */
@@ -1533,6 +2064,8 @@ export interface components {
             fate: components["schemas"]["NodeFate"];
             run?: components["schemas"]["NodeFigures"] | null;
         };
+        /** @description A body that says nothing: it is there since no page of another site can send it unasked. */
+        Nothing: Record<string, never>;
         /**
          * @description How the labels are doing.
          * @example {
@@ -1591,6 +2124,7 @@ export interface components {
          *         }
          *       ],
          *       "since_unix_ns": 1795120283609778700,
+         *       "slice_ns": 21600000000000,
          *       "totals": {
          *         "failed": 1,
          *         "faster": 0,
@@ -1619,8 +2153,102 @@ export interface components {
              * @description The start of the range, in Unix nanoseconds.
              */
             since_unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else a
+             *     minute, 5 or 15 minutes, an hour, 6 hours or a day, so that they are 96 at most.
+             */
+            slice_ns: number;
             /** @description All entries together, whatever the limit. */
             totals: components["schemas"]["Totals"];
+        };
+        /** @description The runs of one service, environment or host. */
+        Place: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Those of them that run.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Runs, of every state.
+             */
+            runs: number;
+            /**
+             * Format: double
+             * @description Wall time of those that finished or failed, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Those of them of which nothing was heard for too long.
+             */
+            unfinished: number;
+            /** @description Its name; null is that of runs without one. */
+            value?: string | null;
+        };
+        /**
+         * @description What ran where, the place of the most wall time first, then by name.
+         * @example {
+         *       "environment": [
+         *         {
+         *           "failed": 2,
+         *           "running": 1,
+         *           "runs": 40,
+         *           "total_wall_ms": 81236.5,
+         *           "unfinished": 0,
+         *           "value": "prod"
+         *         }
+         *       ],
+         *       "host": [
+         *         {
+         *           "failed": 2,
+         *           "running": 1,
+         *           "runs": 40,
+         *           "total_wall_ms": 81236.5,
+         *           "unfinished": 0,
+         *           "value": "worker-1"
+         *         }
+         *       ],
+         *       "service": [
+         *         {
+         *           "failed": 2,
+         *           "running": 1,
+         *           "runs": 40,
+         *           "total_wall_ms": 81236.5,
+         *           "unfinished": 0,
+         *           "value": "orders-etl"
+         *         }
+         *       ]
+         *     }
+         */
+        Places: {
+            /** @description Where they run. */
+            environment: components["schemas"]["Place"][];
+            /** @description Their machines. */
+            host: components["schemas"]["Place"][];
+            /** @description What the sending processes are. */
+            service: components["schemas"]["Place"][];
+        };
+        /** @description One difference between two plans. */
+        PlanDifference: {
+            /**
+             * Format: int64
+             * @description The node of the base it is about; null where it has none.
+             */
+            base?: number | null;
+            /**
+             * Format: int64
+             * @description The node of the run it is about; null where it has none.
+             */
+            run?: number | null;
+            /** @description It in words, as a sentence without its full stop. */
+            text: string;
         };
         /**
          * @description How far a query is by its earlier runs.
@@ -1849,11 +2477,258 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "editor" | "admin";
+        /** @description Some runs that finished. */
+        RunGroup: {
+            /**
+             * Format: double
+             * @description The least of their wall times in milliseconds; null where there are none.
+             */
+            least_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description Median of their wall times in milliseconds; null where there are none.
+             */
+            median_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description The largest of their wall times in milliseconds; null where there are none.
+             */
+            most_ms?: Milliseconds | null;
+            /** @description How many. */
+            runs: number;
+        };
+        /**
+         * @description What a token is for.
+         * @enum {string}
+         */
+        Scope: "ingest" | "read" | "admin" | "invitation";
+        /**
+         * @description How the wall times of a label developed.
+         * @example {
+         *       "groups": [
+         *         {
+         *           "all": {
+         *             "failed": 1,
+         *             "p50_ms": 408.1,
+         *             "p95_ms": 611.5,
+         *             "runs": 7
+         *           },
+         *           "slices": [
+         *             {
+         *               "failed": 1,
+         *               "p50_ms": 408.1,
+         *               "p95_ms": 611.5,
+         *               "runs": 7
+         *             },
+         *             {
+         *               "failed": 0,
+         *               "p50_ms": null,
+         *               "p95_ms": null,
+         *               "runs": 0
+         *             }
+         *           ],
+         *           "total_wall_ms": 2448.6,
+         *           "value": "worker-1",
+         *           "values": 1
+         *         }
+         *       ],
+         *       "since_unix_ns": 1795120283609778700,
+         *       "slice_ns": 60000000000,
+         *       "until_unix_ns": 1795120403609778700
+         *     }
+         */
+        SeriesAnswer: {
+            /** @description One for each value, that of the most wall time first. */
+            groups: components["schemas"]["SeriesGroup"][];
+            /**
+             * Format: int64
+             * @description The start of the range, in Unix nanoseconds.
+             */
+            since_unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description Length of a slice, in nanoseconds: a minute, 5 or 15 minutes, an hour, 6 hours or a day, so that there
+             *     are 96 at most. The first one begins where the range does.
+             */
+            slice_ns: number;
+            /**
+             * Format: int64
+             * @description The end of the range, in Unix nanoseconds.
+             */
+            until_unix_ns: UnixNs;
+        };
+        /** @description The runs of one value of a field. */
+        SeriesGroup: {
+            /** @description The whole range. */
+            all: components["schemas"]["SeriesSlice"];
+            /** @description The slices of the range, in their order. */
+            slices: components["schemas"]["SeriesSlice"][];
+            /**
+             * Format: double
+             * @description Wall time of those that finished, together, in milliseconds.
+             */
+            total_wall_ms: Milliseconds;
+            /** @description The value; null is that of runs without the field, and of all runs where they are not divided. */
+            value?: string | null;
+            /**
+             * Format: int64
+             * @description How many values stand together here: 1, and in the last group those that are not told of one by one.
+             */
+            values: number;
+        };
+        /** @description The runs that started in one slice of the range. */
+        SeriesSlice: {
+            /**
+             * Format: int64
+             * @description Those of them that failed.
+             */
+            failed: number;
+            /**
+             * Format: double
+             * @description Median wall time of those that finished, in milliseconds; null when none did.
+             */
+            p50_ms?: Milliseconds | null;
+            /**
+             * Format: double
+             * @description 95th percentile of their wall times, in milliseconds; null when fewer than 5 finished.
+             */
+            p95_ms?: Milliseconds | null;
+            /**
+             * Format: int64
+             * @description Runs, of every state.
+             */
+            runs: number;
+        };
+        /** @description How the service is set up, and what its store holds. */
+        Service: {
+            /** @description Whether users log in here. */
+            has_login: boolean;
+            /** @description Whether a proxy names users. */
+            has_proxy_users: boolean;
+            /** @description Whether anybody who reaches this address may read and act on issues. */
+            is_open: boolean;
+            /**
+             * Format: int64
+             * @description Runs that started longer ago are deleted; null where all are kept.
+             */
+            keep_days?: number | null;
+            /**
+             * Format: int64
+             * @description Of these, bytes of the log that is written ahead.
+             */
+            log_bytes: number;
+            /**
+             * Format: int64
+             * @description When the oldest run started, in Unix nanoseconds; null where there is none.
+             */
+            oldest_unix_ns?: UnixNs | null;
+            /** @description The host of the provider of logins; null where there is none. */
+            provider?: string | null;
+            /**
+             * Format: int64
+             * @description Runs that run.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description A running run that is silent for so long is unfinished, in seconds.
+             */
+            silent_after_s: number;
+            /**
+             * Format: int64
+             * @description Bytes of the store without recordings.
+             */
+            store_bytes: number;
+            /**
+             * Format: int64
+             * @description Runs that ended and have no recording yet, counted up to 10,000.
+             */
+            unsealed: number;
+            /** @description Its version. */
+            version: string;
+        };
+        /** @description A session. */
+        SessionEntry: {
+            /**
+             * Format: int64
+             * @description When the user logged in, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /** @description Names the session here; its cookie does not follow from it. */
+            id: string;
+            /** @description Whether this request was made in it. */
+            is_yours: boolean;
+            /**
+             * Format: int64
+             * @description When it was used last, to the minute, in Unix nanoseconds.
+             */
+            used_unix_ns: UnixNs;
+            /** @description The name of its user. */
+            user: string;
+        };
+        /** @description The sessions that go on. */
+        SessionList: {
+            /** @description Up to 1,000, that with the latest use first. */
+            sessions: components["schemas"]["SessionEntry"][];
+        };
         /**
          * @description State of a run.
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /** @description A token, without its text. */
+        TokenEntry: {
+            /**
+             * Format: int64
+             * @description When it was made, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description From when on it is not taken any more, in Unix nanoseconds; null for never.
+             */
+            expires_unix_ns?: UnixNs | null;
+            /** @description Its name. */
+            name: string;
+            /** @description The project its batches belong to, or the only one it reads; null for all. */
+            project?: string | null;
+            /** @description What it is for. */
+            scope: components["schemas"]["Scope"];
+            /**
+             * Format: int64
+             * @description When it was used last, to the minute, in Unix nanoseconds.
+             */
+            used_unix_ns?: UnixNs | null;
+        };
+        /** @description The tokens of the store. */
+        TokenList: {
+            /** @description By name. */
+            tokens: components["schemas"]["TokenEntry"][];
+        };
+        /** @description A token that was made. */
+        TokenMade: {
+            /** @description Its text, told this once: the store has its hash alone. */
+            token: string;
+            /** @description All tokens as they are now. */
+            tokens: components["schemas"]["TokenEntry"][];
+        };
+        /** @description A token to be made. */
+        TokenToMake: {
+            /**
+             * Format: int64
+             * @description From when on it is not taken any more, in Unix nanoseconds; it must be to come.
+             */
+            expires_unix_ns?: UnixNs | null;
+            /** @description Its name: 1 to 64 letters, digits, `.`, `_` and `-`. */
+            name: string;
+            /**
+             * @description The project its batches belong to, or the only one it reads. Without it, a token that sends belongs to
+             *     `default`, and another reads all.
+             */
+            project?: string | null;
+            /** @description What it is for: `ingest`, `read` or `admin`. */
+            scope: components["schemas"]["Scope"];
+        };
         /** @description All entries together, whatever the limit. */
         Totals: {
             /**
@@ -1892,6 +2767,26 @@ export interface components {
              */
             total_wall_ms: Milliseconds;
         };
+        /**
+         * @description What runs are told apart by.
+         * @enum {string}
+         */
+        Trait: "host" | "environment" | "engine_version" | "program_version" | "plan" | "hour" | "rows_read" | "rows_out" | "bytes_read" | "spilled_bytes" | "peak_memory_bytes" | "waiting_ns" | "planning_ns" | "threads_permille";
+        /** @description What a user gets: another role with its project, or another password. */
+        UserChange: {
+            /**
+             * @description The password: 10 characters or more, 1,024 bytes at most. The sessions of the user end.
+             * @default null
+             */
+            password: string | null;
+            /**
+             * @description With `role`: the only project the user may read; null for all.
+             * @default null
+             */
+            project: string | null;
+            /** @default null */
+            role: components["schemas"]["Role"] | null;
+        };
         /** @description A node that calls code of the program. */
         UserCode: {
             /**
@@ -1903,6 +2798,38 @@ export interface components {
             kind: string;
             /** @description The function it calls. */
             name: string;
+        };
+        /** @description A user. */
+        UserEntry: {
+            /**
+             * Format: int64
+             * @description When the user was made, in Unix nanoseconds.
+             */
+            created_unix_ns: UnixNs;
+            /** @description Whether a provider of logins lets the user in and gives the role, and no password does. */
+            is_of_provider: boolean;
+            /** @description The name. */
+            name: string;
+            /** @description The only project the user may read; null for all. */
+            project?: string | null;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description The users of the service. */
+        UserList: {
+            /** @description By name. */
+            users: components["schemas"]["UserEntry"][];
+        };
+        /** @description A user to be made. */
+        UserToMake: {
+            /** @description The name: 1 to 64 letters, digits, `.`, `_`, `-`, `@` and `+`. */
+            name: string;
+            /** @description The password: 10 characters or more, 1,024 bytes at most. */
+            password: string;
+            /** @description The only project the user may read; null for all. */
+            project?: string | null;
+            /** @description What the user may do. */
+            role: components["schemas"]["Role"];
         };
         /**
          * @description The queries of a label with one plan.
@@ -2266,6 +3193,31 @@ export interface operations {
                  */
                 base?: string;
                 /**
+                 * @description Instead of `base`: a typical run with this plan fingerprint
+                 * @example 238b6af6d50a
+                 */
+                base_fingerprint?: string;
+                /**
+                 * @description Instead of `base`: a typical run from a process on this host
+                 * @example worker-1
+                 */
+                base_host?: string;
+                /**
+                 * @description Instead of `base`: a typical run of this version of the program
+                 * @example 2026.11.3
+                 */
+                base_program_version?: string;
+                /**
+                 * @description Instead of `base`: a typical run that started at or after this, in Unix nanoseconds
+                 * @example 1794000000000000000
+                 */
+                base_since?: UnixNs;
+                /**
+                 * @description Instead of `base`: a typical run that started at or before this, in Unix nanoseconds
+                 * @example 1796000000000000000
+                 */
+                base_until?: UnixNs;
+                /**
                  * @description Answers as if there were only this project's queries.
                  * @example default
                  */
@@ -2346,6 +3298,697 @@ export interface operations {
                 };
             };
             /** @description Reading failed, or a recording is damaged */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deploys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: its `next`, for the same parameters.
+                 * @example DA
+                 */
+                cursor?: string;
+                /**
+                 * @description Keeps deploys to this environment, those that were posted for all included; empty keeps those that name none.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Deploys on the page.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Keeps deploys of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps deploys of this service; empty keeps those of programs without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps deploys at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps deploys at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deploys */
+            200: {
+                headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deploys"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    differences: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Holds the runs against those of this version of the program.
+                 * @example 2026.11.2
+                 */
+                base_program_version?: string;
+                /**
+                 * @description Holds the runs against those that started at or after this, in Unix nanoseconds, instead of the slow
+                 *     ones against the others.
+                 * @example 1793000000000000000
+                 */
+                base_since?: UnixNs;
+                /**
+                 * @description The end of the time given by `base_since`: before `since`, where it is not given.
+                 * @example 1793900000000000000
+                 */
+                base_until?: UnixNs;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Keeps runs of this version of the program.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps runs that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps runs that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+                /**
+                 * @description Minutes that local time is ahead of UTC: of the hours of the day.
+                 * @example 60
+                 */
+                utc_offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The differences */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Differences"];
+                };
+            };
+            /** @description A parameter is invalid, or label or service is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many others read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    findings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
+                 * @description `parquet`, which is the default, `csv`, or `json` for an object a line.
+                 * @example parquet
+                 */
+                format?: "parquet" | "csv" | "json";
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+                 * @example daily
+                 */
+                q?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table, the oldest runs first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many tables are being made */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exported_issues: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `parquet`, which is the default, `csv`, or `json` for an object a line.
+                 * @example parquet
+                 */
+                format?: "parquet" | "csv" | "json";
+                /**
+                 * @description Keeps issues of this kind.
+                 * @example slower
+                 */
+                kind?: "slower" | "failing" | "data_grew" | "late" | "missing";
+                /**
+                 * @description Keeps issues of queries with this label.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Keeps issues of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps issues of queries with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps issues in this state, or in one of several, separated by commas.
+                 * @example open,regressed
+                 */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table, those with the most wall time a day at stake first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many tables are being made */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    nodes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
+                 * @description `parquet`, which is the default, `csv`, or `json` for an object a line.
+                 * @example parquet
+                 */
+                format?: "parquet" | "csv" | "json";
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+                 * @example daily
+                 */
+                q?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table, the oldest runs first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many tables are being made */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
+                 * @description `parquet`, which is the default, `csv`, or `json` for an object a line.
+                 * @example parquet
+                 */
+                format?: "parquet" | "csv" | "json";
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries whose label or error text holds this text in any case, or whose id holds it.
+                 * @example daily
+                 */
+                q?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table, the oldest runs first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many tables are being made */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2609,7 +4252,7 @@ export interface operations {
                  * @description Keeps issues of this kind.
                  * @example slower
                  */
-                kind?: "slower" | "failing" | "data_grew" | "late";
+                kind?: "slower" | "failing" | "data_grew" | "late" | "missing";
                 /**
                  * @description Keeps issues of queries with this label.
                  * @example orders/daily
@@ -3550,7 +5193,7 @@ export interface operations {
                  */
                 cursor?: string;
                 /**
-                 * @description How many times 24 hours it covers.
+                 * @description How many times 24 hours it covers; not together with `since`.
                  * @example 14
                  */
                 days?: number;
@@ -3601,10 +5244,21 @@ export interface operations {
                  */
                 service?: string;
                 /**
+                 * @description The start of what it covers, in Unix nanoseconds, instead of `days`; at most 90 days before its end.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
                  * @description `service` makes an entry of each label in each service; without it an entry is a label.
                  * @example service
                  */
                 split?: "service";
+                /**
+                 * @description The end of what it covers, in Unix nanoseconds: now, unless an earlier time is given. What started later
+                 *     has no part in the answer, and lately and usual are as of then.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
                 /**
                  * @description Minutes that local time is ahead of UTC: where local days start.
                  * @example 60
@@ -3666,14 +5320,9 @@ export interface operations {
             };
         };
     };
-    list: {
+    places: {
         parameters: {
             query?: {
-                /**
-                 * @description Goes on where a page ended: taken from the `Link` header of that page, and of its order.
-                 * @example ARjp2vei98pLAAAAAAAAAAE
-                 */
-                cursor?: string;
                 /**
                  * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
                  * @example 1.35.2
@@ -3700,6 +5349,129 @@ export interface operations {
                  */
                 label?: string;
                 /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /**
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The places */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Places"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many others read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: taken from the `Link` header of that page, and of its sort and order.
+                 * @example ARjp2vei98pLAAAAAAAAAAE
+                 */
+                cursor?: string;
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
                  * @description Queries on the page.
                  * @example 20
                  */
@@ -3710,10 +5482,11 @@ export interface operations {
                  */
                 offset?: number;
                 /**
-                 * @description `newest` first, which is the default, or `oldest` first.
+                 * @description `newest` or `desc` (the largest first), which is the default, or `oldest` or `asc` (the smallest first). Queries
+                 *     of one figure stand by their start, the newest first where the largest are.
                  * @example newest
                  */
-                order?: "newest" | "oldest";
+                order?: "newest" | "oldest" | "desc" | "asc";
                 /**
                  * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
                  * @example 2026.11.3
@@ -3739,6 +5512,12 @@ export interface operations {
                  * @example 1794000000000000000
                  */
                 since?: UnixNs;
+                /**
+                 * @description What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows` or `warnings`. Queries of
+                 *     which it is not known come last in either order.
+                 * @example started
+                 */
+                sort?: "started" | "wall" | "cpu" | "rows" | "warnings";
                 /**
                  * @description Keeps queries in this state.
                  * @example finished
@@ -4141,6 +5920,929 @@ export interface operations {
             };
         };
     };
+    series: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the runs are divided by: each value of it has a series of its own. Without it, there is one of all runs.
+                 * @example host
+                 */
+                by?: "fingerprint" | "host" | "service" | "environment" | "engine_version" | "program_version";
+                /**
+                 * @description Keeps queries of this version of the engine; empty keeps those of which it is not known.
+                 * @example 1.35.2
+                 */
+                engine_version?: string;
+                /**
+                 * @description Keeps queries from processes with this environment; empty keeps those without one.
+                 * @example prod
+                 */
+                environment?: string;
+                /**
+                 * @description Keeps queries with this plan fingerprint; empty keeps those without one.
+                 * @example 238b6af6d50a
+                 */
+                fingerprint?: string;
+                /**
+                 * @description Keeps queries from processes on this host.
+                 * @example worker-1
+                 */
+                host?: string;
+                /**
+                 * @description Keeps queries with this label; empty keeps those without one.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description So many series at most, those of the most wall time; the last one then holds all others.
+                 * @example 8
+                 */
+                most?: number;
+                /**
+                 * @description Keeps queries of this version of the program; empty keeps those whose process does not say it.
+                 * @example 2026.11.3
+                 */
+                program_version?: string;
+                /**
+                 * @description Keeps queries of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps queries from processes with this service; empty keeps those without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description The start of the range, in Unix nanoseconds: 14 days before its end, where it is not given; at most 90 days.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description The end of the range, in Unix nanoseconds: now, unless an earlier time is given.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The series */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeriesAnswer"];
+                };
+            };
+            /** @description A parameter is invalid, or label is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed, or too many others read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You may read one project alone, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the session
+                 * @example 72cd6e8422c407fb6d098690f1130b7d
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The sessions that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such session */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenToMake"];
+            };
+        };
+        responses: {
+            /** @description The token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMade"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is a token of that name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the token
+                 * @example ci
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The tokens that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such token */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The users */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or the Host is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserToMake"];
+            };
+        };
+        responses: {
+            /** @description The users as they are now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is a user of that name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the user
+                 * @example ada
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description The users as they are now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user is the last administrator, or of a provider */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    remove_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the user
+                 * @example ada
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The users that are left */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no administrator, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user is the last administrator */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing or reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     versions: {
         parameters: {
             query: {
@@ -4233,6 +6935,102 @@ export interface operations {
                 };
             };
             /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployBody"];
+            };
+        };
+        responses: {
+            /** @description The deploy that had been posted before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deploy"];
+                };
+            };
+            /** @description The deploy, stored */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deploy"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The token is for reading */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed: send again */
             503: {
                 headers: {
                     [name: string]: unknown;

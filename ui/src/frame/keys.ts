@@ -7,6 +7,7 @@ export const KEYS = [
     keys: [
       ["/", "find"],
       ["?", "this help"],
+      ["t", "time range"],
       ["Esc", "close"],
     ],
   },
@@ -15,7 +16,18 @@ export const KEYS = [
     keys: [
       ["↑ ↓", "next row"],
       ["Enter", "open"],
+      ["PgUp PgDn", "a page up, down"],
       ["Home End", "first, last"],
+    ],
+  },
+  {
+    where: "On a chart",
+    keys: [
+      ["← →", "previous, next run"],
+      ["Home End", "first, last run"],
+      ["Enter", "open"],
+      ["+ −", "zoom in, out around the run or the middle"],
+      ["drag", "zoom in; Esc lets it be"],
     ],
   },
   {
@@ -35,6 +47,7 @@ export const KEYS = [
       ["← ↑ → ↓", "next node"],
       ["h", "next hottest node"],
       ["f", "next finding"],
+      ["x", "collapse, expand what is below the node"],
       ["+ − 0", "zoom in, out, all of the plan"],
       ["c", "compare"],
       ["[ ]", "previous, next run"],

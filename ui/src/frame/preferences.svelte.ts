@@ -14,6 +14,14 @@ function stored<T extends string>(name: string, values: readonly [T, ...T[]]): T
   }
 }
 
+function storedText(name: string): string {
+  try {
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
 function store(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
@@ -35,6 +43,9 @@ class Preferences {
   #theme = $state(stored("theme", THEMES));
   #zone = $state(stored<Zone>("zone", ["local", "utc"]));
   #owner = $state(storedText("owner"));
+
+  #sourceLink = $state(storedText("source-link"));
+  #traceLink = $state(storedText("trace-link"));
 
   constructor() {
     this.#paint();
@@ -64,6 +75,24 @@ class Preferences {
   set owner(owner: string) {
     this.#owner = owner;
     store("owner", owner);
+  }
+
+  /** Template of the link to a line of the source (`model/link-template.ts`); empty for none. */
+  get sourceLink(): string {
+    return this.#sourceLink;
+  }
+  set sourceLink(template: string) {
+    this.#sourceLink = template;
+    store("source-link", template);
+  }
+
+  /** Template of the link to the trace of a run; empty for none. */
+  get traceLink(): string {
+    return this.#traceLink;
+  }
+  set traceLink(template: string) {
+    this.#traceLink = template;
+    store("trace-link", template);
   }
 
   #paint(): void {

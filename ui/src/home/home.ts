@@ -4,7 +4,8 @@ import { isCancelled } from "../model/cancelled";
 import type { Change } from "../model/change";
 import { isHere, OPEN, type Issue } from "../model/issue";
 import { queryKey } from "../route/route";
-import { fromEpochMs } from "../units";
+import type { Covered } from "../model/range";
+import type { UnixNs } from "../units";
 
 /** Open changes with the most time at stake; more are told of as "at least". */
 const CHANGES = 500;
@@ -15,7 +16,6 @@ const TOP = 100;
 const FAILED = 200;
 /** Issues with the most time at stake: those that are not over, and those that are. */
 const ISSUES = 500;
-const DAY_MS = 86_400_000;
 
 export type Scope = Pick<Query<"/api/overview">, "service" | "environment" | "host">;
 
@@ -37,13 +37,13 @@ export interface Home {
 
 export async function readHome(
   scope: { [Name in keyof Scope]?: Scope[Name] | undefined },
-  days: number,
+  range: { covered: Covered; started: { since: UnixNs; until: UnixNs | undefined } },
   utc_offset: number,
   owner: string,
   signal: AbortSignal,
 ): Promise<Home> {
-  const query = { ...scope, days, utc_offset, split: "service" as const };
-  const failed = { ...scope, status: "failed" as const, since: fromEpochMs(Date.now() - days * DAY_MS), limit: FAILED };
+  const query = { ...scope, ...range.covered, utc_offset, split: "service" as const };
+  const failed = { ...scope, status: "failed" as const, ...range.started, limit: FAILED };
   const whose = { service: scope.service, owner: owner === "" ? undefined : owner };
   const [found, news, top, failures, open, over] = await Promise.all([
     get("/api/changes", { query: { ...scope, state: "open", limit: CHANGES }, signal }),

@@ -89,34 +89,42 @@ export interface Found {
   alone?: number;
   /** Queries that ran in the range. */
   queries: number;
-  days: number;
+  /** The range of them, behind a verb: "in 14 days". */
+  during: string;
+}
+
+/** Stands before what is told of the others: no text of a sender holds it. */
+const OTHERS = "\u2063";
+
+/** The part of a first line that names what got worse, and that of the others, which stands small. */
+export function splitLine(line: string): [lead: string, others: string] {
+  const at = line.indexOf(OTHERS);
+  return at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
 }
 
 /** The first line of the home page: did anything get worse? */
 export function homeLine(
-  { changes, isCut, quiet: hidden = 0, alone = 0, queries, days }: Found,
+  { changes, isCut, quiet: hidden = 0, alone = 0, queries, during }: Found,
   timeText: TimeText,
 ): string {
   const groups = grouped(changes.filter(isWorse));
-  const worse = groups.flatMap((group) => group.changes);
   const [first, second] = groups;
   const parts: string[] = [];
-  if (first !== undefined && groups.length <= 2 && !isCut) {
+  if (first !== undefined) {
     parts.push([first, second].flatMap((group) => (group === undefined ? [] : [named(group, timeText)])).join("; "));
-  } else if (first !== undefined) {
-    const slower = count(worse, "slower");
-    const failing = count(worse, "failing");
-    const [least, more] = isCut ? ["At least ", "at least "] : ["", ""];
+    // The two that cost most have names; of the others there is a list.
+    const others = groups.slice(2).flatMap((group) => group.changes);
+    const [slower, failing] = [count(others, "slower"), count(others, "failing")];
+    const least = isCut ? "at least " : "";
     const words: string[] = [];
-    if (slower > 0) words.push(`${least}${plural(slower, "query is", "queries are")} slower`);
-    if (failing > 0 && slower > 0) words.push(`${more}${formatCount(failing)} ${failing === 1 ? "fails" : "fail"}`);
-    else if (failing > 0) words.push(`${least}${plural(failing, "query fails", "queries fail")}`);
-    parts.push(words.join(", "));
+    if (slower > 0) words.push(says(slower, "more is slower", "more are slower"));
+    if (failing > 0) words.push(says(failing, slower > 0 ? "fails" : "more fails", slower > 0 ? "fail" : "more fail"));
+    if (words.length > 0) parts.push(`${OTHERS}${least}${words.join(", ")}`);
     if (alone > 0) parts.push(says(alone, "other issue is open", "other issues are open"));
   } else if (alone > 0) {
     parts.push(says(alone, "issue is open", "issues are open"));
   } else {
-    const ran = `${plural(queries, "query", "queries")} ran in ${plural(days, "day")}`;
+    const ran = `${plural(queries, "query", "queries")} ran ${during}`;
     const among = isCut ? ` among the ${changes.length} with the most time at stake` : "";
     const found = hidden === 0 ? "" : ` beside ${plural(hidden, "muted or resolved issue")}`;
     parts.push(`No change for the worse was found${among}${found}; ${ran}`);
@@ -148,6 +156,6 @@ function says(number: number, one: string, many: string): string {
 }
 
 /** The first line where no query with a label ran. */
-export function emptyLine(days: number, isFiltered: boolean): string {
-  return `No query with a label ${isFiltered ? "matches the filters" : "ran"} in ${plural(days, "day")}`;
+export function emptyLine(during: string, isFiltered: boolean): string {
+  return `No query with a label ${isFiltered ? "matches the filters" : "ran"} ${during}`;
 }

@@ -11,7 +11,7 @@ import {
   type Cause,
   type Change,
 } from "./change";
-import { emptyLine, groupCause, groupCost, grouped, groupLine, homeLine } from "./change-groups";
+import { emptyLine, groupCause, groupCost, grouped, groupLine, homeLine, splitLine } from "./change-groups";
 
 const said = (time: bigint): string => `t${time}`;
 const HOUR = 3_600_000_000_000n;
@@ -120,7 +120,8 @@ test("groups with the most time at stake come first", () => {
 });
 
 test("the first line names what got worse, and counts many", () => {
-  const line = (changes: Change[], isCut = false): string => homeLine({ changes, isCut, queries: 44, days: 14 }, said);
+  const line = (changes: Change[], isCut = false): string =>
+    homeLine({ changes, isCut, queries: 44, during: "in 14 days" }, said);
   expect(line([])).toBe("No change for the worse was found; 44 queries ran in 14 days");
   expect(line([change()])).toBe("a is 2.4x slower since t9");
   expect(line([change(), change({ label: "b", kind: "failing", since_unix_ns: 5n })])).toBe(
@@ -130,17 +131,18 @@ test("the first line names what got worse, and counts many", () => {
     `2 queries of etl are slower since t${2n * HOUR}; 1 is faster`,
   );
   const many = [at("a", 2), at("b", 4), at("c", 6), change({ label: "d", kind: "failing" })];
-  expect(line(many)).toBe("3 queries are slower, 1 fails");
-  expect(line(many, true)).toBe("At least 3 queries are slower, at least 1 fails");
-  expect(line(["c", "d", "e"].map((label) => change({ label, service: label, kind: "failing" })))).toBe(
-    "3 queries fail",
-  );
+  const named = "a is 2.4x slower since t7200000000000; b is 2.4x slower since t14400000000000; ";
+  expect(splitLine(line(many))).toEqual([named, "1 more is slower, 1 fails"]);
+  expect(splitLine(line(many, true))).toEqual([named, "at least 1 more is slower, 1 fails"]);
+  const fail = ["c", "d", "e"].map((label) => change({ label, service: label, kind: "failing" }));
+  expect(splitLine(line(fail))).toEqual(["c fails since t9; d fails since t9; ", "1 more fails"]);
+  expect(splitLine(line([change()]))).toEqual(["a is 2.4x slower since t9", ""]);
   expect(line([change({ kind: "data_grew" })])).toBe(
     "No change for the worse was found; 44 queries ran in 14 days; 1 is slower as its data grew",
   );
 });
 
 test("where nothing with a label ran, runs without one may have", () => {
-  expect(emptyLine(14, false)).toBe("No query with a label ran in 14 days");
-  expect(emptyLine(1, true)).toBe("No query with a label matches the filters in 1 day");
+  expect(emptyLine("in 14 days", false)).toBe("No query with a label ran in 14 days");
+  expect(emptyLine("in 1 day", true)).toBe("No query with a label matches the filters in 1 day");
 });

@@ -6,6 +6,8 @@ import { howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
 export type Issue = Schemas["Issue"];
+/** An issue as lists and its page have it, with the deploys it came after. */
+export type ListedIssue = Schemas["ListedIssue"];
 export type IssueKind = Schemas["IssueKind"];
 export type IssueState = Schemas["IssueState"];
 export type Transition = Schemas["IssueTransition"];
@@ -29,6 +31,7 @@ export const KINDS: Record<IssueKind, { name: string; tag: "fail" | "slow" | "pl
   failing: { name: "failing", tag: "fail" },
   data_grew: { name: "data grew", tag: "plain" },
   late: { name: "late", tag: "slow" },
+  missing: { name: "missing", tag: "slow" },
 };
 
 /** What a state means, for who points at it. */
@@ -51,11 +54,17 @@ export function issueWords({ kind, severity }: Pick<Issue, "kind" | "severity">)
       return `is ${formatRatio(severity)} slower as its data grew`;
     case "late":
       return `is late, ${formatRatio(severity)} its usual time`;
+    case "missing":
+      return `is missing, ${formatRatio(severity)} its usual gap without a run`;
   }
 }
 
-/** "orders/daily is 2.4x slower since 18 Nov 02:05"; "orders/daily was slower" of one that is over. */
-export function issueLine(issue: Issue, change: Change | null | undefined, timeText: TimeText): string {
+/** "orders/daily is 2.4x slower since 18 Nov 02:05, after deploy 1.4.2"; of one that is over, when it was resolved. */
+export function issueLine(
+  issue: Issue & Partial<Pick<ListedIssue, "after_deploys">>,
+  change: Change | null | undefined,
+  timeText: TimeText,
+): string {
   const label = nameInText(issue.label);
   if (issue.state === "resolved")
     return `${label}: ${KINDS[issue.kind].name}, resolved ${timeText(issue.moved_unix_ns)}`;
@@ -64,7 +73,8 @@ export function issueLine(issue: Issue, change: Change | null | undefined, timeT
     change == null || change.kind === "failing" || change.factor == null ? issueWords(issue) : `is ${howMuch(change)}`;
   // Since when a run is late is since it runs longer than others: its sentence says how long that is.
   if (issue.run != null) return `${label} ${words}`;
-  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issue.opened_unix_ns)}`;
+  const after = issue.after_deploys == null ? "" : `, ${nameInText(issue.after_deploys)}`;
+  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issue.opened_unix_ns)}${after}`;
 }
 
 /** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Running } from "../live/hub";
-import { firstLine, lastEndedFirst, oldestFirst } from "./running";
+import { firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
 
 const running = (query_id: string, label: string | null, threads: number[], startedMs = 0): Running => ({
   query: {
@@ -16,32 +16,56 @@ const running = (query_id: string, label: string | null, threads: number[], star
   },
   pulse: { query_id, elapsed_ms: 0, threads, busy_known: threads.length > 0, done: 0, nodes: 1, quiet_ms: 0 },
 });
-const late = (...ids: string[]): Map<string, boolean> => new Map(ids.map((id) => [id, true]));
+const NOW_MS = 100_000;
+const told = (id: string, is_late: boolean, p50?: number): [string, Asked] => [
+  id,
+  {
+    progress: {
+      query_id: id,
+      is_late,
+      runs: 9,
+      status: "running",
+      remaining_ms: p50 === undefined ? null : { p10: p50 / 2, p50, p90: p50 * 2 },
+    },
+    atMs: NOW_MS - 1000,
+  },
+];
+const says = (all: Running[], ...asked: [string, Asked][]): string => firstLine(all, new Map(asked), NOW_MS);
+const late = (...ids: string[]): [string, Asked][] => ids.map((id) => told(id, true));
 
 test("the line names the one that is late, and counts several", () => {
-  expect(firstLine([], late())).toBe("Nothing is running");
+  expect(says([])).toBe("Nothing is running");
   const two = [running("1", "a", [8]), running("2", null, [1, 3.2])];
-  expect(firstLine(two, new Map([["1", false]]))).toBe("2 running, 11.2 threads busy");
-  expect(firstLine(two, late("1"))).toBe("2 running, 11.2 threads busy; a is past its usual time");
-  expect(firstLine(two, late("2"))).toBe("2 running, 11.2 threads busy; 1 is past its usual time");
-  expect(firstLine(two, late("1", "2"))).toBe("2 running, 11.2 threads busy; 2 are past their usual time");
+  expect(says(two, told("1", false))).toBe("2 running, 11.2 threads busy");
+  expect(says(two, ...late("1"))).toBe("2 running, 11.2 threads busy; a is past its usual time");
+  expect(says(two, ...late("2"))).toBe("2 running, 11.2 threads busy; a query without a label is past its usual time");
+  expect(says(two, ...late("1", "2"))).toBe("2 running, 11.2 threads busy; 2 late");
+});
+
+test("the line says which one is next to end, among those that are not late", () => {
+  const three = [running("1", "a", [8]), running("2", "b", [1]), running("3", "c", [1])];
+  const asked = [told("1", false, 90_000), told("2", false, 16_000), told("3", true, 2000)];
+  expect(says(three, ...asked)).toBe(
+    "3 running, 10.0 threads busy; next to end: b in about 15 s; c is past its usual time",
+  );
+  expect(says(three, told("1", false, 500))).toMatch(/next to end: a any moment$/);
 });
 
 test("where one runs code of the program, the busy threads are a least number", () => {
   const udf = running("2", "b", [1]);
   if (udf.pulse) udf.pulse.user_code = { id: 3, kind: "sink", name: "score" };
-  expect(firstLine([running("1", "a", [8]), udf], late())).toBe("2 running, at least 9.0 threads busy");
-  expect(firstLine([udf], late("2"))).toBe("1 running, at least 1.0 threads busy; b is past its usual time");
+  expect(says([running("1", "a", [8]), udf])).toBe("2 running, at least 9.0 threads busy");
+  expect(says([udf], ...late("2"))).toBe("1 running, at least 1.0 threads busy; b is past its usual time");
 });
 
 test("a late query that ended is not counted", () =>
-  expect(firstLine([running("1", "a", [0])], late("gone"))).toBe("1 running, 0.0 threads busy"));
+  expect(says([running("1", "a", [0])], ...late("gone"))).toBe("1 running, 0.0 threads busy"));
 
 test("threads of an engine that does not count its work are not known, and not none", () => {
   const daft = running("2", "b", []);
-  expect(firstLine([daft], late())).toBe("1 running");
-  expect(firstLine([running("1", "a", [8]), daft], late())).toBe("2 running, at least 8.0 threads busy");
-  expect(firstLine([{ ...daft, pulse: undefined }], late())).toBe("1 running");
+  expect(says([daft])).toBe("1 running");
+  expect(says([running("1", "a", [8]), daft])).toBe("2 running, at least 8.0 threads busy");
+  expect(says([{ ...daft, pulse: undefined }])).toBe("1 running");
 });
 
 test("a long query that ended just now comes before short ones that started after it", () => {

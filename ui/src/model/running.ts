@@ -1,33 +1,67 @@
-// What runs now, in one line.
+// What runs now: in one line, in an order that holds still, and when it ends.
 
-import type { Pulse, QuerySummary } from "../api/client";
+import type { Pulse, QuerySummary, Schemas } from "../api/client";
 import type { Running } from "../live/hub";
 import { nameInText } from "./names";
-import { formatThreads, fromEpochMs } from "../units";
+import { formatDuration, formatThreads, fromEpochMs } from "../units";
 
 /** Threads busy at the last sample; undefined before the first, and where no node tells how long it works. */
 export function busyThreads(pulse: Pulse | undefined): number | undefined {
   return pulse?.busy_known === true ? pulse.threads.at(-1) : undefined;
 }
 
+/** What the service said of a running query, and when. */
+export interface Asked {
+  progress: Schemas["Progress"];
+  atMs: number;
+}
+/** By the id of the query; of those that are not in it, nothing is known. */
+export type AskedById = ReadonlyMap<string, Asked>;
+
+/** When half of the runs that took longer than it had ended, counted from now; undefined where there is no basis. */
+export function remainingMs(asked: Asked | undefined, nowMs: number): number | undefined {
+  const p50 = asked?.progress.remaining_ms?.p50;
+  return asked === undefined || p50 === undefined ? undefined : Math.max(0, p50 - (nowMs - asked.atMs));
+}
+
 /**
- * "3 running, 11.2 threads busy; orders/daily is past its usual time". Work in the program's own code is in no counter:
- * then it is at least so many, and so it is where not all of them tell how long they work. `late` says by id which
- * queries are late; of those that are not in it, nothing is known.
+ * "3 running, 11.2 threads busy; next to end: orders/daily in about 15 s; 2 late". Work in the program's own code is in
+ * no counter: then it is at least so many, and so it is where not all of them tell how long they work.
  */
-export function firstLine(running: readonly Running[], late: ReadonlyMap<string, boolean>): string {
+export function firstLine(running: readonly Running[], asked: AskedById, nowMs: number): string {
   if (running.length === 0) return "Nothing is running";
   const told = running.map(({ pulse }) => busyThreads(pulse)).filter((threads) => threads !== undefined);
   const threads = told.reduce((sum, one) => sum + one, 0);
   const isLeast = running.some(({ pulse }) => pulse !== undefined && (pulse.user_code != null || !pulse.busy_known));
   const busy = told.length === 0 ? "" : `, ${isLeast ? "at least " : ""}${formatThreads(threads)} threads busy`;
-  const line = `${running.length} running${busy}`;
-  const past = running.filter(({ query }) => late.get(query.query_id) === true);
+  return [`${running.length} running${busy}`, nextLine(running, asked, nowMs), lateLine(running, asked)]
+    .filter((text) => text !== "")
+    .join("; ");
+}
+
+const isLate = (asked: AskedById, { query }: Running): boolean => asked.get(query.query_id)?.progress.is_late === true;
+
+function nameOf({ query }: Running): string {
+  return query.label == null ? "a query without a label" : nameInText(query.label);
+}
+
+function nextLine(running: readonly Running[], asked: AskedById, nowMs: number): string {
+  let next: { one: Running; ms: number } | undefined;
+  for (const one of running) {
+    const ms = isLate(asked, one) ? undefined : remainingMs(asked.get(one.query.query_id), nowMs);
+    if (ms !== undefined && (next === undefined || ms < next.ms)) next = { one, ms };
+  }
+  if (next === undefined) return "";
+  const whole = Math.ceil(next.ms / 1000) * 1000;
+  return `next to end: ${nameOf(next.one)} ${whole <= 1000 ? "any moment" : `in about ${formatDuration(whole)}`}`;
+}
+
+function lateLine(running: readonly Running[], asked: AskedById): string {
+  const past = running.filter((one) => isLate(asked, one));
   const [first] = past;
-  if (first === undefined) return line;
-  if (past.length > 1) return `${line}; ${past.length} are past their usual time`;
-  const name = first.query.label == null ? "1" : nameInText(first.query.label);
-  return `${line}; ${name} is past its usual time`;
+  if (first === undefined) return "";
+  if (past.length > 1) return `${past.length} late`;
+  return `${nameOf(first)} is past its usual time`;
 }
 
 /** That started first first: a query that starts takes the last place, and no other moves. */

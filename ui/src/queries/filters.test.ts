@@ -31,8 +31,8 @@ test("where queries are listed, queries of the range are counted, not runs of al
     return Promise.resolve(new Response(JSON.stringify({ totals: { labels: 7 }, queries })));
   });
   const { signal } = new AbortController();
-  expect(await countQueries({ service: "etl" }, 7, signal)).toEqual({ of: 7, isLeast: false });
-  expect(await countQueries({ q: "ORD" }, 7, signal)).toEqual({ of: 1, isLeast: false });
+  expect(await countQueries({ service: "etl" }, { days: 7 }, signal)).toEqual({ of: 7, isLeast: false });
+  expect(await countQueries({ q: "ORD" }, { days: 7 }, signal)).toEqual({ of: 1, isLeast: false });
   expect(asked).toEqual([
     "/api/overview?service=etl&days=7&split=service&limit=1",
     "/api/overview?days=7&split=service&limit=1000",

@@ -1,6 +1,7 @@
 // Filters of the lists: in the address, and as the read API takes them.
 
 import { get, getPage, type Status } from "../api/client";
+import type { Covered } from "../model/range";
 import { matching } from "./labels";
 
 export const FILTERS = [
@@ -13,11 +14,10 @@ export const FILTERS = [
   "program_version",
   "status",
   "fingerprint",
-  "since",
-  "until",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
-export type Filters = { readonly [Name in FilterName]?: string | undefined };
+/** The filters, and the range of the runs: its ends in Unix nanoseconds. */
+export type Filters = { readonly [Name in FilterName | "since" | "until"]?: string | undefined };
 
 export const STATUSES = ["running", "finished", "failed", "unfinished"] as const satisfies readonly Status[];
 
@@ -80,13 +80,13 @@ export async function countRuns(filters: Filters, signal: AbortSignal): Promise<
     const counted = status === undefined ? facets.status : facets.status.filter(({ value }) => value === status);
     return { of: counted.reduce((sum, { runs }) => sum + runs, 0), isLeast: false };
   }
-  const query = { ...asked(filters), q: filters.q, limit: PAGE };
+  const query = { ...asked(filters), filter: filters.q, limit: PAGE };
   const { body, next } = await getPage("/api/queries", { query, signal });
   return { of: body.length, isLeast: next !== undefined };
 }
 
-/** How many queries match that ran in these days; with a search, those of a page are searched. */
-export async function countQueries(filters: Filters, days: number, signal: AbortSignal): Promise<Count> {
+/** How many queries match that ran in a range; with a search, those of a page are searched. */
+export async function countQueries(filters: Filters, covered: Covered, signal: AbortSignal): Promise<Count> {
   const { label, service, environment, host, engine_version, program_version } = asked(filters);
   const limit = filters.q === undefined ? 1 : PAGE;
   const query = {
@@ -96,7 +96,7 @@ export async function countQueries(filters: Filters, days: number, signal: Abort
     host,
     engine_version,
     program_version,
-    days,
+    ...covered,
     split: "service" as const,
     limit,
   };

@@ -45,7 +45,7 @@ const totals = { labels: 3, runs: 1500, failed: 0, total_wall_ms: 100, slower: 0
 const listed: Listed = {
   rows: labels,
   totals,
-  days: 14,
+  during: "in 14 days",
   find: "",
   onlyChanged: false,
   isFiltered: false,
@@ -78,7 +78,7 @@ test("what was not read is not counted as searched", () => {
 
 test("where there is nothing, the filters are named only where they are set", () => {
   const none = { rows: [], totals: { ...totals, labels: 0, runs: 0 } };
-  expect(says({ ...none, days: 1 })).toBe("No query with a label ran in 1 day");
+  expect(says({ ...none, during: "in 1 day" })).toBe("No query with a label ran in 1 day");
   expect(says({ ...none, isFiltered: true })).toBe("No query with a label matches the filters in 14 days");
 });
 

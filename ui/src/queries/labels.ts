@@ -68,7 +68,8 @@ export interface Listed {
   /** The queries in the list. */
   rows: readonly LabelOverview[];
   totals: Overview["totals"];
-  days: number;
+  /** The range, behind a verb: "in 14 days". */
+  during: string;
   /** The search, empty where there is none. */
   find: string;
   onlyChanged: boolean;
@@ -82,9 +83,8 @@ export interface Listed {
  * What the list holds: "34 queries, 4.09 k runs in 14 days; orders/daily took 28 % of their time", or
  * `0 of 34 queries match "zzzz"`.
  */
-export function firstLine({ rows, totals, days, find, onlyChanged, isFiltered, read }: Listed): string {
-  const range = plural(days, "day");
-  if (totals.labels === 0) return emptyLine(days, isFiltered);
+export function firstLine({ rows, totals, during, find, onlyChanged, isFiltered, read }: Listed): string {
+  if (totals.labels === 0) return emptyLine(during, isFiltered);
   const isPart = find !== "" || onlyChanged;
   const all = { runs: totals.runs, ms: totals.total_wall_ms, queries: totals.labels };
   const part = {
@@ -97,7 +97,7 @@ export function firstLine({ rows, totals, days, find, onlyChanged, isFiltered, r
     ? `${formatCount(queries)} of ${among(totals.labels, read)} ${does(queries, find, onlyChanged)}`
     : plural(queries, "query", "queries");
   if (queries === 0) return subject;
-  const line = `${subject}, ${plural(runs, "run")} in ${range}`;
+  const line = `${subject}, ${plural(runs, "run")} ${during}`;
   const [top] = sorted(rows, "share", false);
   if (top === undefined || queries === 1 || ms === 0) return line;
   const isTwo = rows.some((row) => row !== top && row.label === top.label);

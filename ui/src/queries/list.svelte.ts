@@ -11,7 +11,7 @@ const MOST = 5000;
 
 export type Asked = Pick<
   Query<"/api/overview">,
-  "service" | "environment" | "host" | "label" | "days" | "utc_offset" | "order"
+  "service" | "environment" | "host" | "label" | "days" | "since" | "until" | "utc_offset" | "order"
 >;
 
 export class QueryList extends Paging {

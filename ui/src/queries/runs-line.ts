@@ -2,7 +2,7 @@
 
 import type { Facets } from "../api/client";
 import { nameInText } from "../model/names";
-import { plural, type UnixNs } from "../units";
+import { plural } from "../units";
 import { active, asked, type Filters } from "./filters";
 
 /** The service counts cancelled runs as failed. */
@@ -17,33 +17,20 @@ export interface ListedRuns {
   hasMore: boolean;
 }
 
-/** `timeText` formats a point in time. */
-export function runsLine({ filters, counts, read, hasMore }: ListedRuns, timeText: (time: UnixNs) => string): string {
-  const { status, since, until } = asked(filters);
+/** `during`: the range, behind a verb. */
+export function runsLine({ filters, counts, read, hasMore }: ListedRuns, during: string): string {
+  const { status } = asked(filters);
   const of = (wanted: string): number => counts.find(({ value }) => value === wanted)?.runs ?? 0;
   const all = counts.reduce((sum, { runs }) => sum + runs, 0);
   const isSearch = filters.q !== undefined;
   const runs = isSearch ? read : status === undefined ? all : of(status);
-  const range =
-    since === undefined
-      ? until === undefined
-        ? ""
-        : ` until ${timeText(until)}`
-      : until === undefined
-        ? ` since ${timeText(since)}`
-        : ` from ${timeText(since)} to ${timeText(until)}`;
-  const others = active(filters).filter((name) => name !== "q" && name !== "since" && name !== "until");
+  const others = active(filters).filter((name) => name !== "q");
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
     .filter((text) => text !== "")
     .join(" and ");
-  const subject = `${isSearch && hasMore ? "More than " : ""}${plural(runs, "run")}${range}`;
-  if (matches === "" && runs === 0) return `No run is stored${range}`;
-  const line =
-    matches !== ""
-      ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}`
-      : range === ""
-        ? `${subject} in all`
-        : subject;
+  const subject = `${isSearch && hasMore ? "More than " : ""}${plural(runs, "run")} ${during}`;
+  if (matches === "" && runs === 0) return `No run started ${during}`;
+  const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
   if (isSearch || status !== undefined) return line;
   const parts = (["failed", "running"] as const).flatMap((one) => (of(one) > 0 ? [`${of(one)} ${SAID[one]}`] : []));
   return parts.length === 0 ? line : `${line}, ${parts.join(", ")}`;

@@ -2,6 +2,7 @@
 
 import { getPage, type QuerySummary } from "../api/client";
 import { Paging } from "../api/paging.svelte";
+import type { Sort } from "./columns.svelte";
 import { asked, type Filters } from "./filters";
 import { mergeNewest } from "./merge";
 
@@ -12,12 +13,13 @@ export class Runs extends Paging {
   rows = $state.raw<readonly QuerySummary[]>([]);
 
   #filters: Filters = {};
+  #sort: Sort = "started";
   #order: "newest" | "oldest" = "newest";
   #cursor: string | undefined;
 
   /** Starts over. */
-  async load(filters: Filters, order: "newest" | "oldest"): Promise<void> {
-    [this.#filters, this.#order, this.#cursor] = [filters, order, undefined];
+  async load(filters: Filters, sort: Sort, order: "newest" | "oldest"): Promise<void> {
+    [this.#filters, this.#sort, this.#order, this.#cursor] = [filters, sort, order, undefined];
     await this.#read(FIRST_PAGE, undefined, (page) => page, true);
   }
 
@@ -29,7 +31,7 @@ export class Runs extends Paging {
 
   /** Brings in what is new, unless a page is on its way. */
   async news(): Promise<void> {
-    if (this.isLoading || this.#order === "oldest") return;
+    if (this.isLoading || this.#order === "oldest" || this.#sort !== "started") return;
     const isFirst = this.rows.length === 0;
     await this.#read(FIRST_PAGE, undefined, (page) => mergeNewest(this.rows, page), isFirst);
   }
@@ -40,7 +42,14 @@ export class Runs extends Paging {
     join: (page: QuerySummary[]) => readonly QuerySummary[],
     moves: boolean,
   ): Promise<void> {
-    const query = { ...asked(this.#filters), q: this.#filters.q, order: this.#order, limit, cursor };
+    const query = {
+      ...asked(this.#filters),
+      filter: this.#filters.q,
+      sort: this.#sort,
+      order: this.#order,
+      limit,
+      cursor,
+    };
     return this.ask(
       (signal) => getPage("/api/queries", { query, signal }),
       ({ body, next }) => {

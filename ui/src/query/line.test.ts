@@ -24,19 +24,21 @@ const slower: Change = {
 const grew: Change = { ...slower, id: "g", kind: "data_grew", factor: 1.3 };
 
 test("an open change is said with its cause, the worse first", () => {
-  expect(queryLine(label, [slower], 14, said)).toBe(
+  expect(queryLine(label, [slower], "in 14 days", said)).toBe(
     "3.0x slower since t9 (900 ms in 6 runs, before 300 ms in 12). Scan #1 reads 3x the rows.",
   );
   expect(mainChange([grew, slower])).toBe(slower);
-  expect(queryLine(label, [{ ...slower, host: "h" }, grew], 14, said)).toBe(
+  expect(queryLine(label, [{ ...slower, host: "h" }, grew], "in 14 days", said)).toBe(
     "3.0x slower since t9 (900 ms in 6 runs, before 300 ms in 12) on host h alone. Scan #1 reads 3x the rows. " +
       "1 other change is open.",
   );
 });
 
 test("without a change it says on what runs", () => {
-  expect(queryLine(label, [], 14, said)).toBe("No change was found: 41.8 s lately, usually 41 s, 100 runs in 14 days");
-  expect(queryLine({ ...label, runs: 3, usual_wall_ms: null }, [], 1, said)).toBe(
+  expect(queryLine(label, [], "in 14 days", said)).toBe(
+    "No change was found: 41.8 s lately, usually 41 s, 100 runs in 14 days",
+  );
+  expect(queryLine({ ...label, runs: 3, usual_wall_ms: null }, [], "in 1 day", said)).toBe(
     "No change was found: 3 runs in 1 day",
   );
 });

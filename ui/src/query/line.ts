@@ -26,14 +26,14 @@ export function concernsAll(
 }
 
 /** "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120). Scan #3 reads 4x the rows." */
-export function queryLine(label: LabelOverview, open: readonly Change[], days: number, timeText: TimeText): string {
+export function queryLine(label: LabelOverview, open: readonly Change[], during: string, timeText: TimeText): string {
   const change = mainChange(open);
   if (change !== undefined) {
     const where = place(change);
     const more = open.length > 1 ? ` ${plural(open.length - 1, "other change is", "other changes are")} open.` : "";
     return `${changeLine(change, timeText)}${where === "" ? "" : ` ${where}`}. ${firstCause(change)}${more}`.trim();
   }
-  const ran = `${plural(label.runs, "run")} in ${plural(days, "day")}`;
+  const ran = `${plural(label.runs, "run")} ${during}`;
   const { usual_wall_ms: usual = null, recent_wall_ms: recent = null } = label;
   if (usual === null) return `No change was found: ${ran}`;
   const lately = recent === null ? "" : `${formatDuration(recent)} lately, `;

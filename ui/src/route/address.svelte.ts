@@ -1,6 +1,13 @@
 // The address is the state: pages read what they show from it and write what a person chose into it.
 
+import { Places } from "./places";
+import { carried } from "./carry";
 import { href, routeOf, type Parameters, type Route } from "./route";
+
+const places = new Places();
+
+/** Also those that open a link elsewhere, or offer to. */
+const CLICKS = ["click", "auxclick", "contextmenu"] as const;
 
 class Address {
   #path = $state.raw(location.pathname);
@@ -33,8 +40,10 @@ class Address {
 
   /** Goes to an address of the dashboard. */
   go(to: string, { replace = false } = {}): void {
-    history[replace ? "replaceState" : "pushState"](null, "", to);
+    const isNewPage = new URL(to, location.href).pathname !== location.pathname;
+    history[replace ? "replaceState" : "pushState"](places.next({ replace }), "", to);
     this.follow();
+    if (isNewPage) scrollTo(0, 0);
   }
 
   /** This address with other parameters; one that is undefined is removed. */
@@ -59,21 +68,31 @@ export const address = new Address();
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent): void => {
     const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
-    if (event.defaultPrevented || event.button !== 0 || isModified) return;
+    if (event.defaultPrevented) return;
     const link = (event.target as Element).closest<HTMLAnchorElement | SVGAElement>("a[href]");
-    const to = link?.getAttribute("href");
-    if (!link || !to?.startsWith("/") || link.hasAttribute("download") || link.hasAttribute("target")) return;
-    if (to.startsWith("/api/") || to.startsWith("/v1/")) return;
+    const given = link?.getAttribute("href");
+    if (!link || !given?.startsWith("/") || link.hasAttribute("download") || link.hasAttribute("target")) return;
+    if (given.startsWith("/api/") || given.startsWith("/v1/")) return;
+    const to = carried(given, location.pathname, location.search);
+    if (event.button !== 0 || isModified) {
+      // The browser opens or copies what stands in the link.
+      if (to !== given) link.setAttribute("href", to);
+      return;
+    }
     event.preventDefault();
-    const isNewPage = new URL(to, location.origin).pathname !== location.pathname;
+    // It is the row to come back to; a click focuses no link in some browsers.
+    link.focus({ preventScroll: true });
     address.go(to);
-    if (isNewPage) scrollTo(0, 0);
   };
-  const onPop = (): void => address.follow();
-  document.addEventListener("click", onClick);
+  const onPop = (): void => {
+    places.move();
+    address.follow();
+  };
+  places.begin();
+  for (const name of CLICKS) document.addEventListener(name, onClick);
   addEventListener("popstate", onPop);
   return () => {
-    document.removeEventListener("click", onClick);
+    for (const name of CLICKS) document.removeEventListener(name, onClick);
     removeEventListener("popstate", onPop);
   };
 }

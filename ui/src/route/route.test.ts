@@ -14,6 +14,8 @@ test.each([
   ["/issues/issue-slower-01a1", { page: "issue", id: "issue-slower-01a1" }],
   ["/issues/a/b", { page: "missing" }],
   ["/labels/%", { page: "missing" }],
+  ["/settings", { page: "settings" }],
+  ["/settings/x", { page: "missing" }],
   ["/else", { page: "missing" }],
 ])("%s", (path, route) => expect(routeOf(path)).toEqual(route));
 

@@ -9,6 +9,7 @@ export type Route =
   | { page: "issues" }
   | { page: "issue"; id: string }
   | { page: "open" }
+  | { page: "settings" }
   | { page: "missing" };
 
 /** The page at a path. Labels may hold slashes, escaped or not; one that no path can hold is a parameter, `label`. */
@@ -16,7 +17,8 @@ export function routeOf(path: string, label?: string): Route {
   if (path === "/") return { page: "home" };
   const [, first = "", rest] = /^\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
   if (rest === undefined || rest === "") {
-    if (first === "now" || first === "queries" || first === "issues" || first === "open") return { page: first };
+    if (first === "now" || first === "queries" || first === "issues" || first === "open" || first === "settings")
+      return { page: first };
     return first === "labels" && label !== undefined ? { page: "query", label } : { page: "missing" };
   }
   const name = unescaped(rest);

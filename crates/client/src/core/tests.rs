@@ -145,7 +145,8 @@ impl Followed {
             publisher: Publisher::new(opened, outboxes, Arc::clone(&problems)),
             problems,
             followers: Vec::new(),
-            process_cpu: ProcessCpu::default(),
+            process_cpu: CpuClock::default(),
+            machine: Machine::default(),
         };
         Self { core, registry, outbox, sampler }
     }

@@ -66,7 +66,8 @@ struct Bench {
     publisher: Publisher,
     problems: Arc<Problems>,
     outbox: Arc<Outbox>,
-    process_cpu: ProcessCpu,
+    process_cpu: CpuClock,
+    machine: Machine,
     running: u64,
     events: Mutex<Vec<Value>>,
 }
@@ -100,8 +101,10 @@ impl Bench {
             started_unix_ns: None,
         };
         let outbox = Arc::new(Outbox::new(1 << 20));
-        let mut process_cpu = ProcessCpu::default();
+        let mut process_cpu = CpuClock::default();
         process_cpu.look(host.now(), host.process_cpu());
+        let mut machine = Machine::default();
+        machine.look(&*host);
         let problems = Arc::new(Problems::default());
         let opened = BatchWriter::new(None, &process).expect("the neutral engine");
         let publisher =
@@ -109,8 +112,9 @@ impl Bench {
         Self {
             describer: Describer { engine: None, engine_version: None, cpu_count: 2 },
             active: Some(ActiveQuery::new(Arc::clone(&query))),
-            follower: Follower::new(Arc::clone(&query), &process_cpu),
+            follower: Follower::new(Arc::clone(&query), &process_cpu, &machine),
             process_cpu,
+            machine,
             running: 1,
             host,
             source,
@@ -132,6 +136,7 @@ impl Bench {
             publisher: &mut self.publisher,
             problems: &self.problems,
             process_cpu: &self.process_cpu,
+            machine: &mut self.machine,
             running: self.running,
         };
         let ended = self.follower.step(&mut around);
@@ -314,7 +319,11 @@ fn what_the_process_works_is_told_of_a_query_that_is_sampled() {
     bench.running = 2;
     bench.after_ms(600);
     let events = bench.events.lock().expect("no panic").clone();
-    assert_eq!(events.last().expect("a sample")["process_cpu_ns"], 1_500_000_000_u64);
+    let sample = events.last().expect("a sample");
+    assert_eq!(sample["process_cpu_ns"], 1_500_000_000_u64);
+    assert_eq!(sample["host_cpu_ns"], 1_500_000_000_u64);
+    let memory = ["process_memory_bytes", "host_memory_bytes", "host_memory_total_bytes"];
+    assert_eq!(memory.map(|name| sample[name].as_u64()), [Some(700), Some(3_000), Some(8_000)]);
     bench.running = 1;
     let profile = bench.end(ActiveQuery::finish);
     assert_eq!(profile["query_metrics"]["process_queries"], 2);

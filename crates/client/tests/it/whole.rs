@@ -105,6 +105,14 @@ fn what_the_process_works_meanwhile_is_told() {
     // The clock is read ten times a second, and telemetry itself works a little.
     assert!(told >= worked.mul_f64(0.7), "{told:?} of {worked:?}");
     assert_eq!(counters.get("process_queries"), Some(1));
+    #[cfg(target_os = "linux")]
+    {
+        let lines = memory.lines();
+        let sample = lines.iter().find(|line| line.contains(r#""process_cpu_ns":"#)).expect("a sample");
+        for told in ["process_memory_bytes", "host_cpu_ns", "host_memory_bytes", "host_memory_total_bytes"] {
+            assert!(sample.contains(&format!(r#""{told}":"#)), "{told} is not in {sample}");
+        }
+    }
 }
 
 #[test]

@@ -28,9 +28,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let (mut head, body) = request.into_parts();
     let who = match Principal::of(&app, &head).await {
         Ok(who) => who,
-        Err(error) if rule.reach == Reach::Page && error.status() == StatusCode::UNAUTHORIZED => {
-            return login::instead_of(&app, &head.uri, error);
-        }
+        Err(error) if rule.reach == Reach::Page => return login::instead_of(&app, &head.uri, &error),
         Err(error) => return error.into_response(),
     };
     if let Err(error) = admit(&who, least, rule, &mut head.uri) {

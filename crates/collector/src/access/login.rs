@@ -9,40 +9,43 @@ use axum::body::Body;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use http_body_util::{BodyExt, Limited};
 use queryscope_store::{AccessAction, Role, Scope, User};
 
-use super::pages::{Field, FormPage, see_other, style};
+use super::pages::{Field, FormPage, message, see_other, style};
 use super::passwords::{check_password, check_user_name};
-use super::{note, proxy, sessions};
+use super::{note, openid, proxy, sessions};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::tokens::hash_token;
 
 /// Paths of these pages; anybody may ask for them.
-pub(super) const PATHS: [&str; 4] = ["/login", "/login/first", "/login.css", "/logout"];
+pub(super) const PATHS: [&str; 6] =
+    ["/login", "/login/first", "/login.css", openid::BEGIN, openid::CALLBACK, "/logout"];
 
 const FORM_BYTES_MAX: usize = 16 << 10;
 const FORM_DEADLINE: Duration = Duration::from_secs(10);
-const TOO_MANY: &str = "too many attempts, try again later";
+pub(super) const TOO_MANY: &str = "too many attempts, try again later";
 
 /// What a form says.
-type Form = HashMap<String, String>;
+pub(super) type Form = HashMap<String, String>;
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/login", get(page).post(submit))
         .route("/login/first", get(first_page).post(make_first))
         .route("/login.css", get(style))
+        .route(openid::BEGIN, get(openid::begin))
+        .route(openid::CALLBACK, get(openid::callback))
         .route("/logout", post(logout))
 }
 
 /// What a browser is shown instead of a page that needs a login.
-pub(super) fn instead_of(app: &App, uri: &Uri, error: ApiError) -> Response {
-    if !app.settings.reading.login {
-        return error.into_response();
+pub(super) fn instead_of(app: &App, uri: &Uri, error: &ApiError) -> Response {
+    if !app.settings.reading.login || error.status() != StatusCode::UNAUTHORIZED {
+        return message(error.status(), error.reason());
     }
     let to = uri.path_and_query().map_or("/", |path| path.as_str());
     let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", to).finish();
@@ -50,7 +53,7 @@ pub(super) fn instead_of(app: &App, uri: &Uri, error: ApiError) -> Response {
 }
 
 /// Where a browser goes after it logged in: an address of this service, or its first page.
-fn next_of(form: &Form) -> &str {
+pub(super) fn next_of(form: &Form) -> &str {
     let next = form.get("next").map_or("/", String::as_str);
     let is_own = next.starts_with('/')
         && !next.starts_with("//")
@@ -58,7 +61,7 @@ fn next_of(form: &Form) -> &str {
     if is_own { next } else { "/" }
 }
 
-fn is_there(app: &App) -> Result<(), ApiError> {
+pub(super) fn is_there(app: &App) -> Result<(), ApiError> {
     if app.settings.reading.login {
         Ok(())
     } else {
@@ -66,7 +69,7 @@ fn is_there(app: &App) -> Result<(), ApiError> {
     }
 }
 
-fn pairs(text: &[u8]) -> Form {
+pub(super) fn pairs(text: &[u8]) -> Form {
     form_urlencoded::parse(text).into_owned().collect()
 }
 
@@ -81,7 +84,7 @@ async fn form_of(body: Body) -> Result<Form, ApiError> {
     }
 }
 
-fn login_page(status: StatusCode, form: &Form, error: Option<&str>) -> Response {
+pub(super) fn login_page(app: &App, status: StatusCode, form: &Form, error: Option<&str>) -> Response {
     let user = form.get("user").map_or("", String::as_str);
     let fields = [
         Field { name: "user", label: "User", kind: "text", autocomplete: "username", value: user },
@@ -94,6 +97,11 @@ fn login_page(status: StatusCode, form: &Form, error: Option<&str>) -> Response 
         },
     ];
     let hidden = [("next", next_of(form))];
+    let provider = app.access.provider.as_ref().map(|provider| {
+        let query =
+            form_urlencoded::Serializer::new(String::new()).append_pair("next", next_of(form)).finish();
+        (format!("Sign in with {}", provider.host()), format!("{}?{query}", openid::BEGIN))
+    });
     FormPage {
         title: "Sign in",
         action: "/login",
@@ -101,6 +109,7 @@ fn login_page(status: StatusCode, form: &Form, error: Option<&str>) -> Response 
         error,
         fields: &fields,
         hidden: &hidden,
+        instead: provider.as_ref().map(|(text, to)| (&**text, &**to)),
     }
     .answer(status)
 }
@@ -111,11 +120,11 @@ async fn page(State(app): State<Arc<App>>, RawQuery(query): RawQuery) -> Result<
         return Ok(see_other("/"));
     }
     is_there(&app)?;
-    Ok(login_page(StatusCode::OK, &pairs(query.unwrap_or_default().as_bytes()), None))
+    Ok(login_page(&app, StatusCode::OK, &pairs(query.unwrap_or_default().as_bytes()), None))
 }
 
 /// Waits are said in whole seconds, as `Retry-After` takes them.
-fn with_wait(mut response: Response, wait: Duration) -> Response {
+pub(super) fn with_wait(mut response: Response, wait: Duration) -> Response {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
     response
 }
@@ -128,7 +137,7 @@ async fn submit(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     let (name, password) = (text("user"), text("password"));
     let address = proxy::client(&app, &head);
     if let Err(wait) = app.access.attempts.begin(address, &name, queryscope_store::now()) {
-        let page = login_page(StatusCode::TOO_MANY_REQUESTS, &form, Some(TOO_MANY));
+        let page = login_page(&app, StatusCode::TOO_MANY_REQUESTS, &form, Some(TOO_MANY));
         return Ok(with_wait(page, wait));
     }
     let user = app.store.access().user(&name).await?;
@@ -138,14 +147,14 @@ async fn submit(State(app): State<Arc<App>>, request: Request) -> Result<Respons
         // A name that nobody has may be a password in the wrong field.
         note(&app, AccessAction::LoginFailed, None, user.map(|user| user.name), from).await;
         let error = Some("this user and this password do not belong together");
-        return Ok(login_page(StatusCode::UNAUTHORIZED, &form, error));
+        return Ok(login_page(&app, StatusCode::UNAUTHORIZED, &form, error));
     }
     app.access.attempts.succeeded(address, &name);
     enter(&app, &head, &name, next_of(&form), from).await
 }
 
 /// Begins a session in place of the one there may be.
-async fn enter(
+pub(super) async fn enter(
     app: &App,
     head: &Parts,
     user: &str,
@@ -198,6 +207,7 @@ fn first_form(status: StatusCode, form: &Form, error: Option<&str>) -> Response 
         error,
         fields: &fields,
         hidden: &hidden,
+        instead: None,
     }
     .answer(status)
 }

@@ -13,6 +13,7 @@ h1 { font-size: 1.25rem; }
 label { display: block; margin-top: 0.75rem; }
 input { display: block; box-sizing: border-box; width: 100%; padding: 0.5rem; font: inherit; }
 button { margin-top: 1.25rem; padding: 0.5rem 1.25rem; font: inherit; }
+.instead { display: block; padding: 0.5rem 1.25rem; border: 1px solid; border-radius: 4px; text-align: center; }
 .error { padding: 0.5rem 0.75rem; border-left: 4px solid #c0392b; }
 ";
 
@@ -37,6 +38,8 @@ pub(super) struct FormPage<'a> {
     pub(super) error: Option<&'a str>,
     pub(super) fields: &'a [Field<'a>],
     pub(super) hidden: &'a [(&'a str, &'a str)],
+    /// The text and the address of a link before the form.
+    pub(super) instead: Option<(&'a str, &'a str)>,
 }
 
 impl FormPage<'_> {
@@ -55,20 +58,37 @@ impl FormPage<'_> {
         let error = self.error.map_or_else(String::new, |error| {
             format!("<p class=\"error\" role=\"alert\">{}</p>\n", escaped(error))
         });
+        let instead = self.instead.map_or_else(String::new, |(text, to)| {
+            format!("<p><a class=\"instead\" href=\"{}\">{}</a></p>\n", escaped(to), escaped(text))
+        });
         let hidden = |(name, value): &(&str, &str)| {
             format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", escaped(value))
         };
         let hidden = self.hidden.iter().map(hidden).collect::<Vec<_>>().concat();
         let fields: String = self.fields.iter().map(Field::html).collect();
         let (title, action, button) = (escaped(self.title), self.action, escaped(self.button));
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title} · queryscope</title>\n\
-             <link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/login.css\">\n</head>\n\
-             <body>\n<main>\n<h1>{title}</h1>\n{error}<form method=\"post\" action=\"{action}\">\n{hidden}{fields}\
-             <button>{button}</button>\n</form>\n</main>\n</body>\n</html>\n"
-        )
+        let form = format!(
+            "<form method=\"post\" action=\"{action}\">\n{hidden}{fields}<button>{button}</button>\n</form>\n"
+        );
+        document(&title, &[&*error, &*instead, &*form].concat())
     }
+}
+
+/// A page; both are HTML.
+fn document(title: &str, content: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title} · queryscope</title>\n\
+         <link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/login.css\">\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n{content}</main>\n</body>\n</html>\n"
+    )
+}
+
+/// A page that says why there is no other.
+pub(super) fn message(status: StatusCode, reason: &str) -> Response {
+    let html = document("Not for you", &format!("<p>{}.</p>\n", escaped(reason)));
+    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
+    (status, headers, html).into_response()
 }
 
 impl Field<'_> {
@@ -130,6 +150,7 @@ mod tests {
             error: Some("<script>"),
             fields: &fields,
             hidden: &[("next", "/\"onload=\"")],
+            instead: Some(("<b>", "/\"onload=\"")),
         };
         let html = page.html();
         for tag in ["<b>", "<i>", "<script>", "/\"onload"] {

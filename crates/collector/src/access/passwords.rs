@@ -58,9 +58,12 @@ pub fn hash_password(password: &str) -> Result<String, String> {
     hash.map(|hash| hash.to_string()).map_err(|error| format!("the password cannot be hashed: {error}"))
 }
 
-fn is_right(password: &str, hash: &str) -> bool {
-    let Ok(hash) = PasswordHash::new(hash) else { return false };
-    Argon2::default().verify_password(password.as_bytes(), &hash).is_ok()
+/// Whether a password is that of a hash. Without a hash, and with a text that is none, it takes as long and is not.
+fn is_right(password: &str, hash: Option<&str>) -> bool {
+    let hash = hash.and_then(|hash| PasswordHash::new(hash).ok());
+    let has_one = hash.is_some();
+    let Some(hash) = hash.or_else(|| PasswordHash::new(&NOBODYS).ok()) else { return false };
+    Argon2::default().verify_password(password.as_bytes(), &hash).is_ok() && has_one
 }
 
 /// Works on passwords, few at a time.
@@ -81,9 +84,8 @@ impl Passwords {
     pub(super) async fn is_right(&self, password: String, hash: Option<String>) -> Result<bool, ApiError> {
         self.work(move || {
             // Made by the first of all, whoever it is.
-            let nobodys = &*NOBODYS;
-            let is_right = is_right(&password, hash.as_ref().unwrap_or(nobodys));
-            is_right && hash.is_some()
+            LazyLock::force(&NOBODYS);
+            is_right(&password, hash.as_deref())
         })
         .await
     }
@@ -122,11 +124,43 @@ mod tests {
         let hash = hash_password("correct horse").expect("hashed");
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
         assert_ne!(hash, hash_password("correct horse").expect("hashed"), "each has a salt of its own");
-        assert!(is_right("correct horse", &hash));
-        for (password, hash) in
-            [("correct hors", &*hash), ("", &hash), ("correct horse", ""), ("x", &NOBODYS)]
-        {
-            assert!(!is_right(password, hash), "{password} {hash}");
+        assert!(is_right("correct horse", Some(&hash)));
+        for (password, hash) in [
+            ("correct hors", Some(&*hash)),
+            ("", Some(&hash)),
+            ("correct horse", Some("")),
+            ("correct horse", None),
+            ("x", Some(&NOBODYS)),
+        ] {
+            assert!(!is_right(password, hash), "{password} {hash:?}");
+        }
+    }
+
+    /// CPU time of this thread: a busy machine does not add to it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_wrong_user_costs_what_a_wrong_password_does() {
+        let hash = hash_password("correct horse").expect("hashed");
+        LazyLock::force(&NOBODYS);
+        let spent = || {
+            let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            std::time::Duration::try_from(time).expect("a time")
+        };
+        let kinds = [Some(&*hash), None, Some("of a provider")];
+        let mut took = [const { Vec::new() }; 3];
+        for _ in 0..11 {
+            for (hash, took) in kinds.iter().zip(&mut took) {
+                let begun = spent();
+                assert!(!is_right("wrong horse", *hash));
+                took.push(spent().saturating_sub(begun));
+            }
+        }
+        let [password, others @ ..] = took.map(|mut took| {
+            took.sort_unstable();
+            took[took.len() / 2].as_secs_f64()
+        });
+        for other in others {
+            assert!((0.7..1.4).contains(&(other / password)), "{other} s against {password} s");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use queryscope_store::Role;
 
-use crate::{act, page, security};
+use crate::{act, manage, page, security};
 
 /// What a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,16 @@ pub(super) enum Reach {
 }
 
 /// Paths that tell of one project, whose handlers take the parameter `project`.
-const OF_A_PROJECT: [&str; 16] = [
+const OF_A_PROJECT: &[&str] = &[
     "/api/changes",
     "/api/changes/{id}",
     "/api/compare",
+    "/api/deploys",
+    "/api/differences",
+    "/api/export/findings",
+    "/api/export/issues",
+    "/api/export/nodes",
+    "/api/export/runs",
     "/api/facets",
     "/api/groups",
     "/api/issues",
@@ -37,11 +43,13 @@ const OF_A_PROJECT: [&str; 16] = [
     "/api/live",
     "/api/live/{id}",
     "/api/overview",
+    "/api/places",
     "/api/queries",
     "/api/queries/{id}",
     "/api/queries/{id}/insights",
     "/api/queries/{id}/progress",
     "/api/queries/{id}/recording",
+    "/api/series",
     "/api/versions",
 ];
 
@@ -65,8 +73,9 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
         "/api/access" | "/api/openapi.json" | "/api/owners" | security::AGENTS => {
             needs(Role::Viewer, Reach::Nothing)
         }
-        "/metrics" | "/api/routes" => needs(Role::Viewer, Reach::Everything),
+        "/metrics" | "/api/routes" | "/api/service" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
+        path if manage::is_managed(path) => needs(Role::Admin, Reach::Everything),
         _ => None,
     }
 }

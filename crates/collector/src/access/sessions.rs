@@ -14,6 +14,8 @@ use crate::error::ApiError;
 
 /// A session that was not used for so long has ended.
 pub const IDLE: Duration = Duration::from_hours(12);
+/// A session of a user of a provider has ended so long after it began: whom the provider no longer knows is then out.
+const OF_PROVIDER: Duration = IDLE;
 /// What the store said of a session holds for so long: another collector may have ended it.
 const KNOWN_FOR: Duration = Duration::from_millis(1500);
 /// Sessions that are known at once.
@@ -49,6 +51,11 @@ impl Sessions {
             self.0.lock().remove(&hash);
             return Ok(None);
         };
+        let age_ms = unix_ms - session.created_unix_ms;
+        if user.is_of_provider() && age_ms >= OF_PROVIDER.as_millis() as i64 {
+            self.end(app, hash).await?;
+            return Ok(None);
+        }
         if unix_ms - session.used_unix_ms >= USE_EVERY_MS {
             app.store.access().use_session(hash, unix_ms).await?;
         }
@@ -98,12 +105,17 @@ fn hash(id: &str) -> SessionHash {
 
 /// The hash of the session that a request names.
 pub(super) fn hash_of(headers: &HeaderMap) -> Option<SessionHash> {
+    let id = cookie_of(headers, COOKIE)?;
+    let is_id = id.len() == 64 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_id.then(|| hash(id))
+}
+
+/// The value of the first cookie of a name.
+pub(super) fn cookie_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut cookies =
         lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    let (_, id) = cookies.find(|(name, _)| *name == COOKIE)?;
-    let is_id = id.len() == 64 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_id.then(|| hash(id))
+    cookies.find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 /// The cookie of a session; without an id, the one that takes it back.

@@ -1,4 +1,4 @@
-//! Bodies of requests that do something to issues.
+//! Bodies of requests that change something.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// 415 where it is not called JSON, 413 and 408 beyond the bounds, 400 where it is not what is expected.
-pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
     if !is_json(request.headers()) {
         let reason = "Content-Type must be application/json";
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
@@ -74,7 +74,11 @@ pub(super) fn text(member: &str, text: Option<String>) -> Result<Option<String>,
 }
 
 /// A text without white space around it; what is empty then is none.
-fn bounded(member: &str, text: Option<String>, chars_max: usize) -> Result<Option<String>, ApiError> {
+pub(crate) fn bounded(
+    member: &str,
+    text: Option<String>,
+    chars_max: usize,
+) -> Result<Option<String>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let text = text.trim();
     if text.chars().nth(chars_max).is_some() {

@@ -78,6 +78,7 @@ impl Forward {
         }
         let request = ListRequest {
             filter: QueryFilter::default(),
+            sort: None,
             order: Order::Newest,
             after: self.after,
             offset: 0,
@@ -129,8 +130,14 @@ impl Forward {
         let mut after = None;
         let mut found = 0;
         while found < WINDOW_RUNS {
-            let request =
-                ListRequest { filter: filter.clone(), order: Order::Newest, after, offset: 0, limit: PAGE };
+            let request = ListRequest {
+                filter: filter.clone(),
+                sort: None,
+                order: Order::Newest,
+                after,
+                offset: 0,
+                limit: PAGE,
+            };
             let page = app.store.queries(request).await?;
             let is_last = page.len() < PAGE;
             after = page.last().map(|listed| listed.position);

@@ -30,6 +30,8 @@ struct LateRun {
     late: Late,
     /// Earlier runs it was held against.
     runs: usize,
+    /// Start of the last of them.
+    good_unix_ns: Option<i64>,
 }
 
 /// What the running runs make of issues.
@@ -65,30 +67,32 @@ pub(super) async fn observe(app: &Arc<App>) -> Result<Vec<ObservedQuery>, StoreE
 /// Late runs by query, those that run longest first.
 async fn late_runs(app: &Arc<App>, unix_ns: i64) -> Result<BTreeMap<QueryKey, Vec<LateRun>>, StoreError> {
     let filter = QueryFilter { status: Some(Status::Running), ..QueryFilter::default() };
-    let request = ListRequest { filter, order: Order::Oldest, after: None, offset: 0, limit: RUNNING_MAX };
+    let request =
+        ListRequest { filter, sort: None, order: Order::Oldest, after: None, offset: 0, limit: RUNNING_MAX };
     let mut found: BTreeMap<QueryKey, Vec<LateRun>> = BTreeMap::new();
     for query in app.store.queries(request).await?.into_iter().map(|listed| listed.query) {
         let elapsed_ms = unix_ns.saturating_sub(query.started_unix_ns) as f64 / 1e6;
         let Some(label) = query.label.clone().filter(|_| elapsed_ms >= LATE_MS_MIN) else { continue };
         // What cannot be read now is held against its earlier runs at the next look.
-        let Some((late, runs)) = judge(app, &query, elapsed_ms).await else { continue };
+        let Some((late, runs, good_unix_ns)) = judge(app, &query, elapsed_ms).await else { continue };
         let key = QueryKey { project: query.project.clone(), service: query.service.clone(), label };
-        found.entry(key).or_default().push(LateRun { query, late, runs });
+        found.entry(key).or_default().push(LateRun { query, late, runs, good_unix_ns });
     }
     Ok(found)
 }
 
 /// By how much a run is late, and by how many earlier runs; those of its plan, where they are enough.
-async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, usize)> {
+async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, usize, Option<i64>)> {
     let mut runs = earlier(app, query, Alike::Plan).await.ok()?;
     if runs.len() < LATE_RUNS_MIN {
         runs = earlier(app, query, Alike::Label).await.ok()?;
     }
+    let good_unix_ns = runs.first().map(|(run, _)| run.started_unix_ns);
     let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
     let late = late(elapsed_ms, &walls)?;
     // With more rows to read, it is not late but larger.
     let factor = rows_factor(app, query, elapsed_ms).await.ok()?;
-    factor.is_none_or(|factor| factor <= 1.0).then_some((late, walls.len()))
+    factor.is_none_or(|factor| factor <= 1.0).then_some((late, walls.len(), good_unix_ns))
 }
 
 /// What an issue that is not resolved is told of its run; `None` where nothing is new.
@@ -114,7 +118,7 @@ async fn told(app: &App, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenS
     Ok(Some(next.unwrap_or(SeenSignal { kind: Kind::Late, run, now: Signal::Over(reason) })))
 }
 
-fn lasts(LateRun { query, late, runs }: &LateRun) -> SeenSignal {
+fn lasts(LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
     let so_far = duration(late.p90_ms * late.factor);
     let detail = format!(
         "the run has run for {so_far}; nine tenths of {runs} earlier runs took at most {}, and none so long",
@@ -124,6 +128,8 @@ fn lasts(LateRun { query, late, runs }: &LateRun) -> SeenSignal {
         environment: query.environment.clone(),
         host: Some(query.host.clone()),
         engine_version: query.engine_version.clone(),
+        since_unix_ns: Some(query.started_unix_ns),
+        good_unix_ns: *good_unix_ns,
         severity: late.factor,
         wall_ms: late.over_ms,
         detail,

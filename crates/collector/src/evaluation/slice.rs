@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Detector, Plan, Workspace};
+use queryscope_diagnosis::{Detector, Plan, Watching, Workspace, seen_run};
 use queryscope_issues::Observed;
 use queryscope_store::{ObservedQuery, QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoreError, carry};
 use tokio::runtime::Handle;
@@ -11,7 +11,6 @@ use tokio::runtime::Handle;
 use super::events::{self, Ended};
 use super::forward::Forward;
 use super::found::{self, Moved};
-use super::issues::{Seen, seen_run};
 use super::look::Waiting;
 use super::pace::Work;
 use crate::app::App;
@@ -170,7 +169,7 @@ impl Query<'_, '_> {
         let (mut moved, mut told) = (Moved::default(), Vec::new());
         let (mut added, mut plans, mut unread) = (Vec::new(), Vec::<RunPlan>::new(), 0);
         let unix_ns = self.app.clock.unix_ns();
-        let mut seen = Seen::new(unix_ns);
+        let mut seen = Watching::new(unix_ns);
         let mut unloaded = None;
         let mut load = || match self.handle.block_on(self.app.store.query_history(&key)) {
             Ok(history) => history.as_ref().map(found::runs).unwrap_or_default(),
@@ -197,7 +196,7 @@ impl Query<'_, '_> {
                 told.push(transition.change().id.clone());
                 moved.note(&key, transition.change());
             }
-            seen.note(seen_run, run.place.is_some(), detector.open());
+            seen.note(seen_run, run.place.is_some(), &detector);
             self.work.pass();
         }
         if let Some(error) = unloaded {

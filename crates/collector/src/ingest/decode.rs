@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::bufread::MultiGzDecoder;
 use parking_lot::Mutex;
 use queryscope_protocol::limits::MAX_BATCH_BYTES;
-use queryscope_store::Packer;
+use queryscope_store::{Inflater, Packer};
 use tokio::sync::Semaphore;
 
 use super::pack::{Packed, pack};
@@ -41,6 +41,7 @@ pub(crate) struct Decoders {
 /// What decoding one batch needs and the next can use again.
 #[derive(Debug, Default)]
 struct ScratchBuffers {
+    inflater: Inflater,
     inflated: Vec<u8>,
     packer: Packer,
 }
@@ -105,7 +106,7 @@ impl Decoders {
         let result = match coding {
             Coding::Plain if body.len() > limit => None,
             Coding::Plain => Some(pack(body, &mut buffers.packer, received_unix_ns)),
-            Coding::Gzip => match inflate(body, limit, &mut buffers.inflated) {
+            Coding::Gzip => match inflate(&mut buffers.inflater, body, limit, &mut buffers.inflated) {
                 Ok(Inflated::Whole) => Some(pack(&buffers.inflated, &mut buffers.packer, received_unix_ns)),
                 Ok(Inflated::OverLimit) => None,
                 Err(error) => Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")))),
@@ -119,8 +120,21 @@ impl Decoders {
     }
 }
 
+/// Inflates a body.
+fn inflate(
+    inflater: &mut Inflater,
+    body: &[u8],
+    limit: usize,
+    inflated: &mut Vec<u8>,
+) -> std::io::Result<Inflated> {
+    if inflater.inflate(body, limit, inflated) {
+        return Ok(Inflated::Whole);
+    }
+    inflate_members(body, limit, inflated)
+}
+
 /// Inflates all members of a body; the sizes their footers claim are not believed.
-fn inflate(body: &[u8], limit: usize, inflated: &mut Vec<u8>) -> std::io::Result<Inflated> {
+fn inflate_members(body: &[u8], limit: usize, inflated: &mut Vec<u8>) -> std::io::Result<Inflated> {
     inflated.clear();
     let mut members = MultiGzDecoder::new(body).take(limit as u64 + 1);
     // Where much may come, its room is taken at once: growing would copy it, and hold it twice meanwhile.
@@ -137,13 +151,17 @@ mod tests {
         Packer::new().pack([text.as_bytes()])
     }
 
+    /// What becomes of a body, which is the same where all bodies are taken as several members.
     fn inflated(body: &[u8], limit: usize) -> Option<String> {
-        let mut buffer = Vec::new();
-        match inflate(body, limit, &mut buffer) {
+        let said = |outcome, buffer| match outcome {
             Ok(Inflated::Whole) => Some(String::from_utf8(buffer).expect("text")),
             Ok(Inflated::OverLimit) => Some("over".into()),
             Err(_) => None,
-        }
+        };
+        let (mut one, mut several) = (b"before".to_vec(), Vec::new());
+        let outcome = said(inflate(&mut Inflater::default(), body, limit, &mut one), one);
+        assert_eq!(outcome, said(inflate_members(body, limit, &mut several), several));
+        outcome
     }
 
     #[test]

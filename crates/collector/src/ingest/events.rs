@@ -21,6 +21,7 @@ use super::budget::Share;
 use super::conflicts::compare;
 use super::decode::Coding;
 use crate::app::App;
+use crate::detached::to_the_end;
 use crate::error::{ApiError, ErrorBody};
 
 /// Where batches go to.
@@ -134,7 +135,11 @@ pub(crate) async fn accept(
             parts: packed.parts,
             loose: packed.loose,
         };
-        commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?
+        let seen = app.versions.unseen(&batch, now_unix_ns);
+        let committed =
+            commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?;
+        app.versions.note(seen);
+        committed
     };
     app.committed.notify_one();
     if ended > 0 {
@@ -164,13 +169,13 @@ async fn commit<H: Send + 'static>(
     held: H,
 ) -> Result<Committed, StoreError> {
     let owned = Arc::clone(app);
-    let committing = tokio::spawn(async move {
+    to_the_end(async move {
         let committed = owned.store.commit(batch).await.inspect_err(|error| owned.watch(error));
         if committed.is_ok() {
             owned.has_room();
         }
         drop(held);
         committed
-    });
-    committing.await.map_err(|_| StoreError::unavailable("storing was interrupted"))?
+    })
+    .await
 }

@@ -29,7 +29,7 @@ pub(super) async fn running(store: Arc<dyn Store>) -> Result<Vec<(Query, Progres
     let mut after = None;
     loop {
         let filter = QueryFilter { status: Some(Status::Running), ..QueryFilter::default() };
-        let request = ListRequest { filter, order: Order::Newest, after, offset: 0, limit: PAGE };
+        let request = ListRequest { filter, sort: None, order: Order::Newest, after, offset: 0, limit: PAGE };
         let page = store.queries(request).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.position);

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_insights::{self as insights, Account, NodePair};
+use queryscope_insights::{self as insights, Account, Difference, NodePair};
 use queryscope_protocol::Profile;
-use queryscope_store::Query;
+use queryscope_store::{Query, QueryFilter, short_name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::asked::Asked;
 use super::diagnosed::open_change;
-use super::params::ProjectFilter;
+use super::params::{ProjectFilter, is, unix_ns};
 use super::query::find;
 use super::stored::Stored;
 use super::summary::QuerySummary;
-use super::usual::{Alike, usual};
+use super::usual::{Alike, typical, usual};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -35,6 +35,8 @@ pub(crate) struct Comparison {
     same_plan: bool,
     /// What the difference in wall time is made of.
     account: Account,
+    /// What is different between the plans, in the words of a planner; the changes of order first.
+    differences: Vec<Difference>,
     /// Nodes of both physical plans: those of the run in its order, then those only the base has.
     nodes: Vec<NodePair>,
 }
@@ -52,6 +54,8 @@ enum Basis {
     Label,
     /// It is a typical run from before the open change of the query.
     BeforeChange,
+    /// It is a typical one of the runs that were asked for.
+    Chosen,
 }
 
 impl From<Alike> for Basis {
@@ -74,6 +78,40 @@ pub(crate) struct CompareParams {
     /// Id of the query to compare it with
     #[param(example = "01a1f582-c3a4-71d0-9f0e-0d6f0bb3d1c5")]
     base: Option<String>,
+    /// Instead of `base`: a typical run with this plan fingerprint
+    #[param(example = "238b6af6d50a")]
+    base_fingerprint: Option<String>,
+    /// Instead of `base`: a typical run of this version of the program
+    #[param(example = "2026.11.3")]
+    base_program_version: Option<String>,
+    /// Instead of `base`: a typical run from a process on this host
+    #[param(example = "worker-1")]
+    base_host: Option<String>,
+    /// Instead of `base`: a typical run that started at or after this, in Unix nanoseconds
+    #[param(example = 1_794_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    base_since: Option<i64>,
+    /// Instead of `base`: a typical run that started at or before this, in Unix nanoseconds
+    #[param(example = 1_796_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    base_until: Option<i64>,
+}
+
+impl CompareParams {
+    /// The runs of which a typical one is the base; `None` where none are asked for so.
+    fn among(&self) -> Option<QueryFilter> {
+        let Self { base_fingerprint, base_program_version, base_host, base_since, base_until, .. } = self;
+        let filter = QueryFilter {
+            fingerprint: base_fingerprint.as_deref().map(is),
+            program_version: base_program_version.as_deref().map(is),
+            host: base_host.as_deref().map(short_name),
+            since_unix_ns: *base_since,
+            until_unix_ns: *base_until,
+            ..QueryFilter::default()
+        };
+        let names = filter.fingerprint.is_some() || filter.program_version.is_some() || filter.host.is_some();
+        (names || base_since.is_some() || base_until.is_some()).then_some(filter)
+    }
 }
 
 /// Compares two runs.
@@ -82,7 +120,9 @@ pub(crate) struct CompareParams {
 /// for in whole nanoseconds: its parts sum to it exactly. Without `base`, a run since the open change of its
 /// query, where there is one, is compared with a typical run from before the change. Any other run is compared
 /// with the usual one: of the up to 100 finished runs of its plan, label and service that began before it, else of
-/// those of its label and service, the one whose wall time is nearest their median.
+/// those of its label and service, the one whose wall time is nearest their median. `base_fingerprint`,
+/// `base_program_version`, `base_host`, `base_since` and `base_until` ask for a typical run among those of its label
+/// and service that they keep: of the 100 newest finished ones, before or after it, the one nearest their median.
 #[utoipa::path(
     get,
     path = "/api/compare",
@@ -107,17 +147,36 @@ pub(crate) async fn compare(
     Asked(asked): Asked<CompareParams>,
     Asked(project): Asked<ProjectFilter>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let run = asked.run.ok_or_else(|| ApiError::invalid("run: is needed, the id of a query"))?;
-    let run = find(&app, &run, &project).await?;
-    let (base, basis, runs) = match asked.base {
-        Some(base) => (find(&app, &base, &project).await?, Basis::Named, None),
-        None => usual_base(&app, &run).await?,
+    let id = asked.run.as_ref().ok_or_else(|| ApiError::invalid("run: is needed, the id of a query"))?;
+    let run = find(&app, id, &project).await?;
+    let (base, basis, runs) = match (&asked.base, asked.among()) {
+        (Some(_), Some(_)) => {
+            let reason = "base: not allowed together with other parameters that choose the base";
+            return Err(ApiError::invalid(reason));
+        }
+        (Some(base), None) => (find(&app, base, &project).await?, Basis::Named, None),
+        (None, Some(among)) => chosen_base(&app, &run, among).await?,
+        (None, None) => usual_base(&app, &run).await?,
     };
     let (base, run) = (Stored::read(&app, base).await?, Stored::read(&app, run).await?);
     let profiles: [Profile<'_>; 2] = [base.profile()?, run.profile()?];
-    let insights::Comparison { same_plan, account, nodes } = insights::compare(&profiles[0], &profiles[1]);
+    let insights::Comparison { same_plan, account, differences, nodes } =
+        insights::compare(&profiles[0], &profiles[1]);
     let (base, run) = (base.query.clone().into(), run.query.clone().into());
-    Ok(Json(Comparison { base, run, basis, runs, same_plan, account, nodes }))
+    Ok(Json(Comparison { base, run, basis, runs, same_plan, account, differences, nodes }))
+}
+
+async fn chosen_base(
+    app: &App,
+    run: &Query,
+    among: QueryFilter,
+) -> Result<(Query, Basis, Option<usize>), ApiError> {
+    let typical = typical(app, run, among).await?;
+    let (base, runs) = typical.ok_or_else(|| {
+        let reason = "no other finished run of its label and service is of those asked for";
+        ApiError::not_found(format!("query {}: {reason}", run.query_id))
+    })?;
+    Ok((base, Basis::Chosen, Some(runs)))
 }
 
 async fn usual_base(app: &App, run: &Query) -> Result<(Query, Basis, Option<usize>), ApiError> {

@@ -9,7 +9,9 @@ use axum::response::{IntoResponse, Response};
 use queryscope_diagnosis::Change;
 use queryscope_issues::{Issue, Kind, Note, State as IssueState, Transition};
 use queryscope_protocol::limits::PAGE_DEFAULT;
-use queryscope_store::{IssuePlace, IssueRecord, IssuesRequest, short_name};
+use queryscope_store::{
+    Deploy, DeploySpan, IssuePlace, IssueRecord, IssuesRequest, after_deploys, short_name,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
@@ -59,11 +61,23 @@ pub(crate) struct IssuesParams {
     cursor: Option<String>,
 }
 
+/// An issue, and what was deployed when it began.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedIssue {
+    #[serde(flatten)]
+    issue: Issue,
+    /// Deploys of its service between its last good run and its first bad one, the first first; at most the last 20.
+    deploys: Vec<Deploy>,
+    /// These in words: `after deploy 1.4.2`; null where there are none.
+    #[schema(example = "after deploy 2026.11.3")]
+    after_deploys: Option<String>,
+}
+
 /// Issues of queries.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Issues {
     /// Those with the most wall time a day at stake first.
-    issues: Vec<Issue>,
+    issues: Vec<ListedIssue>,
     /// The `cursor` of the next page; null where this is the last.
     next: Option<String>,
 }
@@ -72,7 +86,7 @@ pub(crate) struct Issues {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct IssueDetail {
     /// The issue.
-    issue: Issue,
+    issue: ListedIssue,
     /// The change it is about; null where retention has deleted it, or it is about a run.
     change: Option<Change>,
     /// Its moves, the first first.
@@ -117,6 +131,7 @@ pub(crate) async fn issues(
     let mut issues = page(&app, IssuesRequest { limit: limit + 1, ..request }, owner.as_deref()).await?;
     let next = cursor::cut(&mut issues, limit).map(|last| write_cursor(&IssuePlace::of(last)));
     let link = next.as_ref().map(|next| [cursor::link("/api/issues", query.as_deref(), next)]);
+    let issues = listed(&app, issues).await?;
     Ok((link, Json(Issues { issues, next })).into_response())
 }
 
@@ -196,7 +211,32 @@ pub(crate) async fn detail(app: &App, id: &str, project: &ProjectFilter) -> Resu
         None => None,
     };
     let change = change.as_ref().map(evaluation::change).transpose()?;
-    Ok(IssueDetail { issue: app.own(issue), change, transitions, notes })
+    let issue = listed(app, vec![app.own(issue)]).await?.pop().ok_or_else(|| no_issue(id))?;
+    Ok(IssueDetail { issue, change, transitions, notes })
+}
+
+/// Issues with the deploys between their last good run and their first bad one.
+async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiError> {
+    let spans = issues.iter().map(span).collect();
+    let deploys = app.store.deploys().deploys_between(spans).await?;
+    let listed = issues.into_iter().zip(deploys).map(|(issue, deploys)| {
+        let after_deploys = after_deploys(&deploys);
+        ListedIssue { issue, deploys, after_deploys }
+    });
+    Ok(listed.collect())
+}
+
+/// From the last good run to the first bad one; nothing is within where one of them is not known.
+fn span(issue: &Issue) -> DeploySpan {
+    let known = issue.good_unix_ns.zip(issue.since_unix_ns);
+    let (after_unix_ns, until_unix_ns) = known.unwrap_or((i64::MAX, i64::MIN));
+    DeploySpan {
+        project: issue.project.clone(),
+        service: issue.service.clone(),
+        environment: issue.environment.clone(),
+        after_unix_ns,
+        until_unix_ns,
+    }
 }
 
 fn request(asked: IssuesParams) -> Result<IssuesRequest, ApiError> {
@@ -211,7 +251,7 @@ fn request(asked: IssuesParams) -> Result<IssuesRequest, ApiError> {
     })
 }
 
-fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<IssueState>>, D::Error> {
+pub(super) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<IssueState>>, D::Error> {
     let takes = "one or more of open, acknowledged, muted, resolved and regressed, separated by commas";
     parsed(from, takes, |text| text.split(',').map(IssueState::from_name).collect())
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use queryscope_store::{ListRequest, QueryFilter};
+use queryscope_store::{ListRequest, QueryFilter, SortBy};
 
 use super::asked::Asked;
 use super::cursor;
-use super::params::{PageParams, RunFilters, SourceFilters};
+use super::params::{PageParams, RunFilters, SourceFilters, WordsFilter};
 use super::summary::QuerySummary;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -22,7 +22,7 @@ use crate::error::{ApiError, ErrorBody};
     get,
     path = "/api/queries",
     tag = "read",
-    params(SourceFilters, RunFilters, PageParams),
+    params(SourceFilters, RunFilters, WordsFilter, PageParams),
     responses(
         (
             status = 200,
@@ -40,16 +40,28 @@ pub(crate) async fn list(
     RawQuery(query): RawQuery,
     Asked(source): Asked<SourceFilters>,
     Asked(runs): Asked<RunFilters>,
+    Asked(words): Asked<WordsFilter>,
     Asked(page): Asked<PageParams>,
 ) -> Result<Response, ApiError> {
     let paging = page.paging()?;
     let order = paging.order;
-    let filter = QueryFilter { search: paging.search, ..runs.filter(source) };
-    let after = paging.cursor.map(|text| cursor::read(order, &text)).transpose()?;
-    let request = ListRequest { filter, order, after, offset: paging.offset, limit: paging.limit + 1 };
+    let mut filter = QueryFilter { search: paging.search, ..runs.filter(source) };
+    words.add_to(&mut filter);
+    let (sort, after) = match (paging.sort, paging.cursor) {
+        (None, cursor) => (None, cursor.map(|text| cursor::read(order, &text)).transpose()?),
+        (Some(field), None) => (Some(SortBy { field, after: None }), None),
+        (Some(field), Some(text)) => {
+            let (sort, after) = cursor::read_sorted(order, field, &text)?;
+            (Some(sort), Some(after))
+        }
+    };
+    let request = ListRequest { filter, sort, order, after, offset: paging.offset, limit: paging.limit + 1 };
     let mut listed = app.store.queries(request).await?;
-    let next = cursor::cut(&mut listed, paging.limit)
-        .map(|last| cursor::link("/api/queries", query.as_deref(), &cursor::write(order, last.position)));
+    let cursor = cursor::cut(&mut listed, paging.limit).map(|last| match paging.sort {
+        None => cursor::write(order, last.position),
+        Some(field) => cursor::write_sorted(order, field, field.of(&last.query), last.position),
+    });
+    let next = cursor.map(|cursor| cursor::link("/api/queries", query.as_deref(), &cursor));
     let page: Vec<QuerySummary> = listed.into_iter().map(|listed| listed.query.into()).collect();
     Ok((next.map(|link| [link]), Json(page)).into_response())
 }

@@ -8,7 +8,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use queryscope_diagnosis::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN};
-use queryscope_history::{LabelOverview, Totals, Window};
+use queryscope_history::{LabelOverview, Totals, Window, WindowError};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
 use queryscope_store::{
     ChangesRequest, Is, OverviewOrder, OverviewPlace, OverviewRequest, OverviewSplit, QueryFilter,
@@ -20,13 +20,14 @@ use super::answers::Reader;
 use super::asked::{Asked, parsed, whole};
 use super::changes::open_for_worse;
 use super::cursor;
-use super::params::{SourceFilters, is};
+use super::params::{SourceFilters, is, unix_ns};
 use super::part::{Part, PartParams};
 use super::stream::{self, Shape, write_json};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
+const DAY_NS: i64 = 86_400_000_000_000;
 /// Open changes of a kind that entries are told of: those that cost most.
 const OPEN_CHANGES_MAX: usize = 10_000;
 
@@ -41,10 +42,19 @@ pub(crate) struct OverviewParams {
     /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
     #[param(example = "2026.11.3")]
     program_version: Option<String>,
-    /// How many times 24 hours it covers.
+    /// How many times 24 hours it covers; not together with `since`.
     #[param(minimum = 1, maximum = 90, default = 14, example = 14)]
     #[serde(deserialize_with = "days")]
     days: Option<u32>,
+    /// The start of what it covers, in Unix nanoseconds, instead of `days`; at most 90 days before its end.
+    #[param(example = 1_794_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    since: Option<i64>,
+    /// The end of what it covers, in Unix nanoseconds: now, unless an earlier time is given. What started later
+    /// has no part in the answer, and lately and usual are as of then.
+    #[param(example = 1_796_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    until: Option<i64>,
     /// Minutes that local time is ahead of UTC: where local days start.
     #[param(minimum = -1440, maximum = 1440, default = 0, example = 60)]
     #[serde(deserialize_with = "utc_offset")]
@@ -73,6 +83,7 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
 #[schema(example = json!({
     "now_unix_ns": 1_795_206_683_609_778_763_i64,
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
+    "slice_ns": 21_600_000_000_000_i64,
     "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
     "totals": {"labels": 1, "runs": 4, "failed": 1, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1},
     "change_runs_min": 8,
@@ -108,6 +119,9 @@ pub(crate) struct Overview {
     now_unix_ns: i64,
     /// The start of the range, in Unix nanoseconds.
     since_unix_ns: i64,
+    /// Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else a
+    /// minute, 5 or 15 minutes, an hour, 6 hours or a day, so that they are 96 at most.
+    slice_ns: i64,
     /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
     days: Vec<i64>,
     /// All entries together, whatever the limit.
@@ -178,8 +192,8 @@ const fn form(order: OverviewOrder, split: OverviewSplit) -> u8 {
 
 /// Compares what each label did lately with what it usually does.
 ///
-/// Lately are the runs of the last 24 hours, or the last three; usual are the runs that finished in the 14 days
-/// before them. The label that took the most time comes first, unless `order` says otherwise.
+/// Lately are the runs of the last 24 hours of the range, or the last three; usual are the runs that finished
+/// in the 14 days before them. The label that took the most time comes first, unless `order` says otherwise.
 ///
 /// With `limit`, every page that is not the last carries a `Link` header with `rel="next"`. All pages are of the
 /// range of the first one; a label whose time changes between two pages may be on both or on neither.
@@ -221,6 +235,7 @@ pub(crate) async fn overview(
     let overview = Overview {
         now_unix_ns: window.now_unix_ns(),
         since_unix_ns: window.since_unix_ns(),
+        slice_ns: window.slice_ns(),
         days: window.days(),
         totals: answer.totals,
         change_runs_min: BEFORE_RUNS_MIN + AFTER_RUNS_MIN,
@@ -240,6 +255,25 @@ pub(crate) async fn overview(
     Ok(([(header::CACHE_CONTROL, "no-store")], link, answer).into_response())
 }
 
+/// The range asked for.
+fn window(asked: &OverviewParams, now_unix_ns: i64) -> Result<Window, ApiError> {
+    let invalid = |error: WindowError| ApiError::invalid(error.to_string());
+    let utc_offset = asked.utc_offset.unwrap_or(0);
+    if asked.days.is_some() && asked.since.is_some() {
+        return Err(ApiError::invalid("days: not allowed together with since"));
+    }
+    let past = asked.until.filter(|until| *until < now_unix_ns);
+    let until_unix_ns = past.unwrap_or(now_unix_ns);
+    let days = asked.days.unwrap_or(OVERVIEW_DAYS_DEFAULT);
+    let since_unix_ns = match (asked.since, past) {
+        (None, None) => return Window::new(now_unix_ns, days, utc_offset).map_err(invalid),
+        (None, Some(until)) => until.saturating_sub(i64::from(days) * DAY_NS),
+        (Some(since), _) => since,
+    };
+    let window = Window::between(since_unix_ns, until_unix_ns, utc_offset).map_err(invalid)?;
+    Ok(if past.is_none() { window.ending_now() } else { window })
+}
+
 /// What a store is asked for, and the form of its cursors.
 fn request(
     source: SourceFilters,
@@ -251,9 +285,7 @@ fn request(
     let form = form(order, split);
     let Part { limit, after } = part.part::<PageEnd>(form)?;
     let now_unix_ns = after.as_ref().map_or(now_unix_ns, |end| end.now_unix_ns);
-    let (days, utc_offset) = (asked.days.unwrap_or(OVERVIEW_DAYS_DEFAULT), asked.utc_offset.unwrap_or(0));
-    let window =
-        Window::new(now_unix_ns, days, utc_offset).map_err(|error| ApiError::invalid(error.to_string()))?;
+    let window = window(asked, now_unix_ns)?;
     let after = after.map(|end| end.place);
     let engine_version = asked.engine_version.as_deref().map(is);
     let program_version = asked.program_version.as_deref().map(is);

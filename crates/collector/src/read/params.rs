@@ -1,7 +1,7 @@
 //! Parameters that several answers take.
 
 use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
-use queryscope_store::{Is, Order, QueryFilter, Status, short_name};
+use queryscope_store::{Expression, Is, NumberField, Order, QueryFilter, Status, parse, short_name};
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
@@ -97,6 +97,33 @@ pub(crate) fn unix_ns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>,
     parsed(from, "a time in Unix nanoseconds", |text| text.parse().ok())
 }
 
+/// A filter in words, beside the others.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct WordsFilter {
+    /// Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+    /// grammar is in docs/reference/api.md.
+    #[param(value_type = String, required = false, example = "wall>10s -status:finished")]
+    #[serde(deserialize_with = "words")]
+    filter: Option<Expression>,
+}
+
+impl WordsFilter {
+    /// Adds it to what a store is asked for.
+    pub(crate) fn add_to(self, filter: &mut QueryFilter) {
+        if let Some(expression) = self.filter {
+            expression.add_to(filter);
+        }
+    }
+}
+
+/// Reads a filter in words.
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Expression>, D::Error> {
+    let text = String::deserialize(from)?;
+    parse(&text).map(Some).map_err(|mistake| serde::de::Error::custom(format!("filter: {mistake}")))
+}
+
 /// The project a request for one query is limited to.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -114,6 +141,48 @@ impl ProjectFilter {
     }
 }
 
+// What a list is sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    Started,
+    Wall,
+    Cpu,
+    Rows,
+    Warnings,
+}
+
+impl Sort {
+    fn field(self) -> Option<NumberField> {
+        match self {
+            Self::Started => None,
+            Self::Wall => Some(NumberField::Wall),
+            Self::Cpu => Some(NumberField::Cpu),
+            Self::Rows => Some(NumberField::Rows),
+            Self::Warnings => Some(NumberField::Warnings),
+        }
+    }
+}
+
+// In which order a list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Newest,
+    Oldest,
+    Desc,
+    Asc,
+}
+
+impl From<Direction> for Order {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Newest | Direction::Desc => Self::Newest,
+            Direction::Oldest | Direction::Asc => Self::Oldest,
+        }
+    }
+}
+
 /// How a list is ordered and cut into pages.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -122,9 +191,14 @@ pub(crate) struct PageParams {
     /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
     #[param(example = "daily")]
     q: Option<String>,
-    /// `newest` first, which is the default, or `oldest` first.
-    #[param(value_type = Order, inline, required = false, example = "newest")]
-    order: Option<Order>,
+    /// What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows` or `warnings`. Queries of
+    /// which it is not known come last in either order.
+    #[param(value_type = Sort, inline, required = false, example = "started")]
+    sort: Option<Sort>,
+    /// `newest` or `desc` (the largest first), which is the default, or `oldest` or `asc` (the smallest first). Queries
+    /// of one figure stand by their start, the newest first where the largest are.
+    #[param(value_type = Direction, inline, required = false, example = "newest")]
+    order: Option<Direction>,
     /// Queries on the page.
     #[param(minimum = 1, maximum = 1000, default = 100, example = 20)]
     #[serde(deserialize_with = "limit")]
@@ -133,8 +207,11 @@ pub(crate) struct PageParams {
     #[param(minimum = 0, example = 0)]
     #[serde(deserialize_with = "offset")]
     offset: Option<i64>,
-    /// Goes on where a page ended: taken from the `Link` header of that page, and of its order.
-    #[param(pattern = "^A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]$", example = "ARjp2vei98pLAAAAAAAAAAE")]
+    /// Goes on where a page ended: taken from the `Link` header of that page, and of its sort and order.
+    #[param(
+        pattern = "^(A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]|[E-R][A-Za-z0-9_-]{35})$",
+        example = "ARjp2vei98pLAAAAAAAAAAE"
+    )]
     cursor: Option<String>,
 }
 
@@ -151,6 +228,8 @@ fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Paging {
     pub(crate) search: Option<String>,
+    /// The figure it is sorted by; by the start without one.
+    pub(crate) sort: Option<NumberField>,
     pub(crate) order: Order,
     pub(crate) limit: usize,
     pub(crate) offset: u64,
@@ -166,7 +245,8 @@ impl PageParams {
         }
         Ok(Paging {
             search: self.q.filter(|text| !text.is_empty()),
-            order: self.order.unwrap_or_default(),
+            sort: self.sort.and_then(Sort::field),
+            order: self.order.map(Order::from).unwrap_or_default(),
             limit: self.limit.map_or(PAGE_DEFAULT, |limit| limit as usize),
             offset: self.offset.map_or(0, i64::cast_unsigned),
             cursor: self.cursor,
@@ -207,12 +287,33 @@ mod tests {
             ("limit=x", "limit: \"x\" is not a whole number from 1 to 1000"),
             ("limit=", "limit: \"\" is not a whole number from 1 to 1000"),
             ("offset=-1", "offset: \"-1\" is not a whole number from 0 to 9223372036854775807"),
-            ("order=up", "order: \"up\" is not newest or oldest"),
+            ("order=up", "order: \"up\" is not newest, oldest, desc or asc"),
+            ("sort=size", "sort: \"size\" is not started, wall, cpu, rows or warnings"),
             ("limit=1&limit=2", "limit: given twice, once is allowed"),
             ("offset=1&cursor=x", "offset: not allowed together with cursor"),
         ] {
             assert_eq!(paging(query), Err(reason.into()));
         }
+    }
+
+    #[test]
+    fn a_filter_in_words_is_read() {
+        let filter = |query: &str| -> Result<QueryFilter, String> {
+            let mut filter = QueryFilter::default();
+            let words: WordsFilter = read(Some(query)).map_err(|error| error.to_string())?;
+            words.add_to(&mut filter);
+            Ok(filter)
+        };
+        let asked = filter("filter=wall%3E1s+label%3Ax").expect("valid");
+        assert_eq!(
+            (asked.expression.to_string(), asked.label),
+            ("wall>1000ms".into(), Some(Is::Value("x".into())))
+        );
+        assert_eq!(filter("filter="), Ok(QueryFilter::default()));
+        assert_eq!(
+            filter("filter=wall%3E1").err().as_deref(),
+            Some("filter: at character 6: \"1\" is not a duration such as 500ms, 10s, 2m, 1.5h or 1d")
+        );
     }
 
     #[test]

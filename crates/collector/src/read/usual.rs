@@ -31,23 +31,27 @@ pub(crate) async fn earlier_than(
     alike: Alike,
     until_unix_ns: i64,
 ) -> Result<Vec<(Query, f64)>, ApiError> {
-    let label = query.label.clone().map_or(Is::Absent, Is::Value);
     let fingerprint = match (alike, &query.fingerprint) {
         (Alike::Plan, Some(fingerprint)) => Some(Is::Value(fingerprint.clone())),
         (Alike::Label, _) if query.label.is_some() => None,
         _ => return Ok(Vec::new()),
     };
+    let filter = QueryFilter { fingerprint, until_unix_ns: Some(until_unix_ns), ..QueryFilter::default() };
+    finished(app, query, filter).await
+}
+
+/// Up to [`RUNS`] other finished runs of a query's label and service that a filter keeps, the newest first.
+async fn finished(app: &App, query: &Query, among: QueryFilter) -> Result<Vec<(Query, f64)>, ApiError> {
     let filter = QueryFilter {
         project: Some(query.project.clone()),
-        label: Some(label),
+        label: Some(query.label.clone().map_or(Is::Absent, Is::Value)),
         service: Some(query.service.clone().map_or(Is::Absent, Is::Value)),
-        fingerprint,
         status: Some(Status::Finished),
-        until_unix_ns: Some(until_unix_ns),
-        ..QueryFilter::default()
+        ..among
     };
     // One more: the query itself may be among them.
-    let request = ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: RUNS + 1 };
+    let request =
+        ListRequest { filter, sort: None, order: Order::Newest, after: None, offset: 0, limit: RUNS + 1 };
     let listed = app.store.queries(request).await?.into_iter().map(|listed| listed.query);
     let others = listed.filter(|other| other.query_id != query.query_id);
     Ok(others.filter_map(|other| other.wall_ms.map(|wall_ms| (other, wall_ms))).take(RUNS).collect())
@@ -64,6 +68,21 @@ pub(crate) async fn usual(app: &App, query: &Query) -> Result<Option<(Query, Ali
         }
     }
     Ok(None)
+}
+
+/// Of the other finished runs of a query's label and service that a filter keeps, the one whose wall time is nearest
+/// their median, and how many they are; `None` where there is none, or the run has no label.
+pub(crate) async fn typical(
+    app: &App,
+    query: &Query,
+    among: QueryFilter,
+) -> Result<Option<(Query, usize)>, ApiError> {
+    if query.label.is_none() {
+        return Ok(None);
+    }
+    let runs = finished(app, query, among).await?;
+    let count = runs.len();
+    Ok(nearest_median(runs).map(|run| (run, count)))
 }
 
 /// Of two that are as near, the newer.

@@ -1,6 +1,7 @@
 //! Answers of each route to each kind of asker, where reading is restricted.
 
 mod login;
+mod manage;
 mod streams;
 
 use axum::body::Body;
@@ -47,6 +48,9 @@ pub(crate) async fn ask(app: &TestApp, says: &Says, method: &str, path: &str) ->
         _ if method != "POST" => String::new(),
         Some("note") => json!({"text": "x"}).to_string(),
         Some("mute") => json!({"until_unix_ns": NOW_NS + SECOND_NS}).to_string(),
+        Some("tokens") => json!({"name": MADE, "scope": "read"}).to_string(),
+        Some("users") => json!({"name": MADE, "password": "correct horse", "role": "viewer"}).to_string(),
+        Some("change") => json!({"role": "viewer"}).to_string(),
         _ => "{}".into(),
     };
     let request = request.header("content-type", "application/json").body(Body::from(json));
@@ -73,6 +77,17 @@ async fn add_session(app: &TestApp, letter: char, user: &str, used_unix_ms: i64)
 async fn add_token(app: &TestApp, name: &str, scope: Scope, project: &str, expires_unix_ms: Option<i64>) {
     let sender = TokenRecord::of_sender(name, project, hash_token(name), NOW_MS);
     assert!(app.store.add_token(TokenRecord { scope, expires_unix_ms, ..sender }).await.expect("a store"));
+}
+
+/// The name of the token and the user that those make who may.
+const MADE: &str = "made";
+/// The session that those end who may.
+const ENDED: char = '2';
+
+/// The id by which administrators see that session.
+fn listed_id() -> String {
+    let digits: Vec<_> = hash_token(&id_of(ENDED))[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 /// What only the project `default` has.
@@ -160,10 +175,14 @@ fn routes(change: &str, issue: &str) -> Vec<(String, String, String)> {
             // A stream of what runs has no end.
             let method = if path.starts_with("/api/live") { "head" } else { method };
             let asked = path
+                .replace("/sessions/{id}", &format!("/sessions/{}", listed_id()))
+                .replace("{name}", MADE)
                 .replace("/changes/{id}", &format!("/changes/{change}"))
                 .replace("/issues/{id}", &format!("/issues/{issue}"))
                 .replace("{id}", &query(1))
                 .replace("/compare", &format!("/compare?run={0}&base={0}", query(1)))
+                .replace("/differences", "/differences?label=secret-label&service=secret-service")
+                .replace("/series", "/series?label=secret-label&by=host")
                 .replace("/versions", "/versions?label=secret-label");
             routes.push((method.to_uppercase(), path.clone(), asked));
         }
@@ -174,6 +193,9 @@ fn routes(change: &str, issue: &str) -> Vec<(String, String, String)> {
     routes
 }
 
+/// What is for administrators of all projects.
+const MANAGED: [&str; 4] = ["/api/audit", "/api/sessions", "/api/tokens", "/api/users"];
+
 /// The status that an asker is to be answered with: what is written down here, not what the service has.
 fn expected(asker: &Asker, method: &str, path: &str) -> u16 {
     if let Some(status) = asker.always {
@@ -181,11 +203,12 @@ fn expected(asker: &Asker, method: &str, path: &str) -> u16 {
     }
     let least = match (method, path) {
         ("POST", path) if path.starts_with("/api/issues/{id}/") => Role::Editor,
-        (_, "/api/audit") => Role::Admin,
+        (_, path) if MANAGED.iter().any(|begin| path.starts_with(begin)) => Role::Admin,
         ("GET" | "HEAD", _) => Role::Viewer,
         _ => panic!("{method} {path}: say here who may"),
     };
-    let is_of_all = ["/api/audit", "/api/routes", "/metrics"].contains(&path);
+    let is_of_all =
+        ["/api/routes", "/api/service", "/metrics"].contains(&path) || MANAGED.iter().any(|begin| path.starts_with(begin));
     if asker.role < least || (is_of_all && asker.project.is_some()) {
         return 403;
     }
@@ -201,6 +224,12 @@ async fn every_route_answers_each_asker_as_it_is_to() {
     let (app, change, issue) = restricted().await;
     for asker in askers() {
         for (method, path, asked) in routes(&change, &issue) {
+            if path.ends_with("/end") {
+                let hash = hash_token(&id_of(ENDED));
+                if app.store.access().session(hash, 0).await.expect("a store").is_none() {
+                    add_session(&app, ENDED, "viewer", NOW_MS).await;
+                }
+            }
             let answer = ask(&app, &asker.says, &method, &asked).await;
             let (mut status, says) = (answer.status.as_u16(), &asker.says);
             // An issue moves once.

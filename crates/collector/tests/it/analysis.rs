@@ -3,6 +3,7 @@
 mod filters;
 mod params;
 mod part;
+mod ranges;
 mod shape;
 
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use axum::http::{Request, header};
 
 use crate::app::{Answer, TestApp};
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "/",
     "/now",
     "/queries",
@@ -16,6 +16,7 @@ const PAGES: [&str; 10] = [
     "/issues?state=all",
     "/issues/issue-slower-01a1faa81bd977b297ab860dd7026506",
     "/open",
+    "/settings",
 ];
 
 /// What browsers say they take when they ask for a page.

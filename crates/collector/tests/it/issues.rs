@@ -2,6 +2,7 @@
 
 mod growth;
 mod late;
+mod missing;
 mod passing;
 
 use std::time::Duration;
@@ -313,7 +314,7 @@ async fn issues_are_filtered_paged_and_validated() {
     }
     assert_eq!(found, "cba");
     for (params, reason) in [
-        ("kind=faster", "kind: \"faster\" is not slower, failing, data_grew or late"),
+        ("kind=faster", "kind: \"faster\" is not slower, failing, data_grew, late or missing"),
         (
             "state=open,closed",
             "state: \"open,closed\" is not one or more of open, acknowledged, muted, resolved and regressed, \

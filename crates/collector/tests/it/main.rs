@@ -13,6 +13,8 @@ mod answers;
 mod changes;
 mod dashboard;
 mod delivery;
+mod deploys;
+mod export;
 mod ingest;
 mod issues;
 mod metrics;

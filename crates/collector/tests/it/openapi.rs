@@ -51,7 +51,7 @@ fn it_is_openapi_3_1_and_needs_a_token_for_ingest_alone() {
     for (method, path, operation) in operations(&document) {
         let nobody = json!([{}, {"token": []}]);
         let expected = match path {
-            "/v1/events" => json!([{"token": []}]),
+            "/v1/deploys" | "/v1/events" => json!([{"token": []}]),
             "/v1/health" => json!(null),
             _ => nobody,
         };
@@ -86,16 +86,24 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
         "since",
         "until",
     ];
-    let page = ["q", "order", "limit", "offset", "cursor"];
+    let page = ["filter", "q", "sort", "order", "limit", "offset", "cursor"];
     let list: Vec<&str> = filters.into_iter().chain(page).collect();
     let filters = filters.join(" ");
-    let overview = "project label service environment host engine_version program_version days utc_offset order split \
-                    limit cursor";
+    let export = format!("{filters} filter q format");
+    let overview = "project label service environment host engine_version program_version days since until utc_offset \
+                    order split limit cursor";
+    let series = "project label service environment host fingerprint engine_version program_version since until by \
+                  most";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
+    let differences = "project label service environment host since until base_since base_until program_version \
+                       base_program_version utc_offset";
     let changes = "project label service environment host kind state since until limit cursor";
+    let compare = "run base base_fingerprint base_program_version base_host base_since base_until project";
+    let deploys = "project service environment since until limit cursor";
     let issues = "project label service kind state limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
+    let ended = "200 400 401 403 404 408 413 415 503";
     let mut listed = Vec::new();
     for (method, path, operation) in operations(&document) {
         let none = json!([]);
@@ -119,7 +127,13 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/audit", "limit before", "200 400 401 403 503"),
             of("get", "/api/changes", changes, "200 400 401 403 503"),
             of("get", "/api/changes/{id}", "id project", "200 400 401 403 404 503"),
-            of("get", "/api/compare", "run base project", "200 400 401 403 404 410 422 503"),
+            of("get", "/api/compare", compare, "200 400 401 403 404 410 422 503"),
+            of("get", "/api/deploys", deploys, "200 400 401 403 503"),
+            of("get", "/api/differences", differences, "200 400 401 403 503"),
+            of("get", "/api/export/findings", &export, "200 400 401 403 503"),
+            of("get", "/api/export/issues", "project label service kind state format", "200 400 401 403 503"),
+            of("get", "/api/export/nodes", &export, "200 400 401 403 503"),
+            of("get", "/api/export/runs", &export, "200 400 401 403 503"),
             of("get", "/api/facets", &filters, "200 400 401 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 401 403 503"),
             of("get", "/api/issues", issues, "200 400 401 403 503"),
@@ -132,12 +146,25 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
+            of("get", "/api/places", &filters, "200 400 401 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 401 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/insights", "id project", "200 400 401 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
+            of("get", "/api/series", series, "200 400 401 403 503"),
+            of("get", "/api/service", "", "200 401 403 503"),
+            of("get", "/api/sessions", "", "200 401 403 503"),
+            of("post", "/api/sessions/{id}/end", "id", ended),
+            of("get", "/api/tokens", "", "200 401 403 503"),
+            of("post", "/api/tokens", "", "200 400 401 403 408 409 413 415 503"),
+            of("post", "/api/tokens/{name}/revoke", "name", ended),
+            of("get", "/api/users", "", "200 401 403 503"),
+            of("post", "/api/users", "", "200 400 401 403 408 409 413 415 503"),
+            of("post", "/api/users/{name}/change", "name", acts),
+            of("post", "/api/users/{name}/remove", "name", acts),
             of("get", "/api/versions", versions, "200 400 401 403 503"),
+            of("post", "/v1/deploys", "", "200 201 400 401 403 408 413 415 503"),
             of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
             of("get", "/v1/health", "", "200"),
         ]
@@ -165,8 +192,8 @@ async fn every_documented_get_answers_as_documented() {
     let change = format!("/changes/{}", changed(&app).await);
     let issue = format!("/issues/{}", issues(&app, "").await[0]["id"].as_str().expect("an id"));
     for (method, path, operation) in operations(&document()) {
-        // An open service tells nobody without a token who did what.
-        if method != "get" || path == "/api/audit" {
+        // An open service tells nobody without a token who may do what, and who did.
+        if method != "get" || ["/api/audit", "/api/sessions", "/api/tokens", "/api/users"].contains(&path) {
             continue;
         }
         // The live streams of what runs have no end.
@@ -176,6 +203,8 @@ async fn every_documented_get_answers_as_documented() {
             .replace("/changes/{id}", &change)
             .replace("/issues/{id}", &issue)
             .replace("{id}", &query(1))
+            .replace("/series", "/series?label=x")
+            .replace("/differences", "/differences?label=x&service=")
             .replace("/versions", "/versions?label=x");
         let asked = asked.replace("/compare", &compared);
         let answer = app.call(method, &asked).await;

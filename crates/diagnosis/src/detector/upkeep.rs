@@ -11,9 +11,22 @@ use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN};
 use crate::marks::marks;
 use crate::scan::{Split, locate};
 use crate::search::Found;
-use crate::series::{Entry, Load, Point};
+use crate::series::{Entry, Load, Point, number_of};
 
 impl Detector {
+    /// Start of the last run in the window before a change that finished, of those the change is about; in Unix
+    /// nanoseconds.
+    pub fn last_before(&self, change: &Change) -> Option<i64> {
+        let environment = number_of(change.environment.as_deref());
+        let host = change.host.as_deref().map(|host| number_of(Some(host)));
+        let mut starts = self.series.finished().rev().map(|entry| &entry.point).filter(|point| {
+            point.started_unix_ns < change.since_unix_ns
+                && point.environment == environment
+                && host.is_none_or(|host| host == point.host)
+        });
+        starts.next().map(|point| point.started_unix_ns)
+    }
+
     pub(super) fn open_layer(
         &mut self,
         kind: Kind,

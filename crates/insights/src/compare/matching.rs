@@ -16,7 +16,9 @@ use crate::vocabulary::properties::TABLE;
 
 /// Larger plans are matched by whole sub-plans and by place alone: comparing all nodes left with all others
 /// takes time by the square of their number.
-const MAX_NODES: usize = 2000;
+pub(super) const MAX_NODES: usize = 2000;
+/// How a node is said to read from the same nodes in another order.
+pub(super) const SWAPPED: &str = "its inputs changed places";
 
 /// A matching: each node has at most one partner.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Pairs {
         if !come.is_empty() && !gone.is_empty() {
             Some(format!("reads from {} instead of {}", come.join(", "), gone.join(", ")))
         } else if come.is_empty() && gone.is_empty() && now != then {
-            Some("its inputs changed places".into())
+            Some(SWAPPED.into())
         } else {
             None
         }

@@ -37,7 +37,12 @@ fn a_batch_line_by_line() {
     let profile = Profile::new(QUERY, 1.5, Plan::default());
     let counters =
         Counters { done: Some(true), metrics: Metrics::from_iter([("rows_sent", 7)]), ..Counters::default() };
-    let sample = Sample { elapsed_ms: 1003.25, nodes: vec![(4_294_967_299, counters)], process_cpu_ns: None };
+    let sample = Sample {
+        elapsed_ms: 1003.25,
+        nodes: vec![(4_294_967_299, counters)],
+        host_cpu_ns: Some(9),
+        ..Sample::default()
+    };
     writer.started(seq(2), query(), &profile).expect("written");
     writer.progress(seq(3), query(), &sample).expect("written");
     writer.finished(seq(4), query(), &profile).expect("written");
@@ -51,7 +56,7 @@ fn a_batch_line_by_line() {
             r#"{{"schema":"engine-telemetry/events@1","seq":2,"type":"query.started","query_id":"{QUERY}","profile":{profile}}}"#
         ),
         format!(
-            r#"{{"schema":"engine-telemetry/events@1","seq":3,"type":"query.progress","query_id":"{QUERY}","elapsed_ms":1003.25,"nodes":{{"4294967299":{{"rows_sent":7,"done":true}}}}}}"#
+            r#"{{"schema":"engine-telemetry/events@1","seq":3,"type":"query.progress","query_id":"{QUERY}","elapsed_ms":1003.25,"nodes":{{"4294967299":{{"rows_sent":7,"done":true}}}},"host_cpu_ns":9}}"#
         ),
         format!(
             r#"{{"schema":"engine-telemetry/events@1","seq":4,"type":"query.finished","query_id":"{QUERY}","profile":{profile}}}"#
@@ -97,7 +102,7 @@ fn what_the_format_cannot_hold_leaves_no_trace() {
         let error = writer.finished(seq(2), query(), &profile).expect_err("no number of the format");
         assert!(error.source.to_string().contains("wall_ms"), "{}", error.source);
     }
-    let sample = Sample { elapsed_ms: f64::NAN, nodes: Vec::new(), process_cpu_ns: None };
+    let sample = Sample { elapsed_ms: f64::NAN, nodes: Vec::new(), ..Sample::default() };
     assert!(writer.progress(seq(2), query(), &sample).is_err());
     let profile = Profile { engine: Some("Two Words".into()), ..Profile::new("q", 1.0, Plan::default()) };
     assert!(writer.started(seq(2), query(), &profile).is_err());

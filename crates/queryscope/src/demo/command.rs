@@ -21,7 +21,7 @@ const PROJECT: &str = "demo";
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     if let (Some(url), Some(token)) = (&args.url, &args.token) {
         check_given(token, "TELEMETRY_TOKEN")?;
-        return play_to(url, token, args.history_only).await;
+        return play_to(url, token, args.options()).await;
     }
     let data = DataFolder::existing(&args.data.data)?;
     if data.lock()?.is_some() {
@@ -34,21 +34,21 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     let mut signals = Signals::listen()?;
     let token = TemporaryToken::make(&data, "demo", PROJECT.parse()?).await?;
     let played = tokio::select! {
-        played = play_to(&url, token.text(), args.history_only) => played,
+        played = play_to(&url, token.text(), args.options()) => played,
         () = signals.first() => Err(anyhow::anyhow!("interrupted; what was sent stays")),
     };
     token.revoke().await?;
     played
 }
 
-async fn play_to(url: &str, token: &str, history_only: bool) -> Result<()> {
+async fn play_to(url: &str, token: &str, options: Options) -> Result<()> {
     println!("Watch it at {url}");
     let mut stage =
         Service { poster: Poster::new(url, token), clock: SystemClock::new(), phase: Phase::None, bar: None };
     let (done, played) = oneshot::channel();
     // A thread of its own: an interrupted demo does not wait for the rest of its minute.
     std::thread::spawn(move || {
-        let report = play(&mut stage, Options { seed: rand::random(), history_only });
+        let report = play(&mut stage, options);
         stage.show(Phase::None, "", None, 0);
         let _ = done.send(report);
     });
@@ -61,6 +61,12 @@ async fn play_to(url: &str, token: &str, history_only: bool) -> Result<()> {
         snippet::install(executable.as_deref())
     );
     Ok(())
+}
+
+impl DemoArgs {
+    fn options(&self) -> Options {
+        Options { seed: self.seed.unwrap_or_else(rand::random), history_only: self.history_only }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

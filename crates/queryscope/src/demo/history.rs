@@ -67,14 +67,16 @@ struct Run {
 }
 
 impl History {
-    /// Makes up the runs of the two weeks before `now_unix_ns`; every one of them has ended by then.
-    pub(super) fn new(rng: &mut StdRng, now_unix_ns: i64) -> Self {
+    /// Makes up the runs of the two weeks before `now_unix_ns`; every one of them has ended by then. `rng` draws what
+    /// the runs are, `ids` their identities.
+    pub(super) fn new(rng: &mut StdRng, ids: &mut StdRng, now_unix_ns: i64) -> Self {
         let since_unix_ns = now_unix_ns - LENGTH.as_nanos() as i64;
         let mut runs = BTreeMap::<_, Vec<Run>>::new();
         for label in LABELS {
             for started_unix_ns in label.schedule.starts(rng, since_unix_ns, now_unix_ns) {
                 let host = label.hosts[rng.random_range(0..label.hosts.len())];
-                let run = Run::new(rng, label, started_unix_ns, now_unix_ns);
+                let query_id = query_id(ids, started_unix_ns);
+                let run = Run::new(rng, label, query_id, started_unix_ns, now_unix_ns);
                 if run.started_unix_ns + (run.wall_ms * 1e6) as i64 <= now_unix_ns {
                     runs.entry((label.service, label.environment, host)).or_default().push(run);
                 }
@@ -83,7 +85,7 @@ impl History {
         let processes = runs.into_iter().map(|((service, environment, host), mut runs)| {
             runs.sort_by_key(|run| run.started_unix_ns);
             let process = Process {
-                id: stream_id(rng),
+                id: stream_id(ids),
                 service: Some(service.into()),
                 environment: Some(environment.into()),
                 program_version: None,
@@ -130,7 +132,13 @@ impl History {
 }
 
 impl Run {
-    fn new(rng: &mut StdRng, label: &'static Label, started_unix_ns: i64, now_unix_ns: i64) -> Self {
+    fn new(
+        rng: &mut StdRng,
+        label: &'static Label,
+        query_id: QueryId,
+        started_unix_ns: i64,
+        now_unix_ns: i64,
+    ) -> Self {
         let ago = Duration::from_nanos(now_unix_ns.saturating_sub(started_unix_ns).max(0) as u64);
         let volume = log_normal(rng, VOLUME_SIGMA);
         let usual_ms = label.wall_ms * volume * load(started_unix_ns) * log_normal(rng, label.sigma);
@@ -141,7 +149,7 @@ impl Run {
         Self {
             label,
             plan,
-            query_id: query_id(rng, started_unix_ns),
+            query_id,
             started_unix_ns,
             wall_ms: usual_ms * factor * done,
             volume,

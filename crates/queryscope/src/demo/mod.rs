@@ -54,7 +54,7 @@ pub(crate) enum Progress {
 /// What to play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Randomness of the history and of all identities.
+    /// Draws the history: its times, hosts and failures. Identities differ from demo to demo all the same.
     pub(crate) seed: u64,
     /// Post the history alone.
     pub(crate) history_only: bool,
@@ -75,8 +75,8 @@ pub(crate) struct Report {
 
 /// Posts the history, then plays the recordings; takes as long as they do, about a minute. Blocks.
 ///
-/// The same seed at the same time makes the same events, to the byte. At another time they are other queries:
-/// who runs a demo twice sees both.
+/// The same seed at the same time makes the same events, to the byte. At another time they are other runs, so that a
+/// service keeps the runs of both demos; the same hours of the same weekdays then have runs of the same times.
 ///
 /// # Errors
 /// The first error of [`Stage::post`]; what was posted before it stays.
@@ -91,7 +91,7 @@ pub(crate) fn run(stage: &mut impl Stage, options: Options) -> anyhow::Result<Re
 
 fn post_history(stage: &mut impl Stage, seed: u64, report: &mut Report) -> anyhow::Result<()> {
     let now_unix_ns = stage.now_unix_ns();
-    let history = History::new(&mut random(seed, now_unix_ns), now_unix_ns);
+    let history = History::new(&mut random(seed, 0), &mut random(seed, now_unix_ns), now_unix_ns);
     let queries = history.queries();
     stage.progress(Progress::History { done: 0, queries });
     for batch in history.batches() {

@@ -95,6 +95,9 @@ pub(crate) struct Issue {
     pub(crate) change: Option<String>,
     /// What the service says of it, where no change does.
     pub(crate) detail: Option<String>,
+    /// The deploys it came after, in words.
+    #[serde(default)]
+    pub(crate) after_deploys: Option<String>,
     pub(crate) wall_ms_a_day: f64,
     pub(crate) severity: f64,
 }

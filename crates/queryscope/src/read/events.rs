@@ -90,6 +90,11 @@ impl RunEvents {
         }
     }
 
+    /// The event that ended the run, where it has ended.
+    pub(crate) fn into_last_event(self) -> Option<String> {
+        self.profile.filter(|_| self.has_ended)
+    }
+
     /// The profile with the counters of now; `None` while no event has one.
     pub(crate) fn profile(&self) -> Option<Profile<'_>> {
         let line = self.profile.as_deref()?;

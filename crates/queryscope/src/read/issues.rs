@@ -79,16 +79,22 @@ impl Known {
             "failing" => format!("{} of runs fail", share(severity)),
             "data_grew" => format!("{} slower as its data grew", ratio(severity)),
             "late" => format!("late, {} its usual time", ratio(severity)),
+            "missing" => format!("missing, {} its usual gap", ratio(severity)),
             other => line(&other.replace('_', " ")).into_owned(),
         }
     }
 
     /// Why, in the service's words; empty where it is not known.
     pub(crate) fn why(&self) -> String {
-        match (&self.change, &self.issue.detail) {
+        let why = match (&self.change, &self.issue.detail) {
             (Some(change), _) => first_cause(change),
             (None, Some(detail)) => format!("{}.", capital(&line(detail))),
             (None, None) => String::new(),
+        };
+        match &self.issue.after_deploys {
+            Some(after) if why.is_empty() => format!("{}.", capital(&line(after))),
+            Some(after) => format!("{why} {}.", capital(&line(after))),
+            None => why,
         }
     }
 
@@ -106,7 +112,7 @@ impl Known {
         match (self.issue.kind.as_str(), self.issue.state.as_str()) {
             (_, "acknowledged" | "muted" | "resolved") => SOFT,
             ("failing", _) => FAIL,
-            ("slower" | "late", _) => SLOW,
+            ("slower" | "late" | "missing", _) => SLOW,
             _ => PLAIN,
         }
     }

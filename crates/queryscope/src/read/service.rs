@@ -162,7 +162,7 @@ impl Service {
         Ok(Page { body, next })
     }
 
-    /// The head of an answer with the status 200, whose body is read by the caller.
+    /// The head of an answer with the status 200 or 201, whose body is read by the caller.
     ///
     /// # Errors
     /// As [`Service::get`].
@@ -205,7 +205,7 @@ impl Service {
             }
         };
         match response.status() {
-            StatusCode::OK => Ok(response),
+            StatusCode::OK | StatusCode::CREATED => Ok(response),
             status => Err(self.refused(status, response).await),
         }
     }

@@ -140,7 +140,7 @@ fn the_read_api_answers_the_same_before_and_after() {
     let databases = Databases::start();
     let target = Target::make(root.path(), &databases, "moved");
     let said = target.migrate(&folder.data).success();
-    assert!(said.ends_with("; 0 queries were there\n"), "{said}");
+    assert!(said.contains("; 0 queries were there\n"), "{said}");
     target.check(&[]);
     let service = target.serve(&token);
     let after = answers(&service);

@@ -124,3 +124,25 @@ fn a_proxy_on_this_machine_names_the_user() {
     let alone = queryscope(["serve", "--data", &text, "--trusted-proxy", "10.0.0.1"]).failure(1);
     assert!(alone.contains("--proxy-user-header NAME, or --login"), "{alone}");
 }
+
+#[test]
+fn guessing_from_one_address_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    user(folder.path(), &["add", "ada"], PASSWORD).expect("made");
+    let service = Service::start_with(folder.path(), &["--login", "--trusted-proxy", "127.0.0.1"]);
+    let guess = |address: &str, user: &str, password: &str| {
+        let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build();
+        let form = [("user", user), ("password", password)];
+        let request = ureq::Agent::from(config).post(format!("{}/login", service.url));
+        let answer = request.header("x-forwarded-for", address).send_form(form).expect("an answer");
+        answer.status().as_u16()
+    };
+    // Another name each time: the limit is that of the address, a /64 of IPv6.
+    for n in 0..20 {
+        assert_eq!(guess(&format!("2001:db8::{n}"), &format!("user-{n}"), "guess"), 401, "{n}");
+    }
+    assert_eq!(guess("2001:db8::ffff", "ada", PASSWORD), 429);
+    assert_eq!(guess("2001:db8:0:1::1", "ada", "guess"), 401, "others go on");
+    assert_eq!(guess("203.0.113.7", "ada", PASSWORD), 303);
+    service.stop();
+}

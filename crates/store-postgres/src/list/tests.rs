@@ -92,7 +92,7 @@ async fn columns_that_are_behind_are_noticed() {
     let filled = Filled::new().await;
     let filter =
         QueryFilter { status: Some(Status::Finished), host: Some("c".into()), ..QueryFilter::default() };
-    let request = ListRequest { filter, order: Order::Oldest, after: None, offset: 0, limit: 5 };
+    let request = ListRequest { filter, sort: None, order: Order::Oldest, after: None, offset: 0, limit: 5 };
     for change in [
         "DELETE FROM query WHERE id =",
         "UPDATE query SET status = 2 WHERE id =",

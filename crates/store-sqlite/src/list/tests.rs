@@ -2,8 +2,8 @@ use std::cell::RefCell;
 
 use proptest::prelude::*;
 use queryscope_columns::{Columns, ROWS, Selection, Snapshot};
-use queryscope_store::Order;
 use queryscope_store::testsuite::any_page;
+use queryscope_store::{Order, QueryFilter};
 
 use super::*;
 use crate::load;
@@ -74,7 +74,7 @@ fn columns_and_indexes_give_the_same_page() {
 fn columns_that_are_behind_are_noticed() {
     let filter =
         QueryFilter { status: Some(Status::Finished), host: Some("c".into()), ..QueryFilter::default() };
-    let request = ListRequest { filter, order: Order::Oldest, after: None, offset: 0, limit: 5 };
+    let request = ListRequest { filter, sort: None, order: Order::Oldest, after: None, offset: 0, limit: 5 };
     for change in [
         "DELETE FROM query WHERE id = ?1",
         "UPDATE query SET status = 2 WHERE id = ?1",

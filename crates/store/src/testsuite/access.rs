@@ -48,6 +48,12 @@ pub(super) fn users_have_a_name_each(subjects: &Subjects) {
             add(s, one.clone()).await;
         }
         assert!(!access(s).add_user(user("ada", Role::Viewer, None)).await.expect("a store"));
+        begin(s, session("Ada", 1, 10)).await;
+        assert!(access(s).change_role("Ada", Role::Editor, None).await.expect("a store"));
+        assert!(!access(s).change_role("ADA", Role::Editor, None).await.expect("a store"));
+        let (_, changed) = access(s).session([1; 32], 0).await.expect("a store").expect("it goes on");
+        assert_eq!((changed.role, changed.project), (Role::Editor, None));
+        assert!(access(s).change_role("Ada", all[0].role, all[0].project.clone()).await.expect("a store"));
         s.reopen().await;
         assert_eq!(access(s).users().await.expect("a store"), all);
         assert_eq!(access(s).user("Ada").await.expect("a store").as_ref(), Some(&all[0]));
@@ -124,6 +130,10 @@ pub(super) fn sessions_that_are_idle_end(subjects: &Subjects) {
         for byte in 1..=4 {
             begin(s, session("ada", byte, i64::from(byte))).await;
         }
+        let listed = async |since, limit| access(s).sessions(since, limit).await.expect("a store");
+        let of = |byte: u8| session("ada", byte, i64::from(byte));
+        assert_eq!(listed(3, 10).await, [of(4), of(3)]);
+        assert_eq!(listed(0, 3).await, [of(4), of(3), of(2)]);
         assert_eq!(access(s).end_idle_sessions(3).await.expect("a store"), 2);
         assert_eq!(access(s).end_idle_sessions(3).await.expect("a store"), 0);
         assert!(!is_there(s, 2).await && is_there(s, 3).await);

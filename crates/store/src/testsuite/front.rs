@@ -12,10 +12,7 @@ use queryscope_protocol::QueryId;
 use tokio::sync::Semaphore;
 
 use crate::{
-    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, Evaluation, Facets, GroupsAnswer,
-    GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed,
-    NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Query, QueryFilter, QueryHistory,
-    QueryKey, RecordingParts, Sealed, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -88,6 +85,10 @@ macro_rules! delegate {
                 self.store.access()
             }
 
+            fn deploys(&self) -> &dyn DeployStore {
+                self.store.deploys()
+            }
+
             fn outbox(&self) -> &dyn OutboxStore {
                 self.store.outbox()
             }
@@ -108,6 +109,8 @@ delegate! {
     groups(request: GroupsRequest) -> GroupsAnswer;
     versions(filter: QueryFilter) -> Vec<Version>;
     overview(request: OverviewRequest) -> OverviewAnswer;
+    series(request: SeriesRequest) -> Series;
+    place_totals(filter: QueryFilter) -> Places;
     engines() -> Vec<String>;
     recording(id: QueryId) -> Option<RecordingParts>;
     recordings(ids: &[QueryId]) -> Vec<Option<RecordingParts>>;

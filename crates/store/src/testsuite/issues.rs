@@ -20,6 +20,7 @@ use crate::issues::{
 
 fn seen_change(kind: Kind, since: i64, wall_ms_a_day: f64) -> SeenChange {
     SeenChange {
+        good_unix_ns: Some(since - 1),
         id: format!("{}-{since}", kind.name()),
         kind,
         since_unix_ns: since,
@@ -161,6 +162,8 @@ fn late(key: &QueryKey, unix_ns: i64, run: &str, now: Signal) -> ObservedQuery {
 
 fn lasts(severity: f64) -> Signal {
     Signal::Lasts {
+        since_unix_ns: Some(1),
+        good_unix_ns: None,
         environment: Some("prod".into()),
         host: Some("h".into()),
         engine_version: Some("1.0".into()),

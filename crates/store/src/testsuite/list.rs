@@ -4,11 +4,12 @@ use proptest::prelude::*;
 
 use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
-use super::population::{any_filter, any_population};
+use super::population::{any_filter, any_filter_in_words, any_population};
 use super::subject::{Subject, Subjects, numbers, request};
 use crate::batch::Facts;
-use crate::filter::{Is, ListRequest, Order, QueryFilter};
-use crate::query::Status;
+use crate::expression::{Amount, NumberField, parse};
+use crate::filter::{Is, ListRequest, Order, QueryFilter, SortBy};
+use crate::query::{Query, Status};
 use crate::store::Store;
 
 fn is(text: &str) -> Is {
@@ -127,6 +128,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             since_unix_ns: Some(1_000_000_000),
             until_unix_ns: Some(1_000_000_000),
             search: Some("Oom".into()),
+            expression: parse("wall>=0 label:l*").expect("a filter"),
         };
         assert_eq!(s.list(whole.clone()).await, [2]);
         for one_off in [
@@ -142,6 +144,7 @@ pub(super) fn filters_add_up(subjects: &Subjects) {
             QueryFilter { since_unix_ns: Some(1_000_000_001), ..whole.clone() },
             QueryFilter { until_unix_ns: Some(999_999_999), ..whole.clone() },
             QueryFilter { search: Some("l1".into()), ..whole.clone() },
+            QueryFilter { expression: parse("wall>9d").expect("a filter"), ..whole.clone() },
         ] {
             assert_eq!(s.list(one_off.clone()).await, [0; 0], "{one_off:?}");
         }
@@ -250,6 +253,105 @@ pub(super) fn a_search_takes_signs_as_they_are(subjects: &Subjects) {
             ("\"", &[8]),
         ] {
             assert_eq!(search(s, text).await, expected, "{text:?}");
+        }
+    });
+}
+
+pub(super) fn each_condition_in_words(subjects: &Subjects) {
+    subjects.one(async |s| {
+        two(s).await;
+        let slow = Facts {
+            wall_ms: 60_000.0,
+            cpu_ms: Some(90_000.0),
+            result_rows: Some(2_000_000),
+            warnings: 3,
+            rules: vec!["skew".into(), "spilling".into()],
+            ..facts("orders/\"daily\" %")
+        };
+        s.commit(batch(1).project("p1").finished(3, 3, slow)).await;
+        s.commit(batch(1).project("p1").progress(4, [4])).await;
+        for (text, expected) in [
+            ("", &[1, 2, 3, 4][..]),
+            ("wall>10s", &[3]),
+            ("wall>=60s wall<=1m", &[3]),
+            ("-wall>10s", &[1, 2, 4]),
+            ("cpu>1m", &[3]),
+            ("rows>1M rows<3M", &[3]),
+            ("warnings>0", &[3]),
+            ("warnings=3 -warnings=2", &[3]),
+            ("finding:spilling", &[3]),
+            ("finding:spill*", &[3]),
+            ("finding~KEW", &[3]),
+            ("finding:\"\"", &[1, 2, 4]),
+            ("-finding:skew", &[1, 2, 4]),
+            ("error~OO", &[2]),
+            ("-error~OO", &[1, 3, 4]),
+            ("label:l*", &[1, 2]),
+            ("label:*\"\\\"daily\\\"\"*", &[3]),
+            ("label:L1", &[]),
+            ("label~L1", &[1]),
+            ("host:h1", &[1, 3, 4]),
+            ("-host:h1", &[2]),
+            ("status:failed", &[2]),
+            ("-status:failed -status:running", &[1, 3]),
+            ("version:w1 env:e1 service:s1 plan:f1 engine_version:v*", &[1]),
+            ("boom", &[2]),
+            ("oo BOOM", &[2]),
+            ("-boom -l1", &[3, 4]),
+            ("%", &[3]),
+            ("00000004", &[4]),
+            ("8000 -00000004", &[1, 2, 3]),
+        ] {
+            let mut filter = QueryFilter::default();
+            let expression = parse(text).expect(text);
+            for moves in [false, true] {
+                if moves {
+                    expression.clone().add_to(&mut filter);
+                } else {
+                    filter.expression = expression.clone();
+                }
+                let mut found = s.list(std::mem::take(&mut filter)).await;
+                found.sort_unstable();
+                assert_eq!(found, expected, "{text}");
+            }
+        }
+    });
+}
+
+/// Compares what a store lists with what the model does.
+async fn compare(s: &Subject, model: &MemoryStore, asked: &ListRequest) {
+    let place = |listed: &crate::store::Listed| {
+        let value = asked.sort.and_then(|sort| sort.field.of(&listed.query));
+        (value, listed.query.started_unix_ns, listed.query.clone())
+    };
+    let expected = model.queries(asked.clone()).await.expect("a model");
+    let found = s.page(asked).await;
+    // Among runs of one figure and one start each store has an order of its own.
+    let group = |rows: &[crate::store::Listed]| {
+        let mut groups: Vec<(Option<Amount>, i64, Vec<Query>)> = Vec::new();
+        for (value, start, query) in rows.iter().map(place) {
+            match groups.last_mut() {
+                Some(last) if (last.0, last.1) == (value, start) => last.2.push(query),
+                _ => groups.push((value, start, vec![query])),
+            }
+        }
+        groups.iter_mut().for_each(|group| group.2.sort_by_key(|query| query.query_id));
+        groups
+    };
+    assert_eq!(group(&found), group(&expected), "{asked:?}");
+}
+
+pub(super) fn any_filter_in_words_of_any_population(subjects: &Subjects) {
+    let order = prop::option::weighted(0.7, prop::sample::select(&NumberField::ALL[..]));
+    let asked = prop::collection::vec((any_filter_in_words(), order, any::<bool>()), 1..12);
+    subjects.any((any_population(), asked), &async |s, (population, asked)| {
+        let model = MemoryStore::default();
+        population.settle(&model).await;
+        population.settle(&*s.store).await;
+        for (filter, field, newest) in asked {
+            let order = if newest { Order::Newest } else { Order::Oldest };
+            let sort = field.map(|field| SortBy { field, after: None });
+            compare(s, &model, &ListRequest { sort, order, ..request(filter) }).await;
         }
     });
 }

@@ -4,6 +4,7 @@ mod access;
 mod analysis;
 mod audit;
 mod commit;
+mod deploys;
 mod diagnosis;
 mod disk;
 mod issues;
@@ -20,9 +21,12 @@ use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 
 use crate::access::AccessStore;
-use crate::analysis::{Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest};
+use crate::analysis::{
+    Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, Places, Series, SeriesRequest,
+};
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
+use crate::deploys::DeployStore;
 use crate::diagnosis::{ChangesRequest, Evaluation, PendingRun, QueryHistory, QueryKey, StoredChange};
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
@@ -120,6 +124,14 @@ impl Store for MemoryStore {
 
     async fn overview(&self, request: OverviewRequest) -> Result<OverviewAnswer, StoreError> {
         Ok(analysis::overview(&self.disk()?.rows, &request))
+    }
+
+    async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError> {
+        Ok(analysis::series(&self.disk()?.rows, &request))
+    }
+
+    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
+        Ok(analysis::places(&self.disk()?.rows, &filter))
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {
@@ -283,6 +295,10 @@ impl Store for MemoryStore {
     }
 
     fn access(&self) -> &dyn AccessStore {
+        self
+    }
+
+    fn deploys(&self) -> &dyn DeployStore {
         self
     }
 

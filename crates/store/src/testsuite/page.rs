@@ -5,6 +5,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::expression::Expression;
 use crate::filter::{Is, ListRequest, Order, Position, QueryFilter};
 use crate::query::Status;
 
@@ -16,8 +17,16 @@ const VALUES: [&str; 4] = ["a", "b", "c", "nobody"];
 pub fn any_page(rows: Range<i64>, starts: Range<i64>) -> impl Strategy<Value = ListRequest> {
     let order = select(&[Order::Newest, Order::Oldest][..]);
     let after = (starts.clone(), rows).prop_map(|(started_unix_ns, tie)| Position { started_unix_ns, tie });
-    (filter(starts), order, prop::option::of(after), 0..4_u64, 0..20_usize)
-        .prop_map(|(filter, order, after, offset, limit)| ListRequest { filter, order, after, offset, limit })
+    (filter(starts), order, prop::option::of(after), 0..4_u64, 0..20_usize).prop_map(
+        |(filter, order, after, offset, limit)| ListRequest {
+            filter,
+            sort: None,
+            order,
+            after,
+            offset,
+            limit,
+        },
+    )
 }
 
 fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
@@ -58,6 +67,7 @@ fn filter(starts: Range<i64>) -> impl Strategy<Value = QueryFilter> {
                     since_unix_ns,
                     until_unix_ns,
                     search: None,
+                    expression: Expression::default(),
                 }
             },
         )

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::batch::{batch, facts};
-use super::population::{any_filter, any_population};
+use super::population::{any_filter, any_filter_in_words, any_population};
 use super::subject::{Subject, Subjects, numbers, request};
 use crate::batch::Facts;
-use crate::filter::{ListRequest, Order, QueryFilter};
+use crate::expression::NumberField;
+use crate::filter::{ListRequest, Order, QueryFilter, SortBy};
 use crate::store::Listed;
 
 fn at(unix_ns: i64) -> Facts {
@@ -20,7 +21,9 @@ async fn page_through(s: &Subject, asked: &ListRequest) -> Vec<Listed> {
     let mut whole: Vec<Listed> = Vec::new();
     loop {
         let after = whole.last().map(|listed| listed.position);
-        let page = s.page(&ListRequest { after, ..asked.clone() }).await;
+        let value = |sort: SortBy| whole.last().and_then(|listed| sort.field.of(&listed.query));
+        let sort = asked.sort.map(|sort| SortBy { after: value(sort), ..sort });
+        let page = s.page(&ListRequest { sort, after, ..asked.clone() }).await;
         assert!(page.len() <= asked.limit);
         if page.is_empty() {
             return whole;
@@ -117,6 +120,53 @@ pub(super) fn pages_of_a_search(subjects: &Subjects) {
             found.sort_unstable();
             let expected: Vec<u64> = (1..=60).filter(|query| query % 2 == 0 || query % 3 == 0).collect();
             assert_eq!(found, expected);
+        }
+    });
+}
+
+pub(super) fn sorted_pages_join_to_the_whole(subjects: &Subjects) {
+    let field = prop::sample::select(&NumberField::ALL[..]);
+    let asked = (any_filter_in_words(), field, any::<bool>(), 1_usize..9);
+    subjects.any((any_population(), asked), &async |s, (population, (filter, field, newest, limit))| {
+        population.settle(&*s.store).await;
+        let order = if newest { Order::Newest } else { Order::Oldest };
+        let sort = Some(SortBy { field, after: None });
+        let all = ListRequest { sort, order, ..request(filter) };
+        let whole = s.page(&all).await;
+        let pages = ListRequest { limit, ..all.clone() };
+        assert_eq!(page_through(s, &pages).await, whole, "{pages:?}");
+        let end = (1 + limit).min(whole.len());
+        let page = s.page(&ListRequest { offset: 1, ..pages.clone() }).await;
+        assert_eq!(page, whole[1.min(end)..end], "{pages:?} from 1");
+    });
+}
+
+pub(super) fn new_queries_do_not_move_sorted_pages(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let told = |wall_ms: f64| Facts { wall_ms, ..at(5) };
+        for query in 1..=20 {
+            s.commit(batch(1).finished(query, query, told([1.0, 2.0, 2.0, 3.0][query as usize % 4]))).await;
+        }
+        s.commit(batch(1).progress(21, [21])).await;
+        for order in [Order::Newest, Order::Oldest] {
+            let all = ListRequest {
+                sort: Some(SortBy { field: NumberField::Wall, after: None }),
+                order,
+                ..request(QueryFilter::default())
+            };
+            let before = s.page(&all).await;
+            let first = s.page(&ListRequest { limit: 7, ..all.clone() }).await;
+            assert_eq!(first, before[..7]);
+            let batch_of_more = if order == Order::Newest { 100 } else { 200 };
+            for (more, wall_ms) in [0.5, 2.0, 9.0].into_iter().enumerate() {
+                let query = batch_of_more + more as u64;
+                s.commit(batch(1).finished(query, query, told(wall_ms))).await;
+            }
+            let last = first.last().expect("a page");
+            let sort = Some(SortBy { field: NumberField::Wall, after: NumberField::Wall.of(&last.query) });
+            let rest = s.page(&ListRequest { sort, after: Some(last.position), ..all }).await;
+            let rest: Vec<Listed> = rest.into_iter().filter(|listed| before.contains(listed)).collect();
+            assert_eq!([first, rest].concat(), before, "none is skipped or repeated");
         }
     });
 }

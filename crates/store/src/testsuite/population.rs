@@ -5,6 +5,7 @@ use proptest::sample::select;
 
 use super::batch::{BatchBuilder, batch, facts};
 use crate::batch::Facts;
+use crate::expression::{Amount, Clause, Comparison, Expression, NumberField, Pattern, Test, TextField};
 use crate::filter::{Is, QueryFilter};
 use crate::query::Status;
 use crate::store::Store;
@@ -40,7 +41,13 @@ struct Lived {
     fingerprint: Option<&'static str>,
     engine_version: Option<&'static str>,
     error: &'static str,
+    figures: Figures,
 }
+
+/// Wall and CPU time, rows, and rules that warned.
+type Figures = (f64, Option<f64>, Option<i64>, &'static [&'static str]);
+
+const RULES: [&[&str]; 4] = [&[], &[], &["spilling"], &["skew", "spilling"]];
 
 impl Population {
     /// Stores all of it.
@@ -79,6 +86,11 @@ impl Lived {
             engine_version: self.engine_version.map(Into::into),
             started_unix_ns: Some(self.start),
             failed: (self.status == Status::Failed).then(|| self.error.into()),
+            wall_ms: self.figures.0,
+            cpu_ms: self.figures.1,
+            result_rows: self.figures.2,
+            warnings: 2 * self.figures.3.len() as u32,
+            rules: self.figures.3.iter().map(ToString::to_string).collect(),
             ..facts("")
         };
         match self.status {
@@ -89,15 +101,23 @@ impl Lived {
 }
 
 pub(super) fn any_population() -> impl Strategy<Value = Population> {
-    let lived = (status(), STARTS, maybe(&LABELS), maybe(&PLACES), maybe(&PLACES), select(&ERRORS[..]))
-        .prop_map(|(status, start, label, fingerprint, engine_version, error)| Lived {
-            status,
-            start,
-            label,
-            fingerprint,
-            engine_version,
-            error,
-        });
+    let figures = (
+        (0..4_u8).prop_map(|wall| f64::from(wall) * 0.5),
+        prop::option::of((0..4_u8).prop_map(|cpu| f64::from(cpu) * 1e4)),
+        prop::option::of(select(&[0_i64, 1, 2, 1 << 24, (1 << 24) + 1, i64::MAX][..])),
+        select(&RULES[..]),
+    );
+    let lived =
+        (status(), STARTS, maybe(&LABELS), maybe(&PLACES), maybe(&PLACES), select(&ERRORS[..]), figures);
+    let lived = lived.prop_map(|(status, start, label, fingerprint, engine_version, error, figures)| Lived {
+        status,
+        start,
+        label,
+        fingerprint,
+        engine_version,
+        error,
+        figures,
+    });
     let stream = (
         select(&PROJECTS[..]),
         maybe(&PLACES),
@@ -152,8 +172,47 @@ pub(super) fn any_filter() -> impl Strategy<Value = QueryFilter> {
                 since_unix_ns,
                 until_unix_ns,
                 search,
+                expression: Expression::default(),
             }
         })
+}
+
+/// A filter with clauses in words, of which some hold of some runs of a population.
+pub(super) fn any_filter_in_words() -> impl Strategy<Value = QueryFilter> {
+    let figures =
+        [0.0, 0.5, 1.0, 1e4, 2e4, 2.0, 16_777_216.0].map(|value| Amount::new(value).expect("finite"));
+    let number = (select(&NumberField::ALL[..]), select(&Comparison::ALL[..]), select(figures.to_vec()));
+    let text = || {
+        let texts = [&PLACES[..], &LABELS[..], &ERRORS[..], &["spilling"][..]].concat();
+        select(texts).prop_map(String::from)
+    };
+    let glob = (text(), 0..3_usize).prop_map(|(text, at)| {
+        let at = text.char_indices().map(|(at, _)| at).nth(at).unwrap_or(0);
+        Pattern::Glob(vec![text[..at].into(), text[at..].chars().skip(1).collect()])
+    });
+    let pattern = prop_oneof![
+        1 => Just(Pattern::Absent),
+        2 => text().prop_map(Pattern::Is),
+        2 => select(&SEARCHES[..]).prop_map(|part| Pattern::Holds(part.into())),
+        2 => glob,
+    ];
+    let test = prop_oneof![
+        4 => number.prop_map(|(field, comparison, value)| Test::Number { field, comparison, value }),
+        4 => (select(&TextField::ALL[..]), pattern).prop_map(|(field, pattern)| Test::Text { field, pattern }),
+        1 => status().prop_map(Test::Status),
+        1 => select(&SEARCHES[..]).prop_map(|word| Test::Word(word.into())),
+    ];
+    let clause = (any::<bool>(), test).prop_map(|(is_negated, test)| Clause { is_negated, test });
+    let clauses = prop::collection::vec(clause, 0..3).prop_map(|clauses| Expression { clauses });
+    let base = prop_oneof![2 => Just(QueryFilter::default()), 1 => any_filter()];
+    (base, clauses, any::<bool>()).prop_map(|(mut filter, expression, moves)| {
+        if moves {
+            expression.add_to(&mut filter);
+        } else {
+            filter.expression = expression;
+        }
+        filter
+    })
 }
 
 fn status() -> impl Strategy<Value = Status> {

@@ -11,7 +11,10 @@ use super::batch::{batch, facts, query_id};
 use super::memory::MemoryStore;
 use super::population::{LABELS, PLACES, PROJECTS, any_filter, maybe};
 use super::subject::{ALL, Subjects, request};
-use crate::analysis::{Facets, GroupBy, GroupsRequest, OverviewOrder, OverviewRequest, OverviewSplit};
+use crate::analysis::{
+    Facets, GroupBy, GroupsRequest, OverviewOrder, OverviewRequest, OverviewSplit, Places, Series, SeriesBy,
+    SeriesRequest,
+};
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
 use crate::path::recording_path;
@@ -87,6 +90,11 @@ struct Answers {
     overview: Vec<LabelOverview<'static>>,
     /// Page after page, in each order and split.
     overviews: Vec<(Totals, Vec<LabelOverview<'static>>)>,
+    /// Of a range between two moments.
+    between: Vec<LabelOverview<'static>>,
+    /// Undivided, and divided.
+    series: Vec<Series>,
+    places: Places,
 }
 
 pub(super) fn any_question_of_any_history(subjects: &Subjects) {
@@ -130,7 +138,26 @@ async fn ask(store: &dyn Store, question: &Question) -> Answers {
         versions: store.versions(filter.clone()).await.expect("a store"),
         overview: store.whole_overview(filter.clone(), window).await.expect("a store"),
         overviews: overview_pages(store, filter, window).await,
+        between: store.whole_overview(filter.clone(), between(&window)).await.expect("a store"),
+        series: all_series(store, filter, between(&window)).await,
+        places: store.place_totals(filter.clone()).await.expect("a store"),
     }
+}
+
+/// The last fifth of a range, which ends a while before it.
+fn between(window: &Window) -> Window {
+    let (since, now) = (window.since_unix_ns(), window.now_unix_ns());
+    let fifth = (now - since) / 5;
+    Window::between(now - 2 * fifth, now - fifth, 0).expect("a window")
+}
+
+async fn all_series(store: &dyn Store, filter: &QueryFilter, window: Window) -> Vec<Series> {
+    let mut answers = Vec::new();
+    for by in [None, Some(SeriesBy::Fingerprint), Some(SeriesBy::Host), Some(SeriesBy::Environment)] {
+        let request = SeriesRequest { filter: filter.clone(), window, by, most: 2 };
+        answers.push(store.series(request).await.expect("a store"));
+    }
+    answers
 }
 
 /// Groups by plan, page after page.

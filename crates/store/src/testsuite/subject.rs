@@ -138,7 +138,7 @@ impl Subject {
 
 /// All queries of a filter, the newest first.
 pub(super) fn request(filter: QueryFilter) -> ListRequest {
-    ListRequest { filter, order: Order::Newest, after: None, offset: 0, limit: ALL }
+    ListRequest { filter, sort: None, order: Order::Newest, after: None, offset: 0, limit: ALL }
 }
 
 /// The numbers that `query_id` was given.

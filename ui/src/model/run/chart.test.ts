@@ -1,22 +1,43 @@
 import { expect, test } from "vitest";
-import { toSteps } from "./chart";
+import { mostOf, timeMarks, toSteps, wholeBytes, wholeThreads } from "./chart";
 import { sayCounter } from "./say-counter";
 
-test("busy threads are steps under a top of 1, 2, 4, 8", () => {
+test("spans are steps under the top edge", () => {
   const steps = toSteps(
     [
-      { fromMs: 0, untilMs: 50, threads: 1 },
-      { fromMs: 50, untilMs: 100, threads: 3 },
+      { fromMs: 0, untilMs: 50, value: 1 },
+      { fromMs: 50, untilMs: 100, value: 3 },
     ],
     100,
+    4,
     200,
     40,
   );
-  expect(steps).toEqual({ line: "M0 30H100L100 10H200", area: "M0 30H100L100 10H200V40H0Z", most: 4 });
+  expect(steps).toEqual({ line: "M0 30H100L100 10H200", area: "M0 30H100L100 10H200V40H0Z" });
 });
 
 test("nothing is drawn of nothing", () => {
-  expect(toSteps([], 0, 200, 40)).toEqual({ line: "", area: "", most: 1 });
+  expect(toSteps([], 0, 1, 200, 40)).toEqual({ line: "", area: "" });
+});
+
+test("more spans than pixels are joined to their means", () => {
+  const spans = Array.from({ length: 1000 }, (_, i) => ({ fromMs: i, untilMs: i + 1, value: i % 2 }));
+  const { line } = toSteps(spans, 1000, 1, 100, 10);
+  expect(line.split("H").length).toBe(101);
+  expect(line.startsWith("M0 5H1L1 5H2")).toBe(true);
+});
+
+test("a scale ends with a whole number of threads or bytes", () => {
+  expect([0, 1, 1.04, 3, 8.2].map(wholeThreads)).toEqual([1, 1, 1, 4, 16]);
+  expect([0, 2 ** 20, 3 * 2 ** 20].map(wholeBytes)).toEqual([2 ** 20, 2 ** 20, 2 ** 22]);
+  expect(mostOf([])).toBe(0);
+});
+
+test("the axis of time has about as many marks as asked for, at round times", () => {
+  expect(timeMarks(2200, 6)).toEqual([0, 500, 1000, 1500, 2000]);
+  expect(timeMarks(76_200, 6)).toEqual([0, 15_000, 30_000, 45_000, 60_000, 75_000]);
+  expect(timeMarks(0.05, 5)).toEqual([0, 0.01, 0.02, 0.03, 0.04, 0.05]);
+  expect(timeMarks(0, 5)).toEqual([]);
 });
 
 test("a counter is said in the unit its name tells, and copied with every digit", () => {

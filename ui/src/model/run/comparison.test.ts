@@ -22,6 +22,7 @@ function comparison(before: number, now: number, parts: Parts): Comparison {
     runs: 9,
     same_plan: true,
     nodes: [],
+    differences: [],
     account: { base_wall_ns: before, run_wall_ns: now, difference_ns: now - before, parts },
   };
 }

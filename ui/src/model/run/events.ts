@@ -15,8 +15,20 @@ export interface Sample {
   seq: Exact;
   elapsedMs: number;
   nodes: ReadonlyMap<NodeId, Counters>;
-  /** CPU time of the whole process since the query's start; null where the sender does not say. */
+  usage: Usage;
+}
+
+/** What the process and its host had used by a sample; null where the sender does not say. */
+export interface Usage {
+  /** CPU time of the whole process since the query's start. */
   processCpuNs: Exact | null;
+  /** Its resident memory at that moment. */
+  processBytes: Exact | null;
+  /** Time all processors of the host worked since the query's start. */
+  hostCpuNs: Exact | null;
+  /** Memory of the host in use at that moment, and in all. */
+  hostBytes: Exact | null;
+  hostTotalBytes: Exact | null;
 }
 
 export type Event =
@@ -76,8 +88,14 @@ export function readEvent(line: string): Event | string {
       if (queryId === null || elapsedMs === null) return `${name} without query_id or elapsed_ms`;
       const nodes = isObject(value["nodes"]) ? value["nodes"] : {};
       const counters = Object.entries(nodes).filter((entry): entry is [NodeId, Counters] => isObject(entry[1]));
-      const processCpuNs = asCount(value["process_cpu_ns"]);
-      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters), processCpuNs };
+      const usage = {
+        processCpuNs: asCount(value["process_cpu_ns"]),
+        processBytes: asCount(value["process_memory_bytes"]),
+        hostCpuNs: asCount(value["host_cpu_ns"]),
+        hostBytes: asCount(value["host_memory_bytes"]),
+        hostTotalBytes: asCount(value["host_memory_total_bytes"]),
+      };
+      return { type: "sample", queryId, seq, elapsedMs, nodes: new Map(counters), usage };
     }
     default:
       return { type: "other", queryId, name };

@@ -6,7 +6,7 @@ import type { Folded } from "./fold";
 export const BOX_WIDTH = 240;
 export const BOX_HEIGHT = 66;
 const GAP_X = 20;
-const GAP_Y = 38;
+const GAP_Y = 30;
 
 export interface Place {
   /** Of the upper left corner. */

@@ -79,6 +79,9 @@ export interface Profile {
   cpuMs: number | null;
   resultRows: Exact | null;
   callSite: CallSite | null;
+  /** Of the trace the run is a part of. */
+  traceId: string | null;
+  spanId: string | null;
   failed: string | null;
   engine: string | null;
   engineVersion: string | null;
@@ -110,6 +113,8 @@ export function readProfile(value: Json | undefined): Profile | null {
     cpuMs: asNumber(value["cpu_ms"]),
     resultRows: asCount(value["result_rows"]),
     callSite: readCallSite(value["call_site"]),
+    traceId: asString(value["trace_id"]),
+    spanId: asString(value["span_id"]),
     failed: asString(value["failed"]),
     engine: brand === "engine" ? null : brand,
     engineVersion: asString(value["engine_version"]) ?? asString(value[`${brand}_version`]),

@@ -1,5 +1,5 @@
 import type { Counters } from "./counters";
-import { readEvent, type Event, type Process } from "./events";
+import { readEvent, type Event, type Process, type Usage } from "./events";
 import { type Exact, isObject, type Json, readJson } from "./json";
 import { type NodeId, type Plan, type Profile, readProfile } from "./profile";
 
@@ -24,6 +24,8 @@ export class Run {
   readonly sampleMs: number[] = [];
   /** CPU time of the whole process since the query's start, as the latest sample says; null where none does. */
   processCpuNs: Exact | null = null;
+  /** What the process and its host had used by each sample, in the order of {@link sampleMs}. */
+  readonly usage: Usage[] = [];
   readonly tracks = new Map<NodeId, Track>();
 
   constructor(readonly queryId: string) {}
@@ -57,16 +59,16 @@ export class Run {
         this.finished ??= event.profile;
         break;
       case "sample":
-        this.addSample(event.elapsedMs, event.nodes);
-        if (event.processCpuNs !== null) this.processCpuNs = later(this.processCpuNs, event.processCpuNs);
+        this.addSample(event.elapsedMs, event.nodes, event.usage);
+        if (event.usage.processCpuNs !== null) this.processCpuNs = later(this.processCpuNs, event.usage.processCpuNs);
         break;
       case "other":
         break;
     }
   }
 
-  private addSample(elapsedMs: number, nodes: ReadonlyMap<NodeId, Counters>): void {
-    insert(this.sampleMs, elapsedMs);
+  private addSample(elapsedMs: number, nodes: ReadonlyMap<NodeId, Counters>, usage: Usage): void {
+    this.usage.splice(insert(this.sampleMs, elapsedMs), 0, usage);
     for (const [id, counters] of nodes) {
       let track = this.tracks.get(id);
       if (track === undefined) this.tracks.set(id, (track = { elapsedMs: [], counters: [] }));

@@ -1,12 +1,43 @@
 import { busyNs } from "./counters";
 import { growth } from "./json";
-import type { Run } from "./run";
+import type { NodeId } from "./profile";
+import { countUpTo, type Run } from "./run";
+import type { Span } from "./usage";
 
 /** Threads busy on average from the sample before until this one. */
 export interface Busy {
   fromMs: number;
   untilMs: number;
   threads: number;
+}
+
+/** Threads that one node kept busy over time; gaps where nothing was told of it are none at work. */
+export function nodeThreads(run: Run, id: NodeId): Span[] {
+  const track = run.tracks.get(id);
+  const spans: Span[] = [];
+  let before = { ms: 0, ns: 0 as number | bigint };
+  const add = (ms: number, ns: number | bigint): void => {
+    if (ms <= before.ms) return;
+    spans.push({ fromMs: before.ms, untilMs: ms, value: Number(growth(ns, before.ns)) / 1e6 / (ms - before.ms) });
+    before = { ms, ns };
+  };
+  track?.elapsedMs.forEach((ms, at) => {
+    const counters = track.counters[at];
+    const ns = counters && busyNs(counters);
+    if (ns == null) return;
+    // Samples tell only of what changed: until the sample before, it did not work.
+    const earlier = run.sampleMs[countUpTo(run.sampleMs, ms - Number.EPSILON * ms) - 1] ?? 0;
+    if (earlier > before.ms && earlier < ms) add(earlier, before.ns);
+    add(ms, ns);
+  });
+  const last = run.finished?.plan.physical.find((node) => node.id === id)?.metrics;
+  const ns = last && busyNs(last);
+  if (run.finished && ns != null) {
+    const sampled = run.sampleMs.at(-1) ?? 0;
+    if (sampled > before.ms && sampled < run.finished.wallMs) add(sampled, before.ns);
+    add(run.finished.wallMs, ns);
+  }
+  return spans;
 }
 
 /** Whether anything told how long it worked: some engines do not. */

@@ -16,6 +16,24 @@ export interface HowFar {
   high: number;
 }
 
+/** What the service says of a running query; undefined where there is no basis. */
+export function howFarOf(progress: Schemas["Progress"] | undefined): HowFar | undefined {
+  const remaining = remainingOf(progress);
+  if (remaining === undefined) return undefined;
+  const { words, isLate, done } = remaining;
+  return { words, isLate, low: done?.low ?? 1, high: done?.high ?? 1 };
+}
+
+/** In words; `isKnown`: whether the service has answered. */
+export function howFarWords(howFar: HowFar | undefined, isKnown: boolean): string {
+  return howFar?.words ?? (isKnown ? "too few earlier runs to tell how long it takes" : "");
+}
+
+/** The clock of this browser may differ from that of the service: the last sample is a floor. */
+export function elapsedOf({ query, pulse }: Running, nowMs: number): number {
+  return Math.max(nowMs - epochMs(query.started_unix_ns), pulse?.elapsed_ms ?? 0);
+}
+
 export class Judged {
   readonly #running: () => Running;
   #asked = $state.raw<Schemas["Progress"]>();
@@ -48,21 +66,16 @@ export class Judged {
     }
   }
 
-  /** The clock of this browser may differ from that of the service: the last sample is a floor. */
   get elapsedMs(): number {
-    const { query, pulse } = this.#running();
-    return Math.max(clock.nowMs - epochMs(query.started_unix_ns), pulse?.elapsed_ms ?? 0);
+    return elapsedOf(this.#running(), clock.nowMs);
   }
 
   /** Undefined where there is no basis. */
   get howFar(): HowFar | undefined {
-    const remaining = remainingOf(this.#asked);
-    if (remaining === undefined) return undefined;
-    const { words, isLate, done } = remaining;
-    return { words, isLate, low: done?.low ?? 1, high: done?.high ?? 1 };
+    return howFarOf(this.#asked);
   }
 
   get words(): string {
-    return this.howFar?.words ?? (this.isKnown ? "too few earlier runs to tell how long it takes" : "");
+    return howFarWords(this.howFar, this.isKnown);
   }
 }

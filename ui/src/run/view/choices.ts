@@ -8,3 +8,7 @@ export interface Choices {
 
 export const TABS = ["timeline", "compare", "history", "raw"] as const;
 export type Tab = (typeof TABS)[number];
+
+/** How the plan is shown. */
+export const SHAPES = ["picture", "table", "icicle"] as const;
+export type Shape = (typeof SHAPES)[number];

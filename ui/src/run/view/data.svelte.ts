@@ -23,7 +23,7 @@ export interface FromService {
 }
 
 /** Of a file, its sender judged the run. */
-const NO_SERVICE: FromService = { usual: null, findings: [], judged: { is: "done", checked: null } };
+export const NO_SERVICE: FromService = { usual: null, findings: [], judged: { is: "done", checked: null } };
 
 export class RunData {
   /** A run changes in place: each change makes a new holder of it, so that what is derived from it follows. */

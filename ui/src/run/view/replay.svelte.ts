@@ -31,6 +31,8 @@ export class Replay {
   /** The moment that is not replayed: the whole run so far. */
   readonly latest = $derived.by(() => (this.ms === null ? this.moment : momentAt(this.#data.run, null)));
   readonly ranked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.moment));
+  /** All nodes that worked in the run so far, whatever moment is looked at. */
+  readonly allRanked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.latest));
   readonly top: Ranked[] = $derived(this.ranked.slice(0, TOP));
   readonly times: Times = $derived.by(() => timesOf(this.#data.run, this.latest));
   readonly isUncounted = $derived(this.times.isMostlyUncounted || this.times.isMostlyUserCode);

@@ -2,10 +2,11 @@
 
 import { untrack } from "svelte";
 import { foldPlan, nodesMaking } from "../../model/run/fold";
-import type { Graph } from "../../model/run/graph";
+import { type Graph, subtree } from "../../model/run/graph";
 import { layOut } from "../../model/run/layout";
 import { hottest, momentAt, type Ranked } from "../../model/run/moment";
 import type { NodeId } from "../../model/run/profile";
+import { ancestors } from "../../model/run/treegrid";
 import type { Choices } from "./choices";
 import type { RunData } from "./data.svelte";
 
@@ -29,6 +30,8 @@ const shownBefore = new Map<string, ReadonlySet<number>>();
 export class ShownPlan {
   /** Nodes of folds that were opened. */
   #opened = $state.raw<ReadonlySet<NodeId>>(new Set());
+  /** Nodes below which everything is folded. */
+  #collapsed = $state.raw<ReadonlySet<NodeId>>(new Set());
   readonly #data: RunData;
   readonly #choices: Choices;
   readonly #selected: () => NodeId | undefined;
@@ -54,25 +57,62 @@ export class ShownPlan {
     void finished;
     return untrack(() => this.#choose(graph, cover));
   });
+  /** Nodes that have to be seen, whatever else is. */
+  wanted = $state.raw<ReadonlySet<NodeId>>(new Set());
   /** The selected node where it would be folded: to select another one moves nothing. */
   readonly #revealed = $derived.by(() => {
     const id = this.#selected();
-    return id === undefined || this.#shown.has(id) || this.#opened.has(id) ? null : id;
+    if (id === undefined) return null;
+    const isShown = this.#shown.has(id) || this.#opened.has(id) || this.wanted.has(id);
+    return isShown && !ancestors(this.#data.graph, id).some((above) => this.#collapsed.has(above)) ? null : id;
   });
   readonly folded = $derived.by(() => {
-    const open = new Set([...this.#shown, ...this.#opened]);
+    const open = new Set([...this.#shown, ...this.#opened, ...this.wanted]);
+    const { graph } = this.#data;
+    for (const top of this.#collapsed) for (const id of subtree(graph, top)) if (id !== top) open.delete(id);
     if (this.#revealed !== null) open.add(this.#revealed);
-    return foldPlan(this.#data.graph, open);
+    return foldPlan(graph, open);
   });
   readonly layout = $derived(layOut(this.folded));
 
   open(members: readonly NodeId[]): void {
+    const { graph } = this.#data;
+    const above = new Set(members.flatMap((id) => ancestors(graph, id)));
+    this.#collapsed = new Set([...this.#collapsed].filter((id) => !above.has(id)));
     this.#opened = new Set([...this.#opened, ...members]);
+  }
+
+  isCollapsed(id: NodeId): boolean {
+    return this.#collapsed.has(id);
+  }
+
+  /** How many nodes are below one. */
+  below(id: NodeId): number {
+    return subtree(this.#data.graph, id).length - 1;
+  }
+
+  /** Folds all that is below a node. */
+  collapse(id: NodeId): void {
+    this.#collapsed = new Set([...this.#collapsed, id]);
+  }
+
+  /** Unfolds all that is below a node. */
+  expand(id: NodeId): void {
+    const all = subtree(this.#data.graph, id);
+    this.#collapsed = new Set([...this.#collapsed].filter((one) => !all.includes(one)));
+    this.open(all);
+  }
+
+  toggle(id: NodeId): void {
+    if (this.below(id) === 0) return;
+    if (this.isCollapsed(id)) this.expand(id);
+    else this.collapse(id);
   }
 
   /** What the slider says; what was opened by hand folds again. */
   show(cover: number): void {
     this.#opened = new Set();
+    this.#collapsed = new Set();
     this.#choices.set({ show: String(cover) }, { replace: true });
   }
 

@@ -1,11 +1,13 @@
 // What the parts of the page share: the run, the moment that is looked at, the nodes shown, and what a person chose.
 
 import { MediaQuery } from "svelte/reactivity";
+import { ancestors } from "../../model/run/treegrid";
 import { firstLine } from "../../model/run/firstline";
 import type { NodeId, PlanNode } from "../../model/run/profile";
 import type { Run } from "../../model/run/run";
-import { type Choices, type Tab, TABS } from "./choices";
+import { type Choices, type Shape, SHAPES, type Tab, TABS } from "./choices";
 import { type FromService, RunData } from "./data.svelte";
+import { FindInPlan } from "./find.svelte";
 import { Replay } from "./replay.svelte";
 import { ShownPlan } from "./shown.svelte";
 
@@ -17,11 +19,13 @@ export class RunView {
   readonly data: RunData;
   readonly replay: Replay;
   readonly shown: ShownPlan;
+  readonly find: FindInPlan;
 
   constructor(run: Run, choices: Choices, lines: readonly string[], fromService?: FromService) {
     this.choices = choices;
     this.data = new RunData(run, lines, fromService);
     this.replay = new Replay(this.data, choices);
+    this.find = new FindInPlan(this.data);
     this.shown = new ShownPlan(this.data, choices, () => this.selected?.id);
   }
 
@@ -30,11 +34,28 @@ export class RunView {
     return firstLine(run, this.replay.latest, standing, service.usual, findings);
   });
   readonly tab: Tab = $derived.by(() => TABS.find((tab) => tab === this.choices.get("tab")) ?? "timeline");
-  readonly asTable = $derived.by(() => (this.choices.get("view") ?? (narrow.current ? "table" : "")) === "table");
+  readonly shape: Shape = $derived.by(() => {
+    const given = this.choices.get("view") ?? (narrow.current ? "table" : "picture");
+    return SHAPES.find((shape) => shape === given) ?? "picture";
+  });
   readonly showsLogical = $derived.by(() => this.choices.get("logical") === "1");
   readonly selected: PlanNode | null = $derived.by(
     () => this.data.graph.nodes.get(this.choices.get("node") ?? "") ?? null,
   );
+
+  /** The nodes from the root down to the hottest one. */
+  readonly hotPath: ReadonlySet<NodeId> = $derived.by(() => {
+    const hottest = this.replay.top[0]?.node.id;
+    return new Set(hottest === undefined ? [] : [hottest, ...ancestors(this.data.graph, hottest)]);
+  });
+
+  /** Unfolds the way to the hottest node, and selects it. */
+  expandHottest(): void {
+    const id = this.replay.top[0]?.node.id;
+    if (id === undefined) return;
+    this.shown.open([...this.hotPath, ...(this.data.graph.children.get(id) ?? [])]);
+    this.select(id);
+  }
 
   select(id: NodeId | null): void {
     this.choices.set({ node: id ?? undefined }, { replace: true });

@@ -252,7 +252,7 @@ fn a_failed_query_stays_failed() {
 fn samples_are_masked_as_well() {
     let custom = Custom { key: "'a'".into(), unit: "bytes".into(), value: None };
     let counters = Counters { done: Some(true), custom: vec![custom], metrics: Metrics::default() };
-    let sample = Sample { elapsed_ms: 1.0, nodes: vec![(1, counters)], process_cpu_ns: None };
+    let sample = Sample { elapsed_ms: 1.0, nodes: vec![(1, counters)], ..Sample::default() };
     let masked = Redaction::none().literals().sample(&sample);
     assert_eq!(&*masked.nodes[0].1.custom[0].key, "'?'");
     let masked = Redaction::all().sample(&sample);
@@ -263,7 +263,7 @@ fn samples_are_masked_as_well() {
 fn counters_that_are_alike_once_they_are_masked_stay_two() {
     let metrics: Metrics<'_> = [("rows", 1), ("rows of 'a'", 2), ("rows of 'b'", 3)].into_iter().collect();
     let counters = Counters { done: None, custom: vec![], metrics };
-    let sample = Sample { elapsed_ms: 1.0, nodes: vec![(1, counters)], process_cpu_ns: None };
+    let sample = Sample { elapsed_ms: 1.0, nodes: vec![(1, counters)], ..Sample::default() };
     let masked = Redaction::none().literals().sample(&sample);
     let metrics: Vec<(&str, u64)> = masked.nodes[0].1.metrics.iter().collect();
     assert_eq!(metrics, [("rows", 1), ("rows of '?'", 2), ("rows of '?''", 3)]);

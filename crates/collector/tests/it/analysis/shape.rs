@@ -253,6 +253,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
         }
       ],
       "since_unix_ns": 1795120283609778763,
+      "slice_ns": 21600000000000,
       "totals": {
         "failed": 1,
         "faster": 0,

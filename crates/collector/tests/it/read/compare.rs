@@ -117,6 +117,18 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "warnings": 0
           },
           "basis": "label",
+          "differences": [
+            {
+              "base": 4294967297,
+              "run": 4294967297,
+              "text": "The scan of orders no longer filters on amount"
+            },
+            {
+              "base": 4294967297,
+              "run": 4294967297,
+              "text": "The scan of orders now reads 2 columns instead of 1"
+            }
+          ],
           "nodes": [
             {
               "base": {
@@ -211,6 +223,37 @@ async fn a_base_may_be_named() {
     // A run beside itself differs in nothing.
     let same = compare(&app, &format!("base={0}&run={0}", query(1))).await;
     assert_eq!((&same["same_plan"], &same["account"]["difference_ns"]), (&json!(true), &json!(0)));
+}
+
+#[tokio::test]
+async fn the_base_may_be_a_typical_run_of_those_asked_for() {
+    let app = world().await;
+    let after = NOW_NS + 2 * SECOND_NS;
+    let version = [
+        process_with(2, json!({"program_version": "2.0", "host": "other"})),
+        finished(2, 20, run(20, 333.0, "p1", &filtered(), 7)),
+    ];
+    app.store(version.join("\n") + "\n").await;
+    for (of, chosen, base, runs) in [
+        (5, "base_fingerprint=p1".to_owned(), 20, 5),
+        (1, "base_fingerprint=p2".to_owned(), 5, 1),
+        (1, "base_program_version=2.0".to_owned(), 20, 1),
+        (1, "base_host=other".to_owned(), 20, 1),
+        (5, format!("base_since={after}&base_until={}", NOW_NS + 3 * SECOND_NS), 3, 2),
+        (5, format!("base_until={}", NOW_NS + SECOND_NS), 1, 1),
+    ] {
+        let compared = compare(&app, &format!("run={}&{chosen}", query(of))).await;
+        let told = (&compared["base"]["query_id"], &compared["basis"], &compared["runs"]);
+        assert_eq!(told, (&json!(query(base)), &json!("chosen"), &json!(runs)), "{chosen}");
+    }
+    let one = query(1);
+    let none = format!("query {one}: no other finished run of its label and service is of those asked for");
+    assert_eq!(refused(&app, &format!("run={one}&base_fingerprint=p9")).await, (404, none));
+    let (status, reason) = refused(&app, &format!("run={one}&base={one}&base_host=other")).await;
+    assert_eq!(status, 400, "{reason}");
+    assert!(reason.starts_with("base: not allowed together"), "{reason}");
+    let (status, reason) = refused(&app, &format!("run={one}&base_since=yesterday")).await;
+    assert_eq!(status, 400, "{reason}");
 }
 
 #[tokio::test]

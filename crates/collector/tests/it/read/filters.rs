@@ -145,3 +145,42 @@ async fn another_project_is_not_to_be_seen_under_a_projects_filter() {
         assert_eq!(app.get(&one(1, end, "etl&project=default")).await.status, 400);
     }
 }
+
+#[tokio::test]
+async fn a_filter_in_words_and_its_mistakes() {
+    let app = TestApp::new().await;
+    let run = |n: u64, members| finished(n + 1, n, members);
+    app.store(batch(
+        1,
+        [
+            run(1, json!({"label": "orders/daily", "wall_ms": 12_000, "result_rows": 5})),
+            run(2, json!({"label": "orders/hourly", "wall_ms": 200, "result_rows": 2_000_000})),
+            run(3, json!({"label": "users", "wall_ms": 15_000, "failed": "read timeout"})),
+        ],
+    ))
+    .await;
+    let path = |filter: &str| format!("/api/queries?filter={}", filter.replace('>', "%3E").replace(' ', "+"));
+    for (filter, expected) in [
+        ("wall>10s", &[1, 3][..]),
+        ("wall>10s label:orders/*", &[1]),
+        ("rows>1M", &[2]),
+        ("error~TIMEOUT", &[3]),
+        ("-error~timeout", &[1, 2]),
+        ("status:failed", &[3]),
+        ("timeout", &[3]),
+        ("orders -hourly", &[1]),
+        ("", &[1, 2, 3]),
+    ] {
+        let answer = app.get(&path(filter)).await;
+        assert_eq!(answer.status, 200, "{filter}: {answer:?}");
+        let mut found = app.ids(path(filter).split_once('?').expect("parameters").1).await;
+        found.sort();
+        assert_eq!(found, expected.iter().map(|n| query(*n)).collect::<Vec<_>>(), "{filter}");
+    }
+    let refused = app.get(&path("label:x wall>10")).await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(
+        refused.json()["error"],
+        "filter: at character 14: \"10\" is not a duration such as 500ms, 10s, 2m, 1.5h or 1d"
+    );
+}

@@ -157,3 +157,46 @@ async fn a_cursor_goes_on_after_a_query_that_is_gone() {
     app.store.delete_before(NOW_NS + 2, 10).await.expect("deleted");
     assert_eq!(page_ids(&app.get(&next(&first).expect("more")).await), ids(&[2]));
 }
+
+#[tokio::test]
+async fn a_list_is_sorted_by_any_figure_and_paged_through() {
+    let app = TestApp::new().await;
+    let run = |n: u64, figures: [Option<u32>; 3]| {
+        let [wall, cpu, rows] = figures;
+        finished(
+            n + 1,
+            n,
+            json!({"started_unix_ns": NOW_NS + n as i64, "wall_ms": wall, "cpu_ms": cpu, "result_rows": rows}),
+        )
+    };
+    let runs = [
+        run(1, [Some(5), Some(1), None]),
+        run(2, [Some(9), None, Some(3)]),
+        run(3, [Some(5), Some(7), Some(3)]),
+        run(4, [Some(1), Some(7), Some(8)]),
+    ];
+    app.store(batch(1, runs)).await;
+    for (params, expected) in [
+        ("sort=wall", [2, 3, 1, 4]),
+        ("sort=wall&order=asc", [4, 1, 3, 2]),
+        ("sort=cpu&order=desc", [4, 3, 1, 2]),
+        ("sort=cpu&order=asc", [1, 3, 4, 2]),
+        ("sort=rows", [4, 3, 2, 1]),
+        ("sort=rows&order=oldest", [2, 3, 4, 1]),
+        ("sort=warnings", [4, 3, 2, 1]),
+        ("sort=started&order=asc", [1, 2, 3, 4]),
+    ] {
+        assert_eq!(app.ids(params).await, ids(&expected), "{params}");
+        let (mut found, mut address) = (Vec::new(), Some(format!("/api/queries?{params}&limit=1")));
+        while let Some(at) = address {
+            let page = app.get(&at).await;
+            found.extend(page_ids(&page));
+            address = next(&page);
+        }
+        assert_eq!(found, ids(&expected), "{params}, page by page");
+    }
+    let first = app.get("/api/queries?sort=wall&limit=1").await;
+    let cursor = next(&first).expect("more");
+    let other = app.get(&cursor.replace("sort=wall", "sort=cpu")).await;
+    assert_eq!(other.status, 400, "{other:?}");
+}

@@ -15,6 +15,20 @@ const BEGINS_AT: f64 = 0.7;
 /// … and ends this part of the remaining time after its own work would be done alone.
 const ENDS_AFTER: f64 = 0.3;
 
+/// A process works a little more than its nodes count.
+const PROCESS_CPU_FACTOR: f64 = 1.06;
+/// Threads of other processes that work on the host all the time.
+const OTHER_THREADS: f64 = 0.7;
+const MIB: f64 = 1_048_576.0;
+/// Memory of a process before a run, …
+const PROCESS_BYTES: f64 = 380.0 * MIB;
+/// … what a whole run adds to it, …
+const RUN_BYTES: f64 = 2_600.0 * MIB;
+/// … what other processes of the host take, …
+const OTHER_BYTES: f64 = 5_000.0 * MIB;
+/// … and what the host has.
+const HOST_BYTES: u64 = 32 << 30;
+
 /// Something a process tells of a run, so many milliseconds after the run began.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Told {
@@ -60,7 +74,7 @@ pub(super) fn write(writer: &mut BatchWriter, seq: u64, run: &Run, told: Told) -
                     Some((profile::physical_id(position), counters))
                 })
                 .collect();
-            writer.progress(seq, run.query_id, &Sample { elapsed_ms, nodes, process_cpu_ns: None })?;
+            writer.progress(seq, run.query_id, &Sample { elapsed_ms, nodes, ..usage(run, elapsed_ms) })?;
         }
         Told::Finished(_) => {
             let whole = profile::of(run).with_context(say)?;
@@ -68,6 +82,29 @@ pub(super) fn write(writer: &mut BatchWriter, seq: u64, run: &Run, told: Told) -
         }
     }
     Ok(())
+}
+
+/// What the process and its host use when a run has run for so long: memory grows with what was done.
+fn usage(run: &Run, elapsed_ms: f64) -> Sample<'static> {
+    let passed = elapsed_ms / run.wall_ms;
+    let part: f64 = run
+        .plan
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(position, node)| node.share * done(run, position, passed))
+        .sum();
+    let process_cpu_ms = PROCESS_CPU_FACTOR * profile::cpu_ms(run) * part;
+    let process_memory = PROCESS_BYTES + RUN_BYTES * part * run.volume;
+    Sample {
+        elapsed_ms,
+        nodes: Vec::new(),
+        process_cpu_ns: Some((process_cpu_ms * 1e6) as u64),
+        process_memory_bytes: Some(process_memory as u64),
+        host_cpu_ns: Some(((process_cpu_ms + OTHER_THREADS * elapsed_ms) * 1e6) as u64),
+        host_memory_bytes: Some((OTHER_BYTES + process_memory) as u64),
+        host_memory_total_bytes: Some(HOST_BYTES),
+    }
 }
 
 /// What a node has counted when this part of the run's time is over; none before it begins.

@@ -68,7 +68,7 @@ pub(super) fn physical_id(position: usize) -> u64 {
     FIRST_PHYSICAL_ID + position as u64
 }
 
-fn cpu_ms(run: &Run) -> f64 {
+pub(super) fn cpu_ms(run: &Run) -> f64 {
     run.wall_ms * run.label.threads
 }
 

@@ -14,7 +14,8 @@ const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
 static BATCHES: LazyLock<Vec<HistoryBatch>> = LazyLock::new(|| bodies(1));
 
 fn bodies(seed: u64) -> Vec<HistoryBatch> {
-    let history = History::new(&mut StdRng::seed_from_u64(seed), NOW_UNIX_NS);
+    let history =
+        History::new(&mut StdRng::seed_from_u64(seed), &mut StdRng::seed_from_u64(seed), NOW_UNIX_NS);
     let batches: Vec<_> = history.batches().collect::<Result<_, _>>().expect("batches");
     assert_eq!(batches.iter().map(|batch| batch.queries).sum::<usize>(), history.queries());
     batches

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::MemoryStore;
-use crate::access::{AccessEntry, AccessStore, SESSIONS_OF_USER_MAX, Session, SessionHash, User};
+use crate::access::{AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, User};
 use crate::error::StoreError;
 
 #[derive(Debug, Default)]
@@ -43,6 +43,13 @@ impl AccessStore for MemoryStore {
         Ok(true)
     }
 
+    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
+        let users = &mut self.disk()?.access.users;
+        let Some(user) = users.get_mut(name) else { return Ok(false) };
+        (user.role, user.project) = (role, project);
+        Ok(true)
+    }
+
     async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
         let access = &mut self.disk()?.access;
         access.sessions.retain(|session| session.user != name);
@@ -74,6 +81,15 @@ impl AccessStore for MemoryStore {
         let found = access.sessions.iter().find(|session| session.hash == hash);
         let found = found.filter(|session| session.used_unix_ms >= used_since_unix_ms);
         Ok(found.and_then(|session| Some((session.clone(), access.users.get(&session.user)?.clone()))))
+    }
+
+    async fn sessions(&self, used_since_unix_ms: i64, limit: usize) -> Result<Vec<Session>, StoreError> {
+        let sessions = &self.disk()?.access.sessions;
+        let mut found: Vec<Session> =
+            sessions.iter().filter(|session| session.used_unix_ms >= used_since_unix_ms).cloned().collect();
+        found.sort_by_key(|session| std::cmp::Reverse((session.used_unix_ms, session.hash)));
+        found.truncate(limit);
+        Ok(found)
     }
 
     async fn use_session(&self, hash: SessionHash, unix_ms: i64) -> Result<(), StoreError> {

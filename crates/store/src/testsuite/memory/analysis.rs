@@ -3,14 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use queryscope_history::{Earlier, Group, LabelOverview, Run, RunStatus, Totals, Version};
+use queryscope_history::{
+    Earlier, Group, LabelOverview, PlaceTotal, Run, RunStatus, SeriesGroup, SeriesRun, Totals, Version,
+};
 use queryscope_protocol::QueryId;
 use uuid::Uuid;
 
 use super::disk::Row;
 use crate::analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewPlace,
-    OverviewRequest, OverviewSplit, rank,
+    OverviewRequest, OverviewSplit, Places, Series, SeriesBy, SeriesRequest, in_place_order, rank,
 };
 use crate::filter::QueryFilter;
 use crate::packed::{Packed, pack};
@@ -120,6 +122,59 @@ pub(super) fn overview(rows: &[Row], request: &OverviewRequest) -> OverviewAnswe
     let next = entries.last().filter(|_| !left_out.is_empty()).map(|(place, _)| place.clone());
     let entries = Packed::join(entries.into_iter().map(|(place, packed)| (place.label.into(), packed)));
     OverviewAnswer { totals, entries, next }
+}
+
+pub(super) fn series(rows: &[Row], request: &SeriesRequest) -> Series {
+    let SeriesRequest { filter, window, by, most } = request;
+    let filter = QueryFilter {
+        search: None,
+        since_unix_ns: Some(window.since_unix_ns()),
+        until_unix_ns: Some(window.until_unix_ns()),
+        ..filter.clone()
+    };
+    let field: Field = match by {
+        None => |_| None,
+        Some(SeriesBy::Fingerprint) => |query| query.fingerprint.clone(),
+        Some(SeriesBy::Host) => |query| Some(query.host.clone()),
+        Some(SeriesBy::Service) => |query| query.service.clone(),
+        Some(SeriesBy::Environment) => |query| query.environment.clone(),
+        Some(SeriesBy::EngineVersion) => |query| query.engine_version.clone(),
+        Some(SeriesBy::ProgramVersion) => |query| query.program_version.clone(),
+    };
+    let values: BTreeSet<Option<String>> = kept(rows, &filter).map(|row| field(&row.query)).collect();
+    let values: Vec<Option<String>> = values.into_iter().collect();
+    let runs = kept(rows, &filter).map(|row| {
+        let value = field(&row.query);
+        SeriesRun {
+            group: values.iter().position(|other| *other == value).unwrap_or_default() as u32,
+            started_unix_ns: row.query.started_unix_ns,
+            time_ms: run(row, &[]).time_ms().unwrap_or(f64::NAN),
+            failed: row.query.status == Status::Failed,
+        }
+    });
+    let groups = queryscope_history::series(window, runs.collect(), *most);
+    let named = |(number, group): (Option<u32>, SeriesGroup)| SeriesGroup {
+        value: number.and_then(|number| values[number as usize].clone()),
+        ..group
+    };
+    groups.into_iter().map(named).collect()
+}
+
+pub(super) fn places(rows: &[Row], filter: &QueryFilter) -> Places {
+    let filter = QueryFilter { search: None, ..filter.clone() };
+    let by = |field: Field| {
+        let mut places: BTreeMap<Option<String>, PlaceTotal> = BTreeMap::new();
+        for row in kept(rows, &filter) {
+            let wall_ms = row.query.wall_ms.unwrap_or(f64::NAN);
+            places.entry(field(&row.query)).or_default().add(run(row, &[]).status, wall_ms);
+        }
+        in_place_order(places.into_iter().map(|(value, total)| total.named(value)).collect())
+    };
+    Places {
+        service: by(|query| query.service.clone()),
+        environment: by(|query| query.environment.clone()),
+        host: by(|query| Some(query.host.clone())),
+    }
 }
 
 fn kept<'r>(rows: &'r [Row], filter: &QueryFilter) -> impl Iterator<Item = &'r Row> {

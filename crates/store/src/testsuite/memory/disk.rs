@@ -8,6 +8,7 @@ use super::access::Access;
 use super::diagnosis::Diagnosis;
 use super::issues::Issues;
 use super::outbox::Outbox;
+use crate::deploys::Deploy;
 use crate::filter::Position;
 use crate::kept::Loss;
 use crate::query::Query;
@@ -29,6 +30,8 @@ pub(super) struct Disk {
     pub(super) issues: Issues,
     pub(super) access: Access,
     pub(super) outbox: Outbox,
+    /// By id.
+    pub(super) deploys: BTreeMap<String, Deploy>,
 }
 
 #[derive(Debug)]

@@ -40,3 +40,15 @@ fn a_node_never_did_more_than_what_it_reads_and_all_end_with_the_run() {
         assert!(done(&run, position, 0.0) < 1e-9 && done(&run, position, 1.0) > 1.0 - 1e-9, "{position}");
     }
 }
+
+#[test]
+fn the_process_uses_ever_more_and_never_more_than_its_host() {
+    let run = run(90_000.0);
+    let used: Vec<Sample<'_>> = (1..=20).map(|at| usage(&run, f64::from(at) * 4_500.0)).collect();
+    assert!(used.is_sorted_by_key(|sample| sample.process_cpu_ns));
+    for sample in &used {
+        assert!(sample.process_cpu_ns < sample.host_cpu_ns && sample.process_cpu_ns.is_some());
+        assert!(sample.process_memory_bytes < sample.host_memory_bytes);
+        assert!(sample.host_memory_bytes < sample.host_memory_total_bytes);
+    }
+}

@@ -1,4 +1,4 @@
-//! CPU time of the process while a query ran.
+//! A clock of CPU time, of the process or of the host, while a query ran.
 //!
 //! Engines do not count the work of user code, so a query may work for seconds that none of its counters shows. The
 //! process's CPU clock has it, with all other work of the process. Reading that clock is a system call, which has no
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// Looks that are kept: some seconds, so that the begin of a query that was planned before it was registered is known.
 const LOOKS_MAX: usize = 64;
 
-/// The process's CPU clock at the last looks.
+/// The clock at the last looks.
 #[derive(Debug, Default)]
-pub(crate) struct ProcessCpu {
+pub(crate) struct CpuClock {
     /// In the order of time.
     looks: VecDeque<Look>,
 }
@@ -25,7 +25,7 @@ struct Look {
     cpu: Duration,
 }
 
-impl ProcessCpu {
+impl CpuClock {
     /// Notes what the clock shows now; nothing where there is no such clock.
     pub(crate) fn look(&mut self, at: Instant, cpu: Option<Duration>) {
         if self.looks.len() == LOOKS_MAX {
@@ -52,7 +52,7 @@ mod tests {
     fn between_two_looks_time_is_spread_evenly() {
         let begin = crate::now();
         let ms = Duration::from_millis;
-        let mut cpu = ProcessCpu::default();
+        let mut cpu = CpuClock::default();
         cpu.look(begin + ms(100), Some(ms(10)));
         cpu.look(begin + ms(200), Some(ms(210)));
         cpu.look(begin + ms(300), Some(ms(210)));
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn old_looks_are_forgotten() {
         let begin = crate::now();
-        let mut cpu = ProcessCpu::default();
+        let mut cpu = CpuClock::default();
         for second in 0..100 {
             cpu.look(begin + Duration::from_secs(second), Some(Duration::from_secs(second)));
         }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn without_a_clock_nothing_is_known() {
-        let mut cpu = ProcessCpu::default();
+        let mut cpu = CpuClock::default();
         cpu.look(crate::now(), None);
         assert_eq!(cpu.at(crate::now()), None);
     }

@@ -1,0 +1,127 @@
+//! `GET /api/series`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use queryscope_history::{SeriesGroup, Window};
+use queryscope_store::{Is, QueryFilter, SeriesBy, SeriesRequest};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::asked::{Asked, whole};
+use super::params::{SourceFilters, is, unix_ns};
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+
+const GROUPS_DEFAULT: u64 = 8;
+const GROUPS_MAX: u64 = 50;
+const DAY_NS: i64 = 86_400_000_000_000;
+const DAYS_DEFAULT: i64 = 14;
+
+/// Which runs a series is of, and how they are divided.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct SeriesParams {
+    /// Keeps queries with this plan fingerprint; empty keeps those without one.
+    #[param(example = "238b6af6d50a")]
+    fingerprint: Option<String>,
+    /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
+    #[param(example = "1.35.2")]
+    engine_version: Option<String>,
+    /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
+    #[param(example = "2026.11.3")]
+    program_version: Option<String>,
+    /// The start of the range, in Unix nanoseconds: 14 days before its end, where it is not given; at most 90 days.
+    #[param(example = 1_794_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    since: Option<i64>,
+    /// The end of the range, in Unix nanoseconds: now, unless an earlier time is given.
+    #[param(example = 1_796_000_000_000_000_000_i64)]
+    #[serde(deserialize_with = "unix_ns")]
+    until: Option<i64>,
+    /// What the runs are divided by: each value of it has a series of its own. Without it, there is one of all runs.
+    #[param(value_type = SeriesBy, inline, required = false, example = "host")]
+    by: Option<SeriesBy>,
+    /// So many series at most, those of the most wall time; the last one then holds all others.
+    #[param(minimum = 1, maximum = 50, default = 8, example = 8)]
+    #[serde(deserialize_with = "most")]
+    most: Option<u64>,
+}
+
+fn most<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    whole(from, 1..=GROUPS_MAX)
+}
+
+/// How the wall times of a label developed.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "since_unix_ns": 1_795_120_283_609_778_763_i64,
+    "until_unix_ns": 1_795_120_403_609_778_763_i64,
+    "slice_ns": 60_000_000_000_i64,
+    "groups": [{
+        "value": "worker-1",
+        "values": 1,
+        "all": {"runs": 7, "failed": 1, "p50_ms": 408.1, "p95_ms": 611.5},
+        "total_wall_ms": 2448.6,
+        "slices": [
+            {"runs": 7, "failed": 1, "p50_ms": 408.1, "p95_ms": 611.5},
+            {"runs": 0, "failed": 0, "p50_ms": null, "p95_ms": null}
+        ]
+    }]
+}))]
+pub(crate) struct SeriesAnswer {
+    /// The start of the range, in Unix nanoseconds.
+    since_unix_ns: i64,
+    /// The end of the range, in Unix nanoseconds.
+    until_unix_ns: i64,
+    /// Length of a slice, in nanoseconds: a minute, 5 or 15 minutes, an hour, 6 hours or a day, so that there
+    /// are 96 at most. The first one begins where the range does.
+    slice_ns: i64,
+    /// One for each value, that of the most wall time first.
+    groups: Vec<SeriesGroup>,
+}
+
+/// Tells how the wall times of a label's runs developed: for each slice of the range, runs, failures, the median and
+/// the 95th percentile of those that finished. Needs `label`.
+#[utoipa::path(
+    get,
+    path = "/api/series",
+    tag = "read",
+    params(SourceFilters, SeriesParams),
+    responses(
+        (status = 200, description = "The series", body = SeriesAnswer),
+        (status = 400, description = "A parameter is invalid, or label is missing", body = ErrorBody),
+        (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
+        (status = 503, description = "Reading failed, or too many others read", body = ErrorBody),
+    )
+)]
+pub(crate) async fn series(
+    State(app): State<Arc<App>>,
+    Asked(source): Asked<SourceFilters>,
+    Asked(params): Asked<SeriesParams>,
+) -> Result<Json<SeriesAnswer>, ApiError> {
+    let now_unix_ns = app.clock.unix_ns();
+    let past = params.until.filter(|until| *until < now_unix_ns);
+    let until_unix_ns = past.unwrap_or(now_unix_ns);
+    let since_unix_ns = params.since.unwrap_or_else(|| until_unix_ns.saturating_sub(DAYS_DEFAULT * DAY_NS));
+    let window = Window::between(since_unix_ns, until_unix_ns, 0);
+    let window = window.map_err(|error| ApiError::invalid(error.to_string()))?;
+    let window = if past.is_none() { window.ending_now() } else { window };
+    let filter = QueryFilter {
+        fingerprint: params.fingerprint.as_deref().map(is),
+        engine_version: params.engine_version.as_deref().map(is),
+        program_version: params.program_version.as_deref().map(is),
+        ..source.filter()
+    };
+    if !matches!(filter.label, Some(Is::Value(_))) {
+        return Err(ApiError::invalid("label: is needed, a series is that of one label"));
+    }
+    let most = params.most.unwrap_or(GROUPS_DEFAULT) as usize;
+    let request = SeriesRequest { filter, window, by: params.by, most };
+    let store = Arc::clone(&app.store);
+    let lane = app.answers.lane(true);
+    let (groups, _turn) = lane.analyse(async move { store.series(request).await }).await?;
+    Ok(Json(SeriesAnswer { since_unix_ns, until_unix_ns, slice_ns: window.slice_ns(), groups }))
+}

@@ -1,0 +1,160 @@
+//! What a filter in words keeps, decided once for each origin and plan; of a run only its numbers are looked at.
+
+use queryscope_store::{
+    Amount, Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField,
+};
+
+use crate::dictionary::{Origin, Plan};
+use crate::names::Names;
+use crate::segment::Segment;
+use crate::select::Snapshot;
+
+/// A filter in words, as far as it is of what the columns hold.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    origins: Option<Vec<bool>>,
+    plans: Option<Vec<bool>>,
+    statuses: Option<[bool; Status::ALL.len()]>,
+    walls: Vec<Wall>,
+}
+
+/// A condition on the wall time.
+#[derive(Debug, Clone, Copy)]
+struct Wall {
+    is_negated: bool,
+    comparison: Comparison,
+    asked: Amount,
+}
+
+/// Whether the columns hold what a filter in words asks for.
+pub(crate) fn are_in_columns(expression: &Expression) -> bool {
+    expression.clauses.iter().all(|clause| match &clause.test {
+        Test::Number { field: NumberField::Wall, .. } | Test::Status(_) => true,
+        Test::Number { field: NumberField::Warnings, comparison, value } => {
+            asks_for_any(*comparison, value.get()).is_some()
+        }
+        Test::Text { field, .. } => !matches!(field, TextField::Error | TextField::Engine),
+        Test::Number { .. } | Test::Word(_) => false,
+    })
+}
+
+/// Whether a condition on warnings asks for any, or for none: how many there are is in no column.
+fn asks_for_any(comparison: Comparison, value: f64) -> Option<bool> {
+    match (comparison, value) {
+        (Comparison::More, 0.0) | (Comparison::AtLeast, 1.0) => Some(true),
+        (Comparison::Equal | Comparison::AtMost, 0.0) | (Comparison::Less, 1.0) => Some(false),
+        _ => None,
+    }
+}
+
+impl Words {
+    /// Of an expression that is in the columns.
+    pub(crate) fn of<N: Names>(
+        names: &N,
+        snapshot: &Snapshot,
+        expression: &Expression,
+    ) -> Result<Self, N::Error> {
+        let mut words = Self::default();
+        for clause in &expression.clauses {
+            words.add(names, snapshot, clause)?;
+        }
+        Ok(words)
+    }
+
+    fn add<N: Names>(&mut self, names: &N, snapshot: &Snapshot, clause: &Clause) -> Result<(), N::Error> {
+        let is_negated = clause.is_negated;
+        match &clause.test {
+            Test::Number { field: NumberField::Warnings, comparison, value } => {
+                let any = asks_for_any(*comparison, value.get()).unwrap_or_default();
+                let plans = snapshot.plans.iter().map(|plan| (plan.rules.is_some() == any) != is_negated);
+                and(&mut self.plans, plans.collect());
+            }
+            Test::Number { comparison, value, .. } => {
+                self.walls.push(Wall { is_negated, comparison: *comparison, asked: *value });
+            }
+            Test::Status(status) => {
+                let statuses = self.statuses.get_or_insert([true; Status::ALL.len()]);
+                for (number, kept) in statuses.iter_mut().enumerate() {
+                    *kept &= (number == usize::from(status.number())) != is_negated;
+                }
+            }
+            Test::Text { field, pattern } => self.add_text(names, snapshot, *field, pattern, is_negated)?,
+            Test::Word(_) => {}
+        }
+        Ok(())
+    }
+
+    fn add_text<N: Names>(
+        &mut self,
+        names: &N,
+        snapshot: &Snapshot,
+        field: TextField,
+        pattern: &Pattern,
+        is_negated: bool,
+    ) -> Result<(), N::Error> {
+        // Of one term after the other, many have the same.
+        let mut last: Option<(Option<i64>, bool)> = None;
+        let mut kept = |term: Option<i64>| -> Result<bool, N::Error> {
+            if let Some((_, kept)) = last.filter(|(of, _)| *of == term) {
+                return Ok(kept);
+            }
+            let matches = match term {
+                None => *pattern == Pattern::Absent,
+                Some(term) => field.matches_term(pattern, &names.text(term)?),
+            };
+            last = Some((term, matches != is_negated));
+            Ok(matches != is_negated)
+        };
+        let of_origins = |term: fn(&Origin) -> Option<i64>| snapshot.origins.iter().map(term).collect();
+        let of_plans = |term: fn(&Plan) -> Option<i64>| snapshot.plans.iter().map(term).collect();
+        let (to, terms): (_, Vec<Option<i64>>) = match field {
+            TextField::Service => (&mut self.origins, of_origins(|origin| origin.service)),
+            TextField::Environment => (&mut self.origins, of_origins(|origin| origin.environment)),
+            TextField::Host => (&mut self.origins, of_origins(|origin| Some(origin.host))),
+            TextField::Version => (&mut self.origins, of_origins(|origin| origin.program_version)),
+            TextField::Label => (&mut self.plans, of_plans(|plan| plan.label)),
+            TextField::Plan => (&mut self.plans, of_plans(|plan| plan.fingerprint)),
+            TextField::Finding => (&mut self.plans, of_plans(|plan| plan.rules)),
+            TextField::EngineVersion => (&mut self.plans, of_plans(|plan| plan.engine_version)),
+            TextField::Error | TextField::Engine => return Ok(()),
+        };
+        let kept = terms.into_iter().map(&mut kept).collect::<Result<Vec<bool>, N::Error>>()?;
+        and(to, kept);
+        Ok(())
+    }
+
+    /// Whether the run at a place is kept.
+    pub(crate) fn keeps_at(&self, segment: &Segment, at: usize) -> bool {
+        let is_all = self.statuses.is_none() && self.origins.is_none() && self.plans.is_none();
+        is_all && self.walls.is_empty() || {
+            let (origin, plan, status) = segment.ran_at(at);
+            self.keeps(origin, plan, status, || segment.wall_at(at))
+        }
+    }
+
+    /// Whether a run of this origin, plan, status and wall time is kept; NaN is no wall time.
+    fn keeps(&self, origin: u32, plan: u32, status: u8, wall_ms: impl FnOnce() -> f64) -> bool {
+        let is_kept =
+            |kept: &Option<Vec<bool>>, number: u32| kept.as_ref().is_none_or(|kept| kept[number as usize]);
+        self.statuses.is_none_or(|kept| kept[usize::from(status)])
+            && is_kept(&self.origins, origin)
+            && is_kept(&self.plans, plan)
+            && (self.walls.is_empty() || {
+                let found = wall_ms();
+                self.walls.iter().all(|wall| wall.holds(found) != wall.is_negated)
+            })
+    }
+}
+
+impl Wall {
+    fn holds(self, found: f64) -> bool {
+        Amount::new(found).is_some_and(|found| self.comparison.holds(found, self.asked))
+    }
+}
+
+fn and(all: &mut Option<Vec<bool>>, kept: Vec<bool>) {
+    match all {
+        None => *all = Some(kept),
+        Some(all) => all.iter_mut().zip(kept).for_each(|(all, kept)| *all &= kept),
+    }
+}

@@ -1,0 +1,99 @@
+//! `queryscope export`, against a real service.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{Running, Service, command, queryscope};
+
+const DAY_NS: i64 = 86_400_000_000_000;
+/// 2024-01-01.
+const FIRST_DAY_NS: i64 = 1_704_067_200_000_000_000;
+
+fn batch(stream: u64, runs: &[(u64, i64)]) -> Vec<u8> {
+    let mut lines = vec![json!({
+        "schema": "engine-telemetry/events@1", "seq": 1, "type": "process", "host": "h", "service": "etl",
+        "id": format!("57000000-0000-4000-8000-{stream:012x}"), "pid": 1,
+    })];
+    for (at, (run, started)) in runs.iter().enumerate() {
+        let id = format!("e0000000-0000-4000-8000-{run:012x}");
+        lines.push(json!({
+            "schema": "engine-telemetry/events@1", "seq": at + 2, "type": "query.finished", "query_id": id,
+            "profile": {
+                "schema": "engine-telemetry/profile@1", "query_id": id, "label": "a", "wall_ms": 5,
+                "started_unix_ns": started, "plan": {"physical": [], "logical": []},
+            },
+        }));
+    }
+    lines.iter().map(|line| line.to_string() + "\n").collect::<String>().into_bytes()
+}
+
+/// The runs of a file of JSON lines.
+fn runs(path: &Path) -> Vec<u64> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let id = |line: &str| {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let id = row["query_id"].as_str().expect("an id").rsplit('-').next().expect("a part").to_owned();
+        u64::from_str_radix(&id, 16).expect("a number")
+    };
+    text.lines().map(id).collect()
+}
+
+#[test]
+fn days_are_files_and_an_export_goes_on_where_it_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("data"));
+    let of = |day: i64, second: i64| FIRST_DAY_NS + day * DAY_NS + second * 1_000_000_000;
+    let sent = batch(1, &[(1, of(0, 0)), (2, of(0, 86_399)), (3, of(1, 0)), (4, of(9, 5))]);
+    assert_eq!(service.post(&sent).status, 202);
+    let place = folder.path().join("tables");
+    let export = |more: &[&str]| {
+        let mut command = command();
+        command.args(["export", "--format", "json"]).arg(&place).args(more);
+        command.arg("--data").arg(&service.data);
+        Running::start(&mut command).wait()
+    };
+    let file = |day: &str| place.join(format!("runs/day={day}/runs.jsonl"));
+    let out = export(&["--to", "2024-01-02"]).success();
+    assert!(out.starts_with("3 files written"), "{out}");
+    assert_eq!((runs(&file("2024-01-01")), runs(&file("2024-01-02"))), (vec![1, 2], vec![3]));
+    assert!(!file("2024-01-10").exists() && place.join("issues/issues.jsonl").exists());
+
+    // What is there is left as it is; what is missing is written, and days without runs are no files.
+    std::fs::write(file("2024-01-01"), "kept").expect("written");
+    std::fs::remove_file(file("2024-01-02")).expect("removed");
+    let out = export(&["--table", "runs,nodes", "--rewrite-days", "0"]).success();
+    assert!(out.contains("1 left as they are"), "{out}");
+    assert_eq!(std::fs::read_to_string(file("2024-01-01")).expect("a file"), "kept");
+    assert_eq!((runs(&file("2024-01-02")), runs(&file("2024-01-10"))), (vec![3], vec![4]));
+    let days: Vec<_> = std::fs::read_dir(place.join("runs")).expect("a folder").collect();
+    assert_eq!(days.len(), 3);
+    assert!(place.join("nodes/day=2024-01-10/nodes.jsonl").exists());
+
+    // Days that may still change are written again.
+    export(&["--table", "runs", "--rewrite-days", "36500"]).success();
+    assert_eq!(runs(&file("2024-01-01")), [1, 2]);
+
+    // Filters hold, and a mistake in one leaves no file.
+    let other = folder.path().join("other");
+    let ask = |filter: &str| {
+        let mut command = command();
+        command.args(["export", "--format", "csv", "--table", "runs", "--filter", filter]).arg(&other);
+        command.arg("--data").arg(&service.data);
+        Running::start(&mut command).wait()
+    };
+    let error = ask("wall>1").failure(1);
+    assert!(error.contains("filter: at character 6"), "{error}");
+    assert!(!other.join("runs/day=2024-01-01/runs.csv").exists());
+    ask("00000001").success();
+    let csv = std::fs::read_to_string(other.join("runs/day=2024-01-01/runs.csv")).expect("a file");
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+}
+
+#[test]
+fn a_place_that_is_none_is_refused() {
+    let error = queryscope(["export", "ftp://x/y"]).failure(2);
+    assert!(error.contains("expected a folder, s3://BUCKET/PREFIX"), "{error}");
+    let error = queryscope(["export", "x", "--table", "queries"]).failure(2);
+    assert!(error.contains("runs, nodes, findings, issues"), "{error}");
+}

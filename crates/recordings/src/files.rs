@@ -1,0 +1,121 @@
+//! Files of other kinds at a location: each is there whole or not at all.
+
+use std::sync::Arc;
+
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
+
+use crate::bucket;
+use crate::error::RecordingError;
+use crate::location::Location;
+
+/// Parts of a file that are on their way at once.
+const PARTS_MAX: usize = 4;
+
+/// A folder or a bucket that files are written to.
+#[derive(Debug, Clone)]
+pub struct Files(Arc<dyn ObjectStore>);
+
+impl Files {
+    /// Opens a location; a folder is made where there is none, of a bucket nothing is asked yet.
+    ///
+    /// # Errors
+    /// When a folder cannot be made, or a bucket cannot be opened with the variables of its cloud's tools.
+    pub fn open(location: &Location) -> Result<Self, RecordingError> {
+        Ok(Self(match location {
+            Location::Folder(folder) => {
+                let failed = |source| object_store::Error::Generic {
+                    store: "LocalFileSystem",
+                    source: Box::new(source),
+                };
+                std::fs::create_dir_all(folder).map_err(failed)?;
+                Arc::new(LocalFileSystem::new_with_prefix(folder)?)
+            }
+            Location::Bucket { cloud, bucket, prefix } => bucket::open(*cloud, bucket, prefix)?,
+        }))
+    }
+
+    /// Whether a file of this name is there.
+    ///
+    /// # Errors
+    /// When the location cannot be read.
+    pub async fn exists(&self, name: &str) -> Result<bool, RecordingError> {
+        match self.0.head(&path(name)?).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Begins a file, which replaces one of its name once it is finished.
+    ///
+    /// # Errors
+    /// When the location cannot be written to.
+    pub async fn create(&self, name: &str) -> Result<FileWriter, RecordingError> {
+        Ok(FileWriter(WriteMultipart::new(self.0.put_multipart(&path(name)?).await?)))
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct FileWriter(WriteMultipart);
+
+impl FileWriter {
+    /// Takes in bytes; waits while many are on their way.
+    ///
+    /// # Errors
+    /// When bytes taken in before could not be written.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
+        self.0.wait_for_capacity(PARTS_MAX).await?;
+        self.0.write(bytes);
+        Ok(())
+    }
+
+    /// Ends the file: from now on it is there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub async fn finish(self) -> Result<(), RecordingError> {
+        self.0.finish().await?;
+        Ok(())
+    }
+
+    /// Gives the file up: nothing of it stays.
+    ///
+    /// # Errors
+    /// When what was written cannot be removed.
+    pub async fn abort(self) -> Result<(), RecordingError> {
+        self.0.abort().await?;
+        Ok(())
+    }
+}
+
+fn path(name: &str) -> Result<Path, RecordingError> {
+    Ok(Path::parse(name).map_err(object_store::Error::from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_there_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("a/b");
+        let files = Files::open(&Location::Folder(place.clone())).expect("opens");
+        let name = "runs/day=2026-11-25/runs.csv";
+        assert!(!files.exists(name).await.expect("read"));
+        let mut given_up = files.create(name).await.expect("begun");
+        given_up.write(b"part").await.expect("taken");
+        given_up.abort().await.expect("given up");
+        assert!(!files.exists(name).await.expect("read"));
+        for content in ["first", "second"] {
+            let mut file = files.create(name).await.expect("begun");
+            file.write(content.as_bytes()).await.expect("taken");
+            file.finish().await.expect("written");
+            assert!(files.exists(name).await.expect("read"));
+            assert_eq!(std::fs::read_to_string(place.join(name)).expect("a file"), content);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// One range of time for all pages, and a way back to the same place.
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open, SCHEMES, type Looked, type Scheme, type Width } from "./browser";
+import { ended, slowed } from "./senders";
+import { Service } from "./service";
+
+let service: Service;
+let browser: Browser;
+let page: Page;
+
+const HOUR_MS = 3_600_000;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+  for (const batch of slowed({ label: "orders/report" })) await service.send(...batch);
+  // One a day for 20 days, and many of one label for a list to scroll.
+  await service.send(...ended({ label: "orders/daily", runs: 20, everyMs: 24 * HOUR_MS }));
+  await service.send(...ended({ label: "orders/many", runs: 300, everyMs: 60_000 }));
+  await service.changed(["orders/report"]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+afterEach(() => page.context().close());
+
+async function visit(path: string, scheme: Scheme = "light", width: Width = 1440): Promise<Looked> {
+  const looked = await open(browser, service.url + path, scheme, width);
+  page = looked.page;
+  return looked;
+}
+
+const FOLDER = process.env["LOOK"];
+const picker = (): ReturnType<Page["getByRole"]> => page.getByRole("button", { name: /^Time range: / });
+const search = (): URLSearchParams => new URL(page.url()).searchParams;
+
+test("a preset is chosen once and goes along from page to page", async () => {
+  await visit("/");
+  await page.keyboard.press("t");
+  await page.getByRole("link", { name: "Last 7 days" }).click();
+  expect(search().get("days")).toBe("7");
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Queries" }).click();
+  await page.getByRole("heading", { level: 1, name: /runs in 7 days/ }).waitFor();
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: /^325 runs in 7 days/ }).waitFor();
+  await page.getByRole("link", { name: "orders/report" }).first().click();
+  await page.getByRole("heading", { level: 1, name: /^Finished in/ }).waitFor();
+  expect(search().get("days")).toBe("7");
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Queries" }).click();
+  await page.getByRole("heading", { level: 1, name: /in 7 days/ }).waitFor();
+});
+
+test("from one moment to another, earlier, later and out", async () => {
+  await visit("/queries?view=runs&label=orders%2Fdaily");
+  await page.getByRole("heading", { level: 1, name: /^14 runs in 14 days match/ }).waitFor();
+  await picker().click();
+  const day = (ago: number): string => new Date(Date.now() - ago * 24 * HOUR_MS).toISOString().slice(0, 19);
+  await page.getByLabel("From").fill(day(1));
+  await page.getByLabel("To", { exact: true }).fill(day(5));
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.getByText("The first time must be before the second.").waitFor();
+  await page.getByLabel("From").fill(day(5));
+  await page.getByLabel("To", { exact: true }).fill(day(1));
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: /^4 runs from .* to .* match/ }).waitFor();
+  const [since, until] = [BigInt(search().get("since") ?? 0), BigInt(search().get("until") ?? 0)];
+  expect(Number(until - since) / 1e6).toBe(96 * HOUR_MS);
+  await page.getByRole("button", { name: "Earlier" }).click();
+  await expect.poll(() => BigInt(search().get("until") ?? 0)).toBe(since);
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await expect
+    .poll(() => Number(BigInt(search().get("until") ?? 0) - BigInt(search().get("since") ?? 0)) / 1e6)
+    .toBe(192 * HOUR_MS);
+  await page.goBack();
+  await expect.poll(() => BigInt(search().get("until") ?? 0)).toBe(since);
+});
+
+test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [scheme, width] as const)))(
+  "in %s, %d pixels wide, the picker is at hand",
+  async (scheme, width) => {
+    const looked = await visit("/labels/orders%2Freport?service=etl", scheme, width);
+    await page.getByRole("slider", { name: /^Runs by time/ }).waitFor();
+    await expectGood(looked);
+    await picker().click();
+    await page.getByRole("link", { name: "Last 1 hour" }).waitFor();
+    await expectGood(looked);
+    if (FOLDER !== undefined) await page.screenshot({ path: `${FOLDER}/range-${scheme}-${width}.png` });
+  },
+);
+
+test("drawing across the chart of runs zooms, and opens no run", async () => {
+  await visit("/labels/orders%2Freport?service=etl");
+  const chart = page.getByRole("slider", { name: /^Runs by time/ });
+  await chart.locator("path.dots").first().waitFor();
+  const marks = chart.locator("[data-marker]");
+  expect(await marks.evaluateAll((all) => all.map((one) => one.getAttribute("data-marker")))).toEqual([
+    "slower",
+    "issue",
+  ]);
+  const box = await chart.boundingBox();
+  if (box === null) throw new Error("no chart");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.4, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 4 });
+  await page.mouse.move(box.x + box.width * 0.8, y, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/\/labels\/.*since=\d+&until=\d+/);
+  await picker().getByText("–").waitFor();
+  await chart.locator("path.dots").first().waitFor();
+  const before = page.url();
+  await chart.press("-");
+  await expect.poll(() => page.url()).not.toBe(before);
+  expect(new URL(page.url()).pathname).toBe("/labels/orders%2Freport");
+});
+
+test("back leads to the place of the page and of the list, and to the row that was opened", async () => {
+  await visit("/queries?view=runs&label=orders%2Fmany");
+  const table = page.getByRole("table");
+  await table.getByRole("link").nth(3).waitFor();
+  const scroller = page.locator("[data-scroll]").first();
+  await scroller.evaluate((list) => (list.scrollTop = 3000));
+  const row = page.locator('[data-at="72"] a');
+  await row.waitFor();
+  const href = await row.getAttribute("href");
+  await row.click();
+  await page.getByRole("heading", { level: 1, name: /^Finished in/ }).waitFor();
+  await page.goBack();
+  await expect.poll(() => scroller.evaluate((list) => list.scrollTop), { timeout: 30_000 }).toBe(3000);
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("href")), { timeout: 30_000 })
+    .toBe(href);
+});
+
+test("back leads to the place of a long page", async () => {
+  await visit("/labels/orders%2Fmany?service=etl");
+  await page
+    .getByRole("region", { name: /^Runs against/ })
+    .getByRole("table")
+    .waitFor();
+  await page.evaluate(() => scrollTo(0, 600));
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Home" }).click();
+  await page.getByRole("heading", { name: "Where the time went" }).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await page.goBack();
+  await expect.poll(() => page.evaluate(() => scrollY), { timeout: 30_000 }).toBe(600);
+});
+
+test("no text is smaller than 12 pixels", async () => {
+  for (const path of ["/", "/now", "/queries", "/queries?view=places", "/labels/orders%2Freport?service=etl"]) {
+    await visit(path);
+    await page
+      .getByText(/Where the time went|Ended last|Filters|Environments|Plans/)
+      .first()
+      .waitFor();
+    await page.waitForLoadState("networkidle");
+    const small = await page.evaluate(() => {
+      const found: string[] = [];
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const size = Number.parseFloat(getComputedStyle(node.parentElement as Element).fontSize);
+        if ((node.textContent ?? "").trim() !== "" && size < 12) found.push(`${size}: ${node.textContent}`);
+      }
+      return found;
+    });
+    expect(small, path).toEqual([]);
+    if (path !== "/labels/orders%2Freport?service=etl") await page.context().close();
+  }
+});

@@ -1,0 +1,81 @@
+// The list of runs: sorted by its headings, filtered in words, with columns of choice, exported.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launch, open } from "./browser";
+import { Service } from "./service";
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+  await service.fillWithDemo();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+async function slowest(params: string): Promise<string> {
+  const answer = await fetch(`${service.url}/api/queries?limit=1&${params}`);
+  const [first] = (await answer.json()) as { query_id: string }[];
+  return first?.query_id ?? "";
+}
+
+test("a heading sorts, and turns around", async () => {
+  const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
+  const heading = page.getByRole("columnheader", { name: "Wall time" });
+  for (const [sorted, params] of [
+    ["descending", "sort=wall&order=desc"],
+    ["ascending", "sort=wall&order=asc"],
+  ] as const) {
+    await heading.getByRole("link").click();
+    await page.locator(`[role=columnheader][aria-sort=${sorted}]`, { hasText: "Wall time" }).waitFor();
+    const id = await slowest(params);
+    await page.locator(`[data-at="0"] a[href*="${id}"]`).waitFor();
+  }
+  expect(new URL(page.url()).search).toBe("?view=runs&sort=wall&order=oldest");
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test("a filter in words is completed, and a mistake has its place under the field", async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=runs`);
+  const field = page.getByRole("combobox", { name: "Search" });
+  await field.fill("status:fai");
+  await expect.poll(() => page.locator("#words-options option").evaluateAll((all) => all.length)).toBe(1);
+  expect(await page.locator("#words-options option").getAttribute("value")).toBe("status:failed");
+  await field.fill("status:failed wall>10");
+  const alert = page.getByRole("alert").filter({ hasText: '"10" is not a duration such as 500ms' });
+  await alert.waitFor();
+  expect(await alert.locator("mark").innerText()).toBe("10");
+  await field.fill("status:failed wall>1ms");
+  await alert.waitFor({ state: "detached" });
+  await page
+    .getByText(/tax_rate/)
+    .first()
+    .waitFor();
+  await page.context().close();
+});
+
+test("columns are chosen and kept, and what is listed is exported", async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=runs&q=status:failed&service=billing`);
+  await page.getByText("Columns", { exact: true }).click();
+  await page.getByRole("checkbox", { name: "CPU time" }).uncheck();
+  await page.getByRole("checkbox", { name: "Environment" }).check();
+  await page.reload();
+  await page.getByRole("columnheader", { name: "Environment" }).waitFor();
+  expect(await page.getByRole("columnheader", { name: "CPU time" }).count()).toBe(0);
+  await page.getByText("Export", { exact: true }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "CSV", exact: true }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe("runs.csv");
+  const listed = await fetch(`${service.url}/api/queries?limit=1000&status=failed&service=billing`);
+  const lines = await fetch(new URL(file.url())).then((answer) => answer.text());
+  expect(lines.trimEnd().split("\r\n").length).toBe(((await listed.json()) as unknown[]).length + 1);
+  await page.context().close();
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { deployMarks, serviceOf, type Deploy } from "./deploys";
+
+function deploy(version: string, unix_ns: bigint): Deploy {
+  return {
+    id: `deploy-${version}`,
+    project: "default",
+    service: "etl",
+    environment: null,
+    source: "posted",
+    subject: "program",
+    engine: null,
+    version,
+    commit: null,
+    url: null,
+    unix_ns,
+    last_unix_ns: unix_ns,
+  };
+}
+
+describe("deploys", () => {
+  test("a label in one service shows its deploys, one in several shows none", () => {
+    const of = (value: string | null): { value: string | null; runs: number } => ({ value, runs: 3 });
+    expect(serviceOf("etl", undefined)).toBe("etl");
+    expect(serviceOf(undefined, [of("etl")])).toBe("etl");
+    expect(serviceOf(undefined, [of(null)])).toBe("");
+    expect(serviceOf(undefined, [of("etl"), of("reports")])).toBeUndefined();
+    expect(serviceOf(undefined, undefined)).toBeUndefined();
+  });
+
+  test("those at one place are one mark, and those outside are none", () => {
+    const all = [deploy("4", 400n), deploy("3", 103n), deploy("2", 102n), deploy("1", 100n), deploy("0", -1n)];
+    const marks = deployMarks(all, Number, [0, 300]);
+    expect(marks.map(({ x, text }) => [x, text])).toEqual([[100, "3 deploys"]]);
+    expect(deployMarks(all, Number, [0, 500], 2).map(({ text }) => text)).toEqual(["1", "2 and 3", "4"]);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import {
+  contrastBasis,
+  contrastStatistic,
+  contrastWords,
+  differencesLine,
+  type Contrast,
+  type Differences,
+} from "./differences";
+
+const host: Contrast = {
+  name: "host",
+  value: "worker-3",
+  delta: 0.922,
+  probability: 2e-21,
+  first_runs: 28,
+  second_runs: 1,
+  first_median: null,
+  second_median: null,
+};
+const rows: Contrast = { ...host, name: "rows_read", value: null, first_median: 4e6, second_median: 1e6 };
+const told: Differences = {
+  known_runs: 120,
+  runs_min: 5,
+  first: { runs: 30, median_ms: 93_500, least_ms: 71_000, most_ms: 118_000 },
+  second: { runs: 90, median_ms: 39_700, least_ms: 36_000, most_ms: 52_000 },
+  delta: 0.5,
+  probability: 0.002,
+  differences: [host, rows],
+};
+const plan = (fingerprint: string): string => `plan ${fingerprint === "f" ? "B" : "?"}`;
+
+test("a difference is said in words, with what it rests on", () => {
+  expect(contrastWords(host, plan)).toBe("on host worker-3");
+  expect(contrastWords({ ...host, name: "plan", value: "f" }, plan)).toBe("with plan B");
+  expect(contrastWords({ ...host, name: "hour", value: "02" }, plan)).toBe("started in the hour from 02:00");
+  expect(contrastWords(rows, plan)).toBe("rows read: 4 M instead of 1 M");
+  expect(contrastWords({ ...rows, second_median: 4e6, delta: -0.4 }, plan)).toBe("less rows read: both about 4 M");
+  expect(contrastBasis(host, told, "slow")).toBe("28 of 30 slow runs, 1 of 90 other runs");
+  expect(contrastBasis(rows, told, "slow")).toBe("known of 28 slow runs and 1 other runs");
+  expect(contrastStatistic(host)).toBe("Cliff's delta 0.92, p < 0.001");
+});
+
+test("what was compared is said, and why nothing is", () => {
+  expect(differencesLine(told, "slow")).toBe(
+    "30 slow runs (median 93.5 s) against 90 other runs (median 39.7 s). Slow is from 71 s on.",
+  );
+  expect(differencesLine(told, "before")).toMatch(/\. Slower: Cliff's delta 0\.50, p = 0\.002\.$/);
+  expect(differencesLine({ ...told, probability: 0.2 }, "version")).toMatch(/No difference beyond luck/);
+  const none = { runs: 0, median_ms: null, least_ms: null, most_ms: null };
+  const nothing = { ...told, first: none, second: none };
+  expect(differencesLine(nothing, "slow")).toBe("None of the 120 runs is much slower than the others.");
+  expect(differencesLine({ ...nothing, known_runs: 3 }, "slow")).toBe(
+    "3 runs of this time were evaluated: 10 are needed to tell slow ones apart.",
+  );
+  expect(differencesLine({ ...nothing, second: told.second }, "version")).toBe(
+    "0 runs of the one version and 90 runs of the other finished: each needs 5.",
+  );
+});

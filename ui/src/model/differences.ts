@@ -1,0 +1,103 @@
+// What two groups of runs differ in, as the service tells it, in words. The statistic is the service's.
+
+import type { Schemas } from "../api/client";
+import { formatBytes, formatCount, formatDuration, formatThreads, plural } from "../units";
+import { nameInText } from "./names";
+
+export type Differences = Schemas["Differences"];
+export type Contrast = Schemas["Contrast"];
+
+export const COMPARISONS = ["slow", "before", "version"] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** What the two groups are called. */
+export const GROUP_NAMES: Record<Comparison, [first: string, second: string]> = {
+  slow: ["slow runs", "other runs"],
+  before: ["runs of this time", "runs before it"],
+  version: ["runs of the one version", "runs of the other"],
+};
+
+const NAMES: Record<Contrast["name"], string> = {
+  host: "on host",
+  environment: "in environment",
+  engine_version: "with engine",
+  program_version: "with program version",
+  plan: "with plan",
+  hour: "started in the hour from",
+  rows_read: "rows read",
+  rows_out: "rows of the result",
+  bytes_read: "bytes read",
+  spilled_bytes: "bytes spilled",
+  peak_memory_bytes: "memory",
+  waiting_ns: "waiting for reads and writes",
+  planning_ns: "planning",
+  threads_permille: "threads busy at a time",
+};
+
+function figure(name: Contrast["name"], value: number): string {
+  switch (name) {
+    case "bytes_read":
+    case "spilled_bytes":
+    case "peak_memory_bytes":
+      return formatBytes(value);
+    case "waiting_ns":
+    case "planning_ns":
+      return formatDuration(value / 1e6);
+    case "threads_permille":
+      return formatThreads(value / 1000);
+    default:
+      return formatCount(value);
+  }
+}
+
+/** "on host worker-3", "4 M rows read instead of 1 M". */
+export function contrastWords(contrast: Contrast, planName: (fingerprint: string) => string): string {
+  const { name, value = null, delta, first_median: first = null, second_median: second = null } = contrast;
+  if (value !== null) {
+    const text = name === "plan" ? planName(value) : name === "hour" ? `${value}:00` : nameInText(value);
+    return `${name === "plan" ? "with" : NAMES[name]} ${text}`;
+  }
+  if (first === null || second === null) return NAMES[name];
+  const [now, before] = [figure(name, first), figure(name, second)];
+  return now === before
+    ? `${delta > 0 ? "more" : "less"} ${NAMES[name]}: both about ${now}`
+    : `${NAMES[name]}: ${now} instead of ${before}`;
+}
+
+/** "28 of 30 slow runs, 1 of 90 other runs" */
+export function contrastBasis(contrast: Contrast, told: Differences, comparison: Comparison): string {
+  const [first, second] = GROUP_NAMES[comparison];
+  if ((contrast.value ?? null) === null) {
+    return `known of ${contrast.first_runs} ${first} and ${contrast.second_runs} ${second}`;
+  }
+  const { first_runs, second_runs } = contrast;
+  return `${first_runs} of ${told.first.runs} ${first}, ${second_runs} of ${told.second.runs} ${second}`;
+}
+
+/** "Cliff's delta 0.92, p < 0.001" */
+export function contrastStatistic({ delta, probability }: Pick<Contrast, "delta" | "probability">): string {
+  const luck = probability < 0.001 ? "p < 0.001" : `p = ${probability.toFixed(3)}`;
+  return `Cliff's delta ${delta.toFixed(2)}, ${luck}`;
+}
+
+/** The sentence above the list: what was compared, or why nothing is said. */
+export function differencesLine(told: Differences, comparison: Comparison): string {
+  const { first, second, known_runs: known, runs_min: least, delta = null, probability = null } = told;
+  const [firstName, secondName] = GROUP_NAMES[comparison];
+  if (first.runs < least || second.runs < least) {
+    if (comparison === "slow") {
+      const were = `${plural(known, "run")} of this time ${known === 1 ? "was" : "were"} evaluated`;
+      return known < 2 * least
+        ? `${were}: ${2 * least} are needed to tell slow ones apart.`
+        : `None of the ${formatCount(known)} runs is much slower than the others.`;
+    }
+    return `${first.runs} ${firstName} and ${second.runs} ${secondName} finished: each needs ${least}.`;
+  }
+  const said = (group: Differences["first"], name: string): string =>
+    `${formatCount(group.runs)} ${name} (median ${formatDuration(group.median_ms)})`;
+  const times = `${said(first, firstName)} against ${said(second, secondName)}`;
+  if (comparison === "slow") return `${times}. Slow is from ${formatDuration(first.least_ms)} on.`;
+  if (delta === null || probability === null) return `${times}.`;
+  const verdict = probability > 0.01 ? "No difference beyond luck" : delta > 0 ? "Slower" : "Faster";
+  return `${times}. ${verdict}: ${contrastStatistic({ delta, probability })}.`;
+}

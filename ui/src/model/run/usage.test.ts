@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { readRecording } from "./run";
+import { nodeThreads } from "./threads";
+import { usageOf, valueAt } from "./usage";
+
+const SCHEMA = '"schema":"engine-telemetry/events@1"';
+const sample = (seq: number, ms: number, rest: string): string =>
+  `{${SCHEMA},"seq":${seq},"type":"query.progress","query_id":"q","elapsed_ms":${ms},${rest}}`;
+const finished = (wallMs: number, busyNs: number): string =>
+  `{${SCHEMA},"seq":99,"type":"query.finished","query_id":"q","profile":{"schema":"engine-telemetry/profile@1",` +
+  `"query_id":"q","wall_ms":${wallMs},"plan":{"physical":[{"id":1,"kind":"K","inputs":[],` +
+  `"metrics":{"busy_ns":${busyNs}}}],"logical":[]}}}`;
+
+function read(...lines: string[]) {
+  const run = readRecording(lines.join("\n")).runs.get("q");
+  if (!run) throw new Error("no run");
+  return run;
+}
+
+const told = (cpuS: number, mib: number): string =>
+  `"nodes":{},"process_cpu_ns":${cpuS * 1e9},"process_memory_bytes":${mib * 2 ** 20},` +
+  `"host_cpu_ns":${2 * cpuS * 1e9},"host_memory_bytes":${3 * mib * 2 ** 20},"host_memory_total_bytes":${2 ** 34}`;
+
+test("threads are what a clock of CPU time grew by, and memory is what is held", () => {
+  // The second sample comes late.
+  const lines = usageOf(read(sample(3, 2000, told(5, 20)), sample(2, 1000, told(2, 10))));
+  expect(lines.processThreads).toEqual([
+    { fromMs: 0, untilMs: 1000, value: 2 },
+    { fromMs: 1000, untilMs: 2000, value: 3 },
+  ]);
+  expect(lines.hostThreads.map(({ value }) => value)).toEqual([4, 6]);
+  expect(lines.processBytes.map(({ value }) => value / 2 ** 20)).toEqual([10, 20]);
+  expect(lines.hostTotalBytes).toBe(2 ** 34);
+  expect([0, 1000, 1001, 2000, 2001].map((ms) => valueAt(lines.processThreads, ms))).toEqual([2, 2, 3, 3, null]);
+});
+
+test("what is not sent, or is no count, has no line", () => {
+  const lines = usageOf(read(sample(2, 1000, '"nodes":{},"process_cpu_ns":-1,"process_memory_bytes":"x"')));
+  expect(lines).toEqual({ processThreads: [], hostThreads: [], processBytes: [], hostBytes: [], hostTotalBytes: null });
+});
+
+test("a node worked when its counter grew, and not while nothing was told of it", () => {
+  const run = read(
+    sample(2, 1000, '"nodes":{"1":{"busy_ns":500000000}}'),
+    sample(3, 2000, '"nodes":{"2":{"busy_ns":1}}'),
+    sample(4, 3000, '"nodes":{"1":{"busy_ns":2500000000}}'),
+    finished(4000, 2_500_000_000),
+  );
+  expect(nodeThreads(run, "1")).toEqual([
+    { fromMs: 0, untilMs: 1000, value: 0.5 },
+    { fromMs: 1000, untilMs: 2000, value: 0 },
+    { fromMs: 2000, untilMs: 3000, value: 2 },
+    { fromMs: 3000, untilMs: 4000, value: 0 },
+  ]);
+  expect(nodeThreads(run, "7")).toEqual([]);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { drawn, sliceWords, timesOf, yOf, type SeriesGroup, type SeriesSlice } from "./series";
+
+const slice = (runs: number, p50_ms: number | null, p95_ms: number | null = null, failed = 0): SeriesSlice => ({
+  runs,
+  failed,
+  p50_ms,
+  p95_ms,
+});
+const group = (...slices: SeriesSlice[]): SeriesGroup => ({
+  value: null,
+  values: 1,
+  all: slice(0, null),
+  total_wall_ms: 0,
+  slices,
+});
+const PLOT = { left: 0, right: 40, top: 0, bottom: 100, barsTop: 100, foot: 120 };
+
+test("a slice in which nothing finished is a gap, and the scale has room", () => {
+  const one = group(slice(1, 10), slice(1, 10), slice(2, null, null, 2), slice(1, 100, 1000));
+  const times = timesOf([one]);
+  expect(times?.map((ms) => Math.round(ms * 10) / 10)).toEqual([8.7, 1150]);
+  const paths = drawn(one, [10, 1000], PLOT, 2);
+  expect(paths.p50).toBe("M5.0 100.0h0L15.0 100.0M35.0 50.0h0");
+  expect(paths.p95).toBe("M35.0 0.0h0");
+  expect(paths.failed).toBe("M21.0 120h8.0v-20.0h-8.0z");
+  expect(paths.runs.match(/M/g)).toHaveLength(4);
+});
+
+test("where nothing finished there is no scale, and a time stands on it by its logarithm", () => {
+  expect(timesOf([group(slice(2, null))])).toBeUndefined();
+  expect(yOf(100, [10, 1000], PLOT)).toBeCloseTo(50, 9);
+});
+
+test("a slice is said in words", () => {
+  expect(sliceWords(slice(37, 41_000, 52_000, 2))).toBe(
+    "median 41 s, 95th percentile 52 s, 37 runs, 2 failed or cancelled",
+  );
+  expect(sliceWords(slice(1, null))).toBe("nothing finished, 1 run");
+});

@@ -1,0 +1,118 @@
+// How the times of a query's runs developed, as the service tells it, drawn: two lines on a log scale, and bars of
+// counts.
+
+import type { Schemas } from "../api/client";
+import { formatCount, formatDuration } from "../units";
+
+export type SeriesGroup = Schemas["SeriesGroup"];
+export type SeriesSlice = Schemas["SeriesSlice"];
+
+export const DIMENSIONS = [
+  "none",
+  "fingerprint",
+  "host",
+  "program_version",
+  "engine_version",
+  "environment",
+  "service",
+] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+export const DIMENSION_NAMES: Record<Dimension, string> = {
+  none: "all together",
+  fingerprint: "plan",
+  host: "host",
+  program_version: "version of the program",
+  engine_version: "version of the engine",
+  environment: "environment",
+  service: "service",
+};
+
+/** The least and the largest time of some groups, with room about them; undefined where there is none. */
+export function timesOf(groups: readonly SeriesGroup[]): [low: number, high: number] | undefined {
+  let [low, high] = [Infinity, 0];
+  for (const { slices } of groups) {
+    for (const { p50_ms: p50 = null, p95_ms: p95 = null } of slices) {
+      if (p50 !== null && p50 > 0) [low, high] = [Math.min(low, p50), Math.max(high, p50)];
+      if (p95 !== null && p95 > 0) high = Math.max(high, p95);
+    }
+  }
+  return high === 0 ? undefined : [low / 1.15, high * 1.15];
+}
+
+export interface Plot {
+  left: number;
+  right: number;
+  /** Of the lines. */
+  top: number;
+  bottom: number;
+  /** Of the bars: they stand on their foot and are as high as `barsTop` for the largest count. */
+  barsTop: number;
+  foot: number;
+}
+
+export interface Drawn {
+  p50: string;
+  p95: string;
+  runs: string;
+  failed: string;
+  mostRuns: number;
+}
+
+/** Where the middle of a slice stands. */
+export function middleOf(at: number, slices: number, plot: Plot): number {
+  return plot.left + ((at + 0.5) / slices) * (plot.right - plot.left);
+}
+
+export function yOf(ms: number, [low, high]: [number, number], plot: Plot): number {
+  return plot.bottom - ((Math.log(ms) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (plot.bottom - plot.top);
+}
+
+/** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. */
+export function drawn(group: SeriesGroup, times: [number, number], plot: Plot, mostRuns: number): Drawn {
+  const { slices } = group;
+  const step = (plot.right - plot.left) / slices.length;
+  const line = (value: (slice: SeriesSlice) => number | null | undefined): string => {
+    let path = "";
+    let isOn = false;
+    for (const [at, slice] of slices.entries()) {
+      const ms = value(slice) ?? null;
+      if (ms === null || ms <= 0) {
+        isOn = false;
+        continue;
+      }
+      const [x, y] = [middleOf(at, slices.length, plot).toFixed(1), yOf(ms, times, plot).toFixed(1)];
+      path += isOn ? `L${x} ${y}` : `M${x} ${y}h0`;
+      isOn = true;
+    }
+    return path;
+  };
+  const bars = (count: (slice: SeriesSlice) => number): string =>
+    slices
+      .map((slice, at) => {
+        const height = (count(slice) / Math.max(1, mostRuns)) * (plot.foot - plot.barsTop);
+        if (height === 0) return "";
+        const x = plot.left + at * step + Math.min(1, step / 6);
+        const width = Math.max(1, step - Math.min(2, step / 3));
+        const up = (-Math.max(1, height)).toFixed(1);
+        return `M${x.toFixed(1)} ${plot.foot}h${width.toFixed(1)}v${up}h${(-width).toFixed(1)}z`;
+      })
+      .join("");
+  return {
+    p50: line(({ p50_ms }) => p50_ms),
+    p95: line(({ p95_ms }) => p95_ms),
+    runs: bars(({ runs }) => runs),
+    failed: bars(({ failed }) => failed),
+    mostRuns: Math.max(0, ...slices.map(({ runs }) => runs)),
+  };
+}
+
+/** "median 41 s, 95th percentile 52 s, 37 runs, 2 failed" */
+export function sliceWords({ runs, failed, p50_ms, p95_ms }: SeriesSlice): string {
+  const parts = [
+    p50_ms == null ? "nothing finished" : `median ${formatDuration(p50_ms)}`,
+    p95_ms == null ? "" : `95th percentile ${formatDuration(p95_ms)}`,
+    `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`,
+    failed > 0 ? `${formatCount(failed)} failed or cancelled` : "",
+  ];
+  return parts.filter((text) => text !== "").join(", ");
+}

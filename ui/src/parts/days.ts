@@ -1,1 +1,0 @@
-export const DAYS = ["14", "1", "7", "30", "90"] as const;

@@ -1,0 +1,73 @@
+// The columns of the list of runs: which there are, how wide, and which a person wants, kept in this browser.
+
+const KEY = "run-columns";
+
+export const SORTS = ["started", "wall", "cpu", "rows", "warnings"] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface Column {
+  id: string;
+  name: string;
+  width: string;
+  sort?: Sort;
+  isFigure?: boolean;
+  /** Whether it stays on a narrow screen. */
+  isNarrow?: boolean;
+}
+
+/** Beside status and query, which are always there. */
+export const COLUMNS = [
+  { id: "service", name: "Service", width: "minmax(5.5rem, 1fr)" },
+  { id: "environment", name: "Environment", width: "minmax(5.5rem, 1fr)" },
+  { id: "host", name: "Host", width: "minmax(5rem, 1fr)" },
+  { id: "version", name: "Version", width: "minmax(5rem, 1fr)" },
+  { id: "started", name: "Started", width: "7.25rem", sort: "started" },
+  { id: "wall", name: "Wall time", width: "6rem", sort: "wall", isFigure: true, isNarrow: true },
+  { id: "cpu", name: "CPU time", width: "6.25rem", sort: "cpu", isFigure: true },
+  { id: "rows", name: "Rows", width: "4.5rem", sort: "rows", isFigure: true },
+  { id: "warnings", name: "Warnings", width: "5.75rem", sort: "warnings", isFigure: true },
+] as const satisfies readonly Column[];
+export type ColumnId = (typeof COLUMNS)[number]["id"];
+
+const HIDDEN: readonly string[] = ["environment", "version"];
+
+/** Those of a kept text that are to be left out. */
+export function hiddenOf(kept: string | null): readonly string[] {
+  try {
+    const given: unknown = JSON.parse(kept ?? "");
+    return Array.isArray(given) ? given.filter((id) => COLUMNS.some((column) => column.id === id)) : HIDDEN;
+  } catch {
+    return HIDDEN;
+  }
+}
+
+function read(): readonly string[] {
+  try {
+    return hiddenOf(localStorage.getItem(KEY));
+  } catch {
+    return HIDDEN;
+  }
+}
+
+class RunColumns {
+  #hidden = $state.raw(read());
+
+  has(id: ColumnId): boolean {
+    return !this.#hidden.includes(id);
+  }
+
+  get shown(): readonly (Column & { id: ColumnId })[] {
+    return COLUMNS.filter(({ id }) => this.has(id));
+  }
+
+  toggle(id: ColumnId): void {
+    this.#hidden = this.has(id) ? [...this.#hidden, id] : this.#hidden.filter((other) => other !== id);
+    try {
+      localStorage.setItem(KEY, JSON.stringify(this.#hidden));
+    } catch {
+      // A browser that keeps nothing has them until the page goes.
+    }
+  }
+}
+
+export const runColumns = new RunColumns();

@@ -1,0 +1,120 @@
+// Where a reader was on a page: back leads to the same place of it, and to the row that was opened.
+//
+// Browsers restore the scroll of a page before its rows are there, and never that of a list within it. So the
+// place is kept by the entry of the history, and taken again once the page is long enough.
+
+/** Pages are given so long to become as long as they were. */
+const PATIENCE_MS = 6000;
+/** Places of so many entries are kept. */
+const KEPT = 60;
+const STORED = "queryscope places";
+
+interface Place {
+  y: number;
+  /** Scrolled within lists, in the order of the page. */
+  lists: number[];
+  /** The link that was followed or focused. */
+  link: string | undefined;
+}
+
+type Kept = [key: string, place: Place][];
+
+function read(): Kept {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED) ?? "[]") as Kept;
+  } catch {
+    return [];
+  }
+}
+
+/** `crypto.randomUUID` is not there on plain HTTP. */
+const freshKey = (): string => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+
+const lists = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-scroll]")];
+
+export class Places {
+  #kept: Kept = read();
+  #key = "";
+  #stop: (() => void) | undefined;
+
+  /** Takes over the scroll from the browser, at the entry that is shown now. */
+  begin(): void {
+    history.scrollRestoration = "manual";
+    const { key } = (history.state ?? {}) as { key?: string };
+    this.#key = key ?? freshKey();
+    if (key === undefined) history.replaceState({ key: this.#key }, "");
+    else this.restore();
+    addEventListener("pagehide", () => this.save());
+  }
+
+  /** What the next entry of the history is to be called. */
+  next({ replace }: { replace: boolean }): { key: string } {
+    if (!replace) {
+      this.save();
+      this.#stop?.();
+      this.#key = freshKey();
+    }
+    return { key: this.#key };
+  }
+
+  /** Keeps the place of the entry that is left. */
+  save(): void {
+    const link = document.activeElement?.closest<HTMLElement>("main a[href]")?.getAttribute("href") ?? undefined;
+    const place: Place = { y: scrollY, lists: lists().map(({ scrollTop }) => scrollTop), link };
+    this.#kept = [...this.#kept.filter(([key]) => key !== this.#key), [this.#key, place] as Kept[number]].slice(-KEPT);
+    try {
+      sessionStorage.setItem(STORED, JSON.stringify(this.#kept));
+    } catch {
+      // What cannot be stored is known until the page is loaded anew.
+    }
+  }
+
+  /** The reader went back or forth: `history.state` is that of the entry that comes. */
+  move(): void {
+    this.save();
+    this.#key = ((history.state ?? {}) as { key?: string }).key ?? "";
+    this.restore();
+  }
+
+  /** Goes to the place of this entry as soon as there is one to go to, unless the reader goes somewhere first. */
+  restore(): void {
+    this.#stop?.();
+    const place = this.#kept.find(([key]) => key === this.#key)?.[1];
+    if (place === undefined) return;
+    const until = performance.now() + PATIENCE_MS;
+    let frame = 0;
+    const events = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
+    const stop = (): void => {
+      cancelAnimationFrame(frame);
+      for (const name of events) removeEventListener(name, stop);
+      this.#stop = undefined;
+    };
+    const step = (): void => {
+      const isThere = goTo(place);
+      if (isThere || performance.now() > until) return stop();
+      frame = requestAnimationFrame(step);
+    };
+    for (const name of events) addEventListener(name, stop, { passive: true });
+    this.#stop = stop;
+    frame = requestAnimationFrame(step);
+  }
+}
+
+/** As far as the page is there; whether all of it is. */
+function goTo({ y, lists: wanted, link }: Place): boolean {
+  const found = lists();
+  let isThere = wanted.every((top, at) => {
+    const list = found[at];
+    if (list === undefined) return top === 0;
+    if (Math.abs(list.scrollTop - top) > 1) list.scrollTop = top;
+    return Math.abs(list.scrollTop - top) <= 1;
+  });
+  if (Math.abs(scrollY - y) > 1) scrollTo(0, y);
+  isThere = Math.abs(scrollY - y) <= 1 && isThere;
+  if (!isThere || link === undefined) return isThere;
+  const to = [...document.querySelectorAll<HTMLElement>("main a[href]")].find(
+    (one) => one.getAttribute("href") === link,
+  );
+  to?.focus({ preventScroll: true });
+  return to !== undefined;
+}

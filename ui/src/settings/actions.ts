@@ -1,0 +1,18 @@
+// How the log of access is read.
+
+import type { Schemas } from "../api/client";
+
+/** What was done; what it was done to follows. */
+export const ACTIONS: Record<Schemas["AccessAction"], string> = {
+  login: "logged in",
+  login_failed: "failed to log in as",
+  logout: "logged out",
+  session_ended: "ended a session of",
+  user_added: "added the user",
+  user_removed: "removed the user",
+  password_changed: "changed the password of",
+  role_changed: "changed the role of",
+  token_added: "made the token",
+  token_revoked: "revoked the token",
+  issue_muted: "muted the issue",
+};
