@@ -23,7 +23,7 @@ const LISTED_MAX: usize = 50;
 
 /// How a connection to a server of mail is kept from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tls {
+pub(crate) enum Tls {
     /// It begins in the clear, and must go on encrypted.
     StartTls,
     /// It is encrypted from the first byte.

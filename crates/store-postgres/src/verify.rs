@@ -9,7 +9,7 @@ use crate::{issues, outbox, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 18] = [
+const RULES: [(&str, &str); 19] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream

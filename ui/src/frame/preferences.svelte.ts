@@ -14,6 +14,7 @@ function stored<T extends string>(name: string, values: readonly [T, ...T[]]): T
   }
 }
 
+/** A text that was kept; empty where there is none. */
 function storedText(name: string): string {
   try {
     return localStorage.getItem(name) ?? "";
@@ -30,20 +31,10 @@ function store(name: string, value: string): void {
   }
 }
 
-/** A text that was kept; empty where there is none. */
-function storedText(name: string): string {
-  try {
-    return localStorage.getItem(name) ?? "";
-  } catch {
-    return "";
-  }
-}
-
 class Preferences {
   #theme = $state(stored("theme", THEMES));
   #zone = $state(stored<Zone>("zone", ["local", "utc"]));
   #owner = $state(storedText("owner"));
-
   #sourceLink = $state(storedText("source-link"));
   #traceLink = $state(storedText("trace-link"));
 
