@@ -17,7 +17,7 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 16] = [
+const TOLD_BY_OTHERS: [(&str, &str); 18] = [
     (
         "deploys were such as nobody could have stored",
         "DELETE FROM deploy WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine')
