@@ -53,7 +53,7 @@ pub(crate) fn group<'n>(
             };
             format!("{count} queries{what}{}", facts.words())
         }
-        Direction::Over => format!("{count} queries are as before{}", facts.words()),
+        Direction::Over => format!("{count} queries that got worse{} are as before", facts.words()),
         Direction::Moved => format!("{count} issues were moved"),
     }
 }
@@ -86,12 +86,13 @@ fn adjective(kind: Kind) -> String {
 }
 
 /// What an issue is called.
-fn name(kind: Kind) -> String {
+fn name(kind: Kind) -> &'static str {
     match kind {
-        Kind::Slower => "the slowdown".into(),
-        Kind::Failing => "the failing".into(),
-        Kind::DataGrew => "the growth".into(),
-        kind => format!("the issue {:?}", kind.name().replace('_', " ")),
+        Kind::Slower => "the slowdown",
+        Kind::Failing => "the failing",
+        Kind::DataGrew => "the growth",
+        Kind::Late => "the late run",
+        Kind::Missing => "the absence",
     }
 }
 

@@ -7,11 +7,13 @@ use queryscope_delivery::{Account, GIVE_UP_AFTER, GROUP_LASTS, Group, Made, Mess
 use queryscope_diagnosis::{CauseKind, Change};
 use queryscope_issues::Notice;
 use queryscope_store::{
-    Attempt, DeliveryState, Dispatch, NewDelivery, RouteRecord, StoreError, StoredNotice,
+    Attempt, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, RouteRecord, StoreError,
+    StoredNotice, after_deploys,
 };
 
 use super::Shared;
 use crate::evaluation;
+use crate::read::deploy_span;
 
 /// Notices that become messages at once.
 const NOTICES_MAX: usize = 1_000;
@@ -80,7 +82,25 @@ async fn readable(
         let change = change.and_then(|stored| evaluation::change(&stored).ok());
         notices.push((notice, change.as_ref().map(account).unwrap_or_default()));
     }
+    let spans = notices.iter().map(|(notice, _)| deploy_span(&notice.issue)).collect();
+    let deploys = shared.app.store.deploys().deploys_between(spans).await?;
+    for ((_, account), deploys) in notices.iter_mut().zip(deploys) {
+        add_deploys(account, &deploys);
+    }
     Ok(notices)
+}
+
+/// Tells of the deploys between the last good run and the first bad one. One alone is what the change came with; of
+/// several it is not known which.
+fn add_deploys(account: &mut Account, deploys: &[Deploy]) {
+    if let [deploy] = deploys {
+        let name = match deploy.subject {
+            DeploySubject::Program => "deploy",
+            DeploySubject::Engine => "engine_version",
+        };
+        account.causes.entry(name.to_owned()).or_insert_with(|| deploy.words().to_owned());
+    }
+    account.sentences.extend(after_deploys(deploys).map(|words| format!("It began {words}")));
 }
 
 fn delivery(made: &Made, unix_ns: i64) -> NewDelivery {

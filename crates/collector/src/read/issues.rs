@@ -217,7 +217,7 @@ pub(crate) async fn detail(app: &App, id: &str, project: &ProjectFilter) -> Resu
 
 /// Issues with the deploys between their last good run and their first bad one.
 async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiError> {
-    let spans = issues.iter().map(span).collect();
+    let spans = issues.iter().map(deploy_span).collect();
     let deploys = app.store.deploys().deploys_between(spans).await?;
     let listed = issues.into_iter().zip(deploys).map(|(issue, deploys)| {
         let after_deploys = after_deploys(&deploys);
@@ -227,7 +227,7 @@ async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiEr
 }
 
 /// From the last good run to the first bad one; nothing is within where one of them is not known.
-fn span(issue: &Issue) -> DeploySpan {
+pub(crate) fn deploy_span(issue: &Issue) -> DeploySpan {
     let known = issue.good_unix_ns.zip(issue.since_unix_ns);
     let (after_unix_ns, until_unix_ns) = known.unwrap_or((i64::MAX, i64::MIN));
     DeploySpan {

@@ -9,8 +9,10 @@ use queryscope_issues::{Action, Person};
 use queryscope_store::IssueStep;
 use serde_json::{Value, json};
 
-use crate::app::{Jobs, Setup, TestApp, eventually};
+use crate::app::{Jobs, Setup, TOKEN, TestApp, eventually};
 use crate::changes::changed;
+use crate::deploys;
+use crate::events::{NOW_NS, SECOND_NS};
 use crate::issues::issues;
 
 /// A file with a webhook at an address.
@@ -123,6 +125,26 @@ async fn a_webhook_gets_a_signed_event() {
         (&json!(1), &json!(0), &json!(null))
     );
     assert_eq!(app.metric(r#"queryscope_delivery_attempts_total{route="all",outcome="sent"}"#).await, 1);
+}
+
+#[tokio::test]
+async fn a_message_names_the_deploy_its_issue_began_with() {
+    let receiver = TestReceiver::start();
+    let app = app(&webhook(&receiver.url())).await;
+    // A run starts every minute; number 1,031 is the first slow one.
+    let begins_unix_ns = NOW_NS - (5_000 - 1_031) * 60 * SECOND_NS;
+    let deploy =
+        json!({"service": "orders-etl", "version": "2.0", "unix_ns": begins_unix_ns - SECOND_NS});
+    assert_eq!(deploys::post(&app, Some(TOKEN), &deploy).await.status, 201);
+    opened(&app).await;
+    let _jobs = jobs(&app);
+    until_delivered(&app, &receiver, 1).await;
+    let event: Value = serde_json::from_str(&receiver.received()[0].body).expect("JSON");
+    let sentence = event["data"]["sentence"].as_str().expect("a sentence");
+    assert!(sentence.ends_with(" since deploy 2.0"), "{sentence}");
+    assert_eq!(event["data"]["facts"]["causes"], json!({"deploy": "2.0"}));
+    let account = event["data"]["members"][0]["account"].as_array().expect("causes");
+    assert_eq!(account.last(), Some(&json!("It began after deploy 2.0")));
 }
 
 #[tokio::test]

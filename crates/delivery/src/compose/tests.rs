@@ -159,6 +159,17 @@ fn what_comes_later_joins_by_a_cause_alone() {
 }
 
 #[test]
+fn what_is_over_is_told_at_once_and_not_as_news_of_its_cause() {
+    let over = |label: &str| {
+        let members = json!({"state": "resolved", "transitions": 2});
+        (notice(label, Some(State::Open), members), caused(&[("deploy", "2.0"), ("host", "etl-3")]))
+    };
+    let found = made(&[over("a"), over("b")], &[]);
+    let sentence = "2 queries that got worse since deploy 2.0 on etl-3 are as before";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.2", false, sentence)]);
+}
+
+#[test]
 fn the_same_issue_again_is_news() {
     let version = [("engine_version", "2.1.0")];
     let twice = [
@@ -207,6 +218,12 @@ fn other_kinds_say_their_detail() {
     );
     let sentences: Vec<&str> = of_route(&found, "hook").iter().map(|(.., sentence)| *sentence).collect();
     assert_eq!(sentences, ["a is late: it has run for 5 min on etl-3", "b: 35 % of its runs fail"]);
+    let missing = json!({
+        "kind": "missing", "detail": "no run for 3 h", "engine_version": null, "transitions": 2,
+        "state": "resolved",
+    });
+    let back = made(&[(notice("c", Some(State::Open), missing), Account::default())], &[]);
+    assert_eq!(of_route(&back, "hook"), [("issue-slower-c.2", false, "c: the absence is over: why")]);
     let kinds = made(
         &[
             opened("a", &[("host", "h")]),
