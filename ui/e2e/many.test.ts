@@ -23,7 +23,7 @@ test("100,000 queries scroll, each once, with only those in sight in the page", 
   const table = page.getByRole("table");
   await page.getByText(/of 100,000 runs/).waitFor();
   expect(Number(await table.getAttribute("aria-rowcount"))).toBe(QUERIES + 1);
-  await table.getByRole("link").nth(1).focus();
+  await page.locator('[data-at="1"] a[href]').focus();
   // The end of what is loaded brings the next page, so the end moves on until all is there.
   await expect
     .poll(
