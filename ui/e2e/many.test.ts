@@ -23,7 +23,7 @@ test("100,000 queries scroll, each once, with only those in sight in the page", 
   const table = page.getByRole("table");
   await page.getByText(/of 100,000 runs/).waitFor();
   expect(Number(await table.getAttribute("aria-rowcount"))).toBe(QUERIES + 1);
-  await table.getByRole("link").nth(1).focus();
+  await page.locator('[data-at="1"] a[href]').focus();
   // The end of what is loaded brings the next page, so the end moves on until all is there.
   await expect
     .poll(
@@ -35,12 +35,9 @@ test("100,000 queries scroll, each once, with only those in sight in the page", 
     )
     .toBe(String(QUERIES - 1));
   expect(await page.locator("[data-at]").count()).toBeLessThan(80);
-  expect(
-    await page.evaluate(
-      (at) => document.activeElement?.closest("[data-at]")?.getAttribute("data-at") === String(at),
-      QUERIES - 1,
-    ),
-  ).toBe(true);
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.closest("[data-at]")?.getAttribute("data-at")))
+    .toBe(String(QUERIES - 1));
   await page.keyboard.press("Home");
   await page.locator('[data-at="0"]').waitFor();
   expect(problems).toEqual([]);

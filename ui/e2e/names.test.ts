@@ -205,7 +205,7 @@ test("a search that finds nothing counts queries as queries, and runs as runs", 
 
 test("the address of a label that never ran, and of a run that is unknown, leave no error", async () => {
   const looked = await visit("/labels/none");
-  await says("No run in the last 14 days");
+  await says("No run in 14 days");
   await page.waitForTimeout(500);
   expect(looked.problems).toEqual([]);
   await page.context().close();

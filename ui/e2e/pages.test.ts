@@ -157,7 +157,7 @@ test("the cause of what became slower is one click from the first page", async (
   const card = page.getByRole("article").filter({ hasText: "orders/daily-revenue" });
   await card.getByRole("link", { name: "orders/daily-revenue" }).click();
   await page.getByRole("heading", { level: 1, name: /^2\.\dx slower since/ }).waitFor();
-  await page.getByText("Filter predicate valid_until IS NULL now reads HashJoin on product_id").waitFor();
+  await page.getByText("The filter on valid_until now runs after the join HashJoin #3").waitFor();
   const panel = page.getByRole("region", { name: /^slower .* since/ });
   await panel.getByRole("list", { name: "Causes" }).getByText("Plan change", { exact: true }).waitFor();
   await panel.getByRole("link", { name: /^Compare a typical run since/ }).click();

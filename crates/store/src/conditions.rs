@@ -213,15 +213,12 @@ impl<V: From<i64> + From<f64> + From<String>> Conditions<V> {
             return "FALSE".into();
         }
         let terms = terms.join(",");
-        match self.sign {
-            POSTGRES => {
-                let terms = self.value(terms);
-                format!("q.{column} = ANY(string_to_array({terms}, ',')::bigint[])")
-            }
-            _ => {
-                let terms = self.value(format!("[{terms}]"));
-                format!("q.{column} IN (SELECT value FROM json_each({terms}))")
-            }
+        if self.sign == POSTGRES {
+            let terms = self.value(terms);
+            format!("q.{column} = ANY(string_to_array({terms}, ',')::bigint[])")
+        } else {
+            let terms = self.value(format!("[{terms}]"));
+            format!("q.{column} IN (SELECT value FROM json_each({terms}))")
         }
     }
 

@@ -221,9 +221,11 @@ impl From<SeenVersion> for Deploy {
             hash.update([0xff]);
         }
         let engine = version.rsplit_once(' ').map(|(engine, _)| engine.to_owned());
-        let digits: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let mut number = [0; 16];
+        number.copy_from_slice(&hash.finalize()[..16]);
+        let number = u128::from_be_bytes(number);
         Self {
-            id: format!("deploy-{digits}"),
+            id: format!("deploy-{number:032x}"),
             project,
             service,
             environment,

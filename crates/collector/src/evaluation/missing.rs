@@ -138,7 +138,9 @@ impl Book {
         for key in keys {
             let runs = runs(app, &key, None, None, MISSING_RUNS).await?;
             let entry = self.entries.entry(key.clone()).or_default();
-            runs.iter().for_each(|run| entry.add(run.started_unix_ns));
+            for run in &runs {
+                entry.add(run.started_unix_ns);
+            }
             self.taken_up = Some(key);
         }
         Ok(())

@@ -8,7 +8,7 @@ use queryscope_diagnosis::{CONTRAST_RUNS_MIN, Contrast, Groups, RunFeatures, Sta
 use queryscope_history::median;
 use queryscope_store::{Is, ListRequest, Order};
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::asked::{Asked, parsed};
 use super::diagnosed::detector;
@@ -19,7 +19,7 @@ use crate::error::{ApiError, ErrorBody};
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
 
 /// Which runs are held against which.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct DifferenceParams {
@@ -103,6 +103,7 @@ impl RunGroup {
         "second_median": null
     }]
 }))]
+#[expect(clippy::struct_field_names, reason = "fields are named as in the answer")]
 pub(crate) struct Differences {
     /// Runs of the query that are looked at: of its last 500 that ended, those in the time asked for.
     known_runs: usize,

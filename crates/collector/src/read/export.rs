@@ -283,12 +283,11 @@ impl Table {
     async fn piece(&mut self) -> Result<Option<Vec<u8>>, Broken> {
         let mut piece = self.encoder.take();
         while piece.len() < PIECE_BYTES && !self.is_ended {
-            match self.source.next(&self.app).await? {
-                Some(rows) => self.encoder.write(rows)?,
-                None => {
-                    self.encoder.finish()?;
-                    self.is_ended = true;
-                }
+            if let Some(rows) = self.source.next(&self.app).await? {
+                self.encoder.write(rows)?;
+            } else {
+                self.encoder.finish()?;
+                self.is_ended = true;
             }
             piece.append(&mut self.encoder.take());
         }

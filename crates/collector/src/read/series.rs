@@ -7,7 +7,7 @@ use axum::extract::State;
 use queryscope_history::{SeriesGroup, Window};
 use queryscope_store::{Is, QueryFilter, SeriesBy, SeriesRequest};
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::asked::{Asked, whole};
 use super::params::{SourceFilters, is, unix_ns};
@@ -20,7 +20,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 const DAYS_DEFAULT: i64 = 14;
 
 /// Which runs a series is of, and how they are divided.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct SeriesParams {

@@ -25,7 +25,7 @@ fn a_deploy_is_told_once_with_and_without_a_token() {
     assert_eq!(on_folder(&[]).success(), said, "the same deploy");
     let printed: Value = serde_json::from_str(&on_folder(&["--json"]).success()).expect("JSON");
     let all = deploys(&service);
-    assert_eq!(all, [printed.clone()]);
+    assert_eq!(all, std::slice::from_ref(&printed));
     assert_eq!((&printed["project"], &printed["commit"]), (&json!("etl"), &json!("4f2a9c1")));
     let tokens = queryscope(["token", "list", "--data", &folder]).success();
     assert!(!tokens.contains("deploy"), "the token of the call is revoked: {tokens}");

@@ -335,7 +335,9 @@ async fn compare(s: &Subject, model: &MemoryStore, asked: &ListRequest) {
                 _ => groups.push((value, start, vec![query])),
             }
         }
-        groups.iter_mut().for_each(|group| group.2.sort_by_key(|query| query.query_id));
+        for group in &mut groups {
+            group.2.sort_by_key(|query| query.query_id);
+        }
         groups
     };
     assert_eq!(group(&found), group(&expected), "{asked:?}");

@@ -40,7 +40,7 @@ enum Step {
     Seal(u64),
     DeleteBefore(i64),
     Reopen,
-    Ask(Question),
+    Ask(Box<Question>),
 }
 
 /// A batch of a stream: by seq, the query and the event.
@@ -272,7 +272,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (25_i64..45).prop_map(|days| Step::DeleteBefore(NOW_NS - days * DAY_NS)),
         1 => start().prop_map(Step::DeleteBefore),
         2 => Just(Step::Reopen),
-        6 => question().prop_map(Step::Ask),
+        6 => question().prop_map(|question| Step::Ask(Box::new(question))),
     ]
 }
 
