@@ -251,6 +251,9 @@ pub(crate) enum AlertCommand {
         #[arg(long, value_name = "FILE", env = "QUERYSCOPE_CONFIG")]
         config: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DeployArgs {
     /// Version that is deployed, best the one that its processes name as their own
     pub(crate) version: String,
