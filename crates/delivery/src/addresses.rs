@@ -109,11 +109,10 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     // Addresses that carry one of version 4 are what that is.
     let carried = |high: u16, low: u16| Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low));
-    match parts {
-        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => return is_public_v4(carried(high, low)),
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => return is_public_v4(carried(high, low)),
-        [0x2002, high, low, ..] => return is_public_v4(carried(high, low)),
-        _ => {}
+    if let [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] =
+        parts
+    {
+        return is_public_v4(carried(high, low));
     }
     // Of all others only 2000::/3 is given out; within it, documentation and protocols are not.
     (parts[0] & 0xe000) == 0x2000

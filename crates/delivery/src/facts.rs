@@ -63,7 +63,8 @@ impl Facts {
             .find_map(|name| cause(name).map(|value| format!(" since {}", thing(name, value))));
         let mut words = since.unwrap_or_default();
         if let Some(host) = cause("host") {
-            words += &format!(" on {host}");
+            words.push_str(" on ");
+            words.push_str(host);
         }
         if words.is_empty()
             && let Some(version) = self.runs.get("engine_version")

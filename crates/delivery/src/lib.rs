@@ -8,6 +8,8 @@
 //!
 //! Time and randomness are parameters. The clock that senders read is tokio's.
 
+#![cfg_attr(test, expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly"))]
+
 mod addresses;
 mod alertmanager;
 mod compose;

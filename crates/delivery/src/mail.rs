@@ -25,7 +25,7 @@ const LISTED_MAX: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tls {
     /// It begins in the clear, and must go on encrypted.
-    StartTls,
+    Upgraded,
     /// It is encrypted from the first byte.
     Whole,
     /// It is not.
@@ -46,7 +46,7 @@ pub struct Mail {
 impl Tls {
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
-            "starttls" => Some(Self::StartTls),
+            "starttls" => Some(Self::Upgraded),
             "tls" => Some(Self::Whole),
             "none" => Some(Self::None),
             _ => None,
@@ -56,7 +56,7 @@ impl Tls {
     /// The port that is usual for it.
     pub(crate) fn port(self) -> u16 {
         match self {
-            Self::StartTls => 587,
+            Self::Upgraded => 587,
             Self::Whole => 465,
             Self::None => 25,
         }
@@ -105,7 +105,7 @@ fn transport(mail: &Mail, address: &str) -> Result<AsyncSmtpTransport<Tokio1Exec
     let parameters =
         || TlsParameters::new(mail.host.clone()).map_err(|error| format!("no certificates: {error}"));
     let tls = match mail.tls {
-        Tls::StartTls => SmtpTls::Required(parameters()?),
+        Tls::Upgraded => SmtpTls::Required(parameters()?),
         Tls::Whole => SmtpTls::Wrapper(parameters()?),
         Tls::None => SmtpTls::None,
     };
@@ -137,36 +137,31 @@ fn letter(mail: &Mail, message: &Message) -> Result<lettre::Message, String> {
 }
 
 fn text(message: &Message) -> String {
-    let mut text = format!("{}\n", message.sentence);
+    let mut lines = vec![message.sentence.clone()];
     for member in message.members.iter().take(LISTED_MAX) {
         let issue = &member.issue;
         if message.members.len() > 1 {
-            text += &format!("\n{}\n", member.sentence);
+            lines.extend([String::new(), member.sentence.clone()]);
         }
-        for cause in &member.account {
-            text += &format!("  - {cause}\n");
-        }
+        lines.extend(member.account.iter().map(|cause| format!("  - {cause}")));
         let named = [
+            ("project", Some(&issue.project)),
             ("service", issue.service.as_ref()),
             ("environment", issue.environment.as_ref()),
             ("host", issue.host.as_ref()),
             ("owner", member.owner.as_ref()),
         ];
-        text += &format!("  project {}", issue.project);
-        for (name, value) in named {
-            text += &value.map(|value| format!(", {name} {value}")).unwrap_or_default();
-        }
-        text.push('\n');
-        if let Some(link) = &member.link {
-            text += &format!("  {link}\n");
-        }
+        let named = named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+        lines.push(format!("  {}", named.collect::<Vec<_>>().join(", ")));
+        lines.extend(member.link.iter().map(|link| format!("  {link}")));
     }
     let more = message.count.saturating_sub(message.members.len().min(LISTED_MAX) as u64);
     if more > 0 {
-        text += &format!("\nand {more} more\n");
+        lines.extend([String::new(), format!("and {more} more")]);
     }
     if let Some(link) = &message.link {
-        text += &format!("\n{link}\n");
+        lines.extend([String::new(), link.clone()]);
     }
-    text
+    lines.push(String::new());
+    lines.join("\n")
 }

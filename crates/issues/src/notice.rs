@@ -31,10 +31,11 @@ impl Notice {
     pub fn direction(&self) -> Direction {
         let Transition { from, to, actor, .. } = &self.transition;
         match (actor, from, to) {
-            (Actor::Person, ..) | (Actor::Service, Some(State::Muted), State::Resolved) => Direction::Moved,
+            (Actor::Person, ..)
+            | (Actor::Service, Some(State::Muted), State::Resolved)
+            | (Actor::Service, _, State::Acknowledged | State::Muted) => Direction::Moved,
             (Actor::Service, _, State::Open | State::Regressed) => Direction::Alarm,
             (Actor::Service, _, State::Resolved) => Direction::Over,
-            (Actor::Service, _, State::Acknowledged | State::Muted) => Direction::Moved,
         }
     }
 

@@ -12,7 +12,11 @@ use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
-    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground, GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
+    GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
+    IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun,
+    Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed,
+    Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;

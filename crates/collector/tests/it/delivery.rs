@@ -133,8 +133,7 @@ async fn a_message_names_the_deploy_its_issue_began_with() {
     let app = app(&webhook(&receiver.url())).await;
     // A run starts every minute; number 1,031 is the first slow one.
     let begins_unix_ns = NOW_NS - (5_000 - 1_031) * 60 * SECOND_NS;
-    let deploy =
-        json!({"service": "orders-etl", "version": "2.0", "unix_ns": begins_unix_ns - SECOND_NS});
+    let deploy = json!({"service": "orders-etl", "version": "2.0", "unix_ns": begins_unix_ns - SECOND_NS});
     assert_eq!(deploys::post(&app, Some(TOKEN), &deploy).await.status, 201);
     opened(&app).await;
     let _jobs = jobs(&app);

@@ -39,6 +39,7 @@ fn config() -> Config {
 }
 
 /// An issue of a label with some members.
+#[expect(clippy::needless_pass_by_value, reason = "a literal is what it is given")]
 pub(crate) fn issue(label: &str, members: Value) -> Issue {
     let mut all = json!({
         "id": format!("issue-slower-{label}"), "project": "default", "service": "etl", "label": label,

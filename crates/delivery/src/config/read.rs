@@ -285,7 +285,7 @@ impl Reading<'_> {
             return None;
         };
         let tls = match tls {
-            None => Some(Tls::StartTls),
+            None => Some(Tls::Upgraded),
             Some(text) => {
                 let read = Tls::from_name(text.get_ref());
                 let wrong = || format!("{:?}: expected starttls, tls or none", text.get_ref());

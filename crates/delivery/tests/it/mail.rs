@@ -41,7 +41,7 @@ fn serve(connection: TcpStream, letters: &Channel<Letter>) -> std::io::Result<()
         let answer = match verb.to_ascii_uppercase().as_str() {
             "EHLO" => "250-mail.example.com\r\n250 8BITMIME\r\n".to_owned(),
             "MAIL" => {
-                from = rest.to_owned();
+                rest.clone_into(&mut from);
                 "250 fine\r\n".into()
             }
             "RCPT" => {

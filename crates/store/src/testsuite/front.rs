@@ -12,7 +12,11 @@ use queryscope_protocol::QueryId;
 use tokio::sync::Semaphore;
 
 use crate::{
-    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
+    GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
+    Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter,
+    QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats,
+    StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
