@@ -39,8 +39,8 @@ const TELL: &str = "
 /// Deletes up to `limit` queries that started before and do not run.
 ///
 /// Evaluated runs stay while their query has any run left, since they are bounded; then all that is known of the query
-/// goes. Changes go that were over before, issues that were resolved before, deploys that were seen last before, messages
-/// that were made before, and plans nothing points to.
+/// goes. Changes go that were over before, issues that were resolved before, deploys that were seen last before,
+/// messages that were made before, and plans nothing points to.
 pub(crate) async fn delete_before(
     client: &mut Client,
     format: Format,
