@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::message::Message;
 use crate::webhook::time;
-use crate::words;
 
 /// How often open issues are sent anew.
 pub const REFRESH_EVERY: Duration = Duration::from_mins(5);
@@ -52,7 +51,7 @@ pub(crate) fn is_active(issue: &Issue) -> bool {
 pub(crate) fn alert(
     config: &Config,
     issue: &Issue,
-    sentence: Option<&str>,
+    summary: &str,
     account: &[String],
     unix_ns: i64,
 ) -> Value {
@@ -61,11 +60,8 @@ pub(crate) fn alert(
     } else {
         issue.moved_unix_ns.min(unix_ns)
     };
-    let summary = match sentence {
-        Some(sentence) => sentence.to_owned(),
-        None => words::standing(issue),
-    };
-    let mut annotations = BTreeMap::from([("summary", summary), ("state", issue.state.name().to_owned())]);
+    let mut annotations =
+        BTreeMap::from([("summary", summary.to_owned()), ("state", issue.state.name().to_owned())]);
     let named = [
         ("description", (!account.is_empty()).then(|| account.join("\n"))),
         ("environment", issue.environment.clone()),

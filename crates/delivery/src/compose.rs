@@ -177,7 +177,7 @@ fn messages(config: &Config, route: &Route, mut batch: Batch<'_>, unix_ns: i64) 
 
 fn member(config: &Config, notice: &Notice, account: &Account) -> Member {
     let Notice { issue, transition } = notice.clone();
-    let facts = Facts { causes: account.causes.clone(), ..Facts::default() };
+    let facts = Facts::of_change(&issue, account);
     Member {
         owner: config.owner_of(&issue).map(ToOwned::to_owned),
         sentence: words::sentence(notice, account, &facts),

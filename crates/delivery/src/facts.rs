@@ -39,6 +39,11 @@ impl Facts {
         Self { causes, runs: runs.collect() }
     }
 
+    /// What the change of an issue came with.
+    pub(crate) fn of_change(issue: &Issue, account: &Account) -> Self {
+        Self { runs: BTreeMap::new(), ..Self::new(issue, account) }
+    }
+
     /// What both have.
     #[must_use]
     pub fn shared(&self, other: &Self) -> Self {

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use crate::addresses::Allowed;
 use crate::config::{Config, Receiver};
+use crate::facts::Account;
 use crate::message::Message;
 use crate::secret::Secret;
-use crate::{alertmanager, http, mail, slack, webhook};
+use crate::{alertmanager, http, mail, slack, webhook, words};
 
 /// What an attempt came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,8 +99,7 @@ impl Sender {
                 } else {
                     let alert = |member: &crate::message::Member| {
                         let issue = current.unwrap_or(&member.issue);
-                        let sentence = Some(member.sentence.as_str());
-                        alertmanager::alert(config, issue, sentence, &member.account, unix_ns)
+                        alertmanager::alert(config, issue, &member.sentence, &member.account, unix_ns)
                     };
                     message.members.iter().map(alert).collect()
                 };
@@ -109,20 +109,23 @@ impl Sender {
         }
     }
 
-    /// Sends those issues anew that are active, to an Alertmanager.
+    /// Sends those issues anew that are active, to an Alertmanager, with what is known of their changes.
     pub async fn refresh(
         &self,
         config: &Config,
         receiver: &Receiver,
-        issues: &[&Issue],
+        issues: &[(&Issue, Account)],
         now: SystemTime,
     ) -> Outcome {
         let Receiver::Alertmanager { url, authorization } = receiver else { return Outcome::Sent };
         let unix = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let unix_ns = i64::try_from(unix.as_nanos()).unwrap_or(i64::MAX);
-        let active = issues.iter().filter(|issue| alertmanager::is_active(issue));
-        let alerts: Vec<Value> =
-            active.map(|issue| alertmanager::alert(config, issue, None, &[], unix_ns)).collect();
+        let active = issues.iter().filter(|(issue, _)| alertmanager::is_active(issue));
+        let alert = |(issue, account): &(&Issue, Account)| {
+            let summary = words::standing(issue, account);
+            alertmanager::alert(config, issue, &summary, &account.sentences, unix_ns)
+        };
+        let alerts: Vec<Value> = active.map(alert).collect();
         if alerts.is_empty() {
             return Outcome::Sent;
         }

@@ -27,8 +27,9 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
 }
 
 /// What is wrong with the query of an issue, in a sentence.
-pub(crate) fn standing(issue: &Issue) -> String {
-    format!("{}{}", issue.label, alarm(issue, &Account::default()))
+pub(crate) fn standing(issue: &Issue, account: &Account) -> String {
+    let facts = Facts::of_change(issue, account);
+    format!("{}{}{}", issue.label, alarm(issue, account), facts.words())
 }
 
 /// Several transitions of one direction in a sentence.

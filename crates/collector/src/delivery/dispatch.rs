@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use queryscope_delivery::{Account, GIVE_UP_AFTER, GROUP_LASTS, Group, Made, Message, compose};
 use queryscope_diagnosis::{CauseKind, Change};
-use queryscope_issues::Notice;
+use queryscope_issues::{Issue, Notice};
 use queryscope_store::{
     Attempt, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, RouteRecord, StoreError,
     StoredNotice, after_deploys,
@@ -75,19 +75,33 @@ async fn readable(
             );
             continue;
         };
-        let change = match &notice.issue.change {
-            Some(change) => shared.app.store.change(change).await?,
+        notices.push(notice);
+    }
+    let issues: Vec<&Issue> = notices.iter().map(|notice| &notice.issue).collect();
+    let accounts = accounts(shared, &issues).await?;
+    Ok(notices.into_iter().zip(accounts).collect())
+}
+
+/// What messages tell of the changes of issues.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn accounts(shared: &Shared, issues: &[&Issue]) -> Result<Vec<Account>, StoreError> {
+    let store = &shared.app.store;
+    let spans = issues.iter().map(|issue| deploy_span(issue)).collect();
+    let deploys = store.deploys().deploys_between(spans).await?;
+    let mut accounts = Vec::new();
+    for (issue, deploys) in issues.iter().zip(deploys) {
+        let change = match &issue.change {
+            Some(change) => store.change(change).await?,
             None => None,
         };
         let change = change.and_then(|stored| evaluation::change(&stored).ok());
-        notices.push((notice, change.as_ref().map(account).unwrap_or_default()));
+        let mut account = change.as_ref().map(account).unwrap_or_default();
+        add_deploys(&mut account, &deploys);
+        accounts.push(account);
     }
-    let spans = notices.iter().map(|(notice, _)| deploy_span(&notice.issue)).collect();
-    let deploys = shared.app.store.deploys().deploys_between(spans).await?;
-    for ((_, account), deploys) in notices.iter_mut().zip(deploys) {
-        add_deploys(account, &deploys);
-    }
-    Ok(notices)
+    Ok(accounts)
 }
 
 /// Tells of the deploys between the last good run and the first bad one. One alone is what the change came with; of

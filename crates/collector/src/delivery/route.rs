@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use queryscope_delivery::{GIVE_UP_AFTER, Message, Outcome, REFRESH_EVERY, Receiver, Route, pause};
+use queryscope_delivery::{Account, GIVE_UP_AFTER, Message, Outcome, REFRESH_EVERY, Receiver, Route, pause};
 use queryscope_issues::{Issue, State};
 use queryscope_store::{Attempt, Delivery, DeliveryState, IssuePlace, IssuesRequest, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use super::dispatch::accounts;
 use super::{LOOK_EVERY, Shared};
 
 /// Messages that are read at once.
@@ -148,7 +149,9 @@ impl Lane<'_> {
             let Some(last) = page.last() else { break };
             after = Some(IssuePlace::of(last));
             let of_route: Vec<&Issue> = page.iter().filter(|issue| config.is_of(self.route, issue)).collect();
-            let outcome = sender.refresh(config, receiver, &of_route, self.now()).await;
+            let accounts = accounts(self.shared, &of_route).await?;
+            let told: Vec<(&Issue, Account)> = of_route.into_iter().zip(accounts).collect();
+            let outcome = sender.refresh(config, receiver, &told, self.now()).await;
             if let Outcome::Retry { error, .. } | Outcome::Refused { error } = outcome {
                 tracing::warn!(route = self.route.name, error, "open issues could not be sent anew");
                 wait = REFRESH_AGAIN;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use queryscope_delivery::{Config, Outcome, Sender};
+use queryscope_delivery::{Account, Config, Outcome, Sender};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -120,11 +120,18 @@ async fn an_alert_lasts_while_its_issue_does() {
     assert_eq!(alertmanager.alerts().await, [Value::Null; 0]);
     // Open issues are sent anew, others are not.
     let other = notice("other", "acknowledged", 2);
-    let all = [&other.issue, &resolved.issue];
+    let caused = Account {
+        sentences: vec!["more rows".into()],
+        causes: [("deploy".to_owned(), "2.0".to_owned())].into(),
+        ..Account::default()
+    };
+    let all = [(&other.issue, caused), (&resolved.issue, Account::default())];
     assert_eq!(sender.refresh(&config, receiver, &all, now()).await, Outcome::Sent);
-    let queries: Vec<Value> =
-        alertmanager.alerts().await.iter().map(|alert| alert["labels"]["query"].clone()).collect();
-    assert_eq!(queries, ["other"]);
+    let [alert] = alertmanager.alerts().await.try_into().expect("one");
+    assert_eq!(alert["labels"]["query"], "other");
+    let said = &alert["annotations"];
+    assert_eq!(said["summary"], "other takes 2.3 times as long since deploy 2.0 on etl-3");
+    assert_eq!(said["description"], "more rows");
 }
 
 #[tokio::test]
