@@ -93,7 +93,7 @@ def check_runs(url: str, folder: Path) -> None:
     lines = pl.read_ndjson(fetch(url, "runs", "json", folder), infer_schema_length=None).to_dicts()
     assert sorted(map(key, lines), key=str) == expected, "JSON in Polars"
     csv = fetch(url, "runs", "csv", folder)
-    count, wall = duckdb.sql(f"SELECT count(*), sum(wall_ms) FROM read_csv('{csv}', header = true)").fetchone()
+    count, wall = duckdb.sql(f"SELECT count(*), sum(wall_ms) FROM read_csv('{csv}', header = true)").fetchall()[0]
     total = sum(run[6] or 0 for run in expected)
     assert count == len(expected) and abs(wall - total) <= 1e-9 * total, (count, wall, total)
 

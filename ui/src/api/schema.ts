@@ -1302,7 +1302,7 @@ export interface components {
              */
             unix_ns?: UnixNs | null;
             /**
-             * @description Where people read more: an address with http or https, up to 2,000 characters.
+             * @description Where people read more: an address with http or https, up to 2,000 characters; empty for none.
              * @example https://ci.example/builds/17
              */
             url?: string | null;
