@@ -64,7 +64,11 @@ pub(crate) struct DeployBody {
     commit: Option<String>,
     /// Where people read more: an address with http or https, up to 2,000 characters; empty for none.
     #[serde(default)]
-    #[schema(max_length = 2000, pattern = r"^(https?://[^\x00]*)?$", example = "https://ci.example/builds/17")]
+    #[schema(
+        max_length = 2000,
+        pattern = r"^(https?://[^\x00]*)?$",
+        example = "https://ci.example/builds/17"
+    )]
     url: Option<String>,
     /// When it began, in Unix nanoseconds, at most an hour ahead; left out for now.
     #[serde(default)]
