@@ -17,7 +17,7 @@ async function built(part, kind) {
 }
 
 const { module: share } = await runnerImport(new URL("../src/run/share/page.ts", import.meta.url).pathname);
-const viewer = { script: await built("run", "js"), style: (await built("index", "css")) + (await built("run", "css")) };
+const viewer = { script: await built("run", "js"), style: await built("style", "css") };
 const page = share.sharedPage("{{title}}", ["{{events}}"], viewer, "{{nonce}}");
 for (const [mark, times] of [
   ["{{title}}", 1],

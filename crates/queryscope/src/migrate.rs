@@ -131,6 +131,9 @@ impl Migration {
                 progress.add(1);
             }
         }
+        // Batches of one wave are committed in any order where the database fails some of them: what marks the rest
+        // of a stream as seen must not come before events of its queries.
+        self.target.flush().await?;
         self.streams().await?;
         self.target.flush().await?;
         progress.finish();

@@ -60,7 +60,8 @@ impl Target {
         Ok(())
     }
 
-    /// Commits what waits, in the order it was sent, and writes the recordings of what has ended.
+    /// Commits what waits, in any order where the database fails some of it, and writes the recordings of what has
+    /// ended.
     pub(crate) async fn flush(&mut self) -> Result<()> {
         let commits = self.wave.iter().map(|batch| commit(&self.store, batch));
         let committed = try_join_all(commits).await?;

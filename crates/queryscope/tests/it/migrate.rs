@@ -272,6 +272,34 @@ fn killed_again_and_again_it_ends_the_same() {
     );
 }
 
+#[test]
+fn a_query_the_database_refuses_at_first_is_not_overtaken_by_what_its_stream_has_seen() {
+    let root = tempfile::tempdir().expect("a folder");
+    let data = root.path().join("data");
+    let acknowledged = root.path().join("sent.jsonl");
+    let mut stream = Stream::new();
+    let query = Uuid::now_v7();
+    let events = [stream.started(query, "one"), stream.finished(query, "one")];
+    fs::write(&acknowledged, stream.batch(&events)).expect("written");
+    let [to, file] = [&data, &acknowledged].map(|path| path.to_str().expect("a text"));
+    queryscope(["import", "--data", to, file]).success();
+    let databases = Databases::start();
+    let target = Target::make(root.path(), &databases, "moved");
+    queryscope(["token", "add", "made", "--database", &target.database.address()]).success();
+    // With others, and then alone.
+    target.database.sql(
+        "CREATE SEQUENCE tries;
+         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF nextval('tries') <= 2 THEN RAISE check_violation; END IF;
+             RETURN new;
+         END $$;
+         CREATE TRIGGER refuse BEFORE INSERT ON query FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
+    let said = target.migrate(&data).success();
+    assert!(said.starts_with("1 queries, 2 events, 1 streams, "), "{said}");
+    assert_eq!(target.check(&[acknowledged]), "1 queries, 2 events, 1 streams, 2 acknowledged events: sound");
+}
+
 /// A sender, and everything it was answered for.
 struct Sender {
     stream: Stream,
