@@ -181,6 +181,8 @@ schemas:
 test-packages:
 	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
 	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
+	@test -x /usr/bin/prometheus-alertmanager || command -v alertmanager >/dev/null 2>&1 \
+		|| scripts/install-packages prometheus-alertmanager
 	@command -v strace >/dev/null 2>&1 || scripts/install-packages strace
 	@command -v curl >/dev/null 2>&1 || scripts/install-packages curl
 	@command -v npm >/dev/null 2>&1 || scripts/install-packages nodejs npm

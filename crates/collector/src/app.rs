@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use queryscope_issues::Issue;
 use queryscope_recordings::Recordings;
 use queryscope_store::{Store, StoreError};
 use tokio::sync::{Notify, Semaphore};
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::delivery::DeliveryMetrics;
 use crate::deploys::SeenVersions;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
@@ -40,6 +42,8 @@ pub(crate) struct App {
     pub(crate) live: Live,
     /// What the evaluation of ended runs tells of itself, and what wakes it.
     pub(crate) evaluation: Gauges,
+    /// What deliveries are counted into.
+    pub(crate) delivery: DeliveryMetrics,
     /// Versions that senders named.
     pub(crate) versions: SeenVersions,
     /// Requests of readers that are answered.
@@ -70,6 +74,13 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Names the owner of the query of an issue.
+    pub(crate) fn own(&self, mut issue: Issue) -> Issue {
+        let config = self.settings.delivery.as_ref();
+        issue.owner = config.and_then(|config| config.owner_of(&issue)).map(ToOwned::to_owned);
+        issue
+    }
+
     /// Notes an error of the store that says something of what comes next, and ends the service if it is fatal.
     pub(crate) fn watch(&self, error: &StoreError) {
         match error {

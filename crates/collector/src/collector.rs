@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::delivery::DeliveryMetrics;
 use crate::deploys::{self, SeenVersions};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
@@ -64,19 +65,21 @@ impl Collector {
         tokens.replace(store.tokens().await?, clock.unix_ms());
         let parallel = std::thread::available_parallelism().map_or(2, usize::from);
         let evaluation = Gauges::default();
+        let delivery = DeliveryMetrics::default();
         let app = App {
             store,
             recordings,
             clock,
             tokens,
             access: Access::new(&settings.reading),
-            metrics: Metrics::new(commits, &evaluation),
+            metrics: Metrics::new(commits, &evaluation, &delivery),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
             evaluation,
+            delivery,
             versions: SeenVersions::default(),
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),

@@ -19,7 +19,7 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::trace::job;
-use crate::{deploys, evaluation, live};
+use crate::{delivery, deploys, evaluation, live};
 use recordings_lock::RecordingsLock;
 
 /// Starts all jobs; they end soon after `stop` is cancelled.
@@ -33,6 +33,7 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     );
     let evaluation = evaluation::run(Arc::clone(app), stop.clone()).instrument(job("evaluation"));
     jobs.spawn_on(evaluation, app.background.handle());
+    jobs.spawn(delivery::run(Arc::clone(app), stop.clone()).instrument(job("delivery")));
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()).instrument(job("silence")));
     jobs.spawn(deploys::run(Arc::clone(app), stop.clone()).instrument(job("deploys")));
     jobs.spawn(mutes::run(Arc::clone(app), stop.clone()).instrument(job("mutes")));

@@ -11,6 +11,7 @@ mod away;
 mod background;
 mod clock;
 mod collector;
+mod delivery;
 mod deploys;
 mod detached;
 mod error;

@@ -6,6 +6,7 @@ mod changes;
 mod compare;
 mod conditional;
 pub(crate) mod cursor;
+mod delivery;
 mod diagnosed;
 mod differences;
 mod export;
@@ -39,6 +40,7 @@ pub(crate) use asked::read;
 pub(crate) use changes::{__path_change, __path_changes, change, changes};
 pub(crate) use compare::{__path_compare, compare};
 pub(crate) use conditional::validate;
+pub(crate) use delivery::{__path_owners, __path_routes, owners, routes};
 pub(crate) use diagnosed::Detectors;
 pub(crate) use differences::{__path_differences, differences};
 pub(crate) use export::{
@@ -49,7 +51,7 @@ pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};
 pub(crate) use insights::{__path_insights, insights};
 pub(crate) use issues::{
-    __path_issue, __path_issues, IssueDetail, detail, issue, issue_id, issues, no_issue,
+    __path_issue, __path_issues, IssueDetail, deploy_span, detail, issue, issue_id, issues, no_issue,
 };
 pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;

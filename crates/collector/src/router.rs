@@ -58,6 +58,8 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::change))
         .routes(routes!(read::issues))
         .routes(routes!(read::issue))
+        .routes(routes!(read::routes))
+        .routes(routes!(read::owners))
         .routes(routes!(deploys::list))
         .routes(routes!(access::you))
         .routes(routes!(access::audit))

@@ -1,6 +1,7 @@
 //! Settings of the collector: plain data.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderName;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// Restrictions on reading.
     pub reading: Reading,
+    /// Routes of messages, and owners; without it nobody is told of issues.
+    pub delivery: Option<Arc<queryscope_delivery::Config>>,
     /// Engines whose format names `/v1/health` lists beside those the store has seen.
     pub engines: Vec<String>,
     /// Bytes of request bodies that may be in flight at once; beyond it the answer is 503.
@@ -112,6 +115,7 @@ impl Default for Settings {
             tokens: Vec::new(),
             allowed_hosts: Vec::new(),
             reading: Reading::default(),
+            delivery: None,
             engines: Vec::new(),
             body_budget_bytes: 128 << 20,
             answer_budget_bytes: 32 << 20,

@@ -47,8 +47,8 @@ impl Watching {
     }
 }
 
-/// A run that was evaluated.
-pub fn seen_run(run: &RunFeatures) -> SeenRun {
+/// A run that was evaluated, with the file that ran it.
+pub fn seen_run(run: &RunFeatures, call_site: Option<String>) -> SeenRun {
     let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(ToOwned::to_owned);
     SeenRun {
         started_unix_ns: run.started_unix_ns,
@@ -63,6 +63,7 @@ pub fn seen_run(run: &RunFeatures) -> SeenRun {
         host: text(&run.host),
         engine_version: text(&run.engine_version),
         program_version: text(&run.program_version),
+        call_site,
     }
 }
 

@@ -125,7 +125,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Label {
     let mut known: BTreeMap<IssueKind, Issue> = BTreeMap::new();
     for (place, run) in history.runs.iter().enumerate() {
         let ended_unix_ns = run.started_unix_ns.saturating_add_unsigned(run.wall_ns);
-        let seen = seen_run(run);
+        let seen = seen_run(run, None);
         drop(detector.observe(run.clone(), workspace));
         let mut watching = Watching::new(ended_unix_ns);
         watching.note(seen, true, &detector);

@@ -94,6 +94,10 @@ pub struct Issue {
     pub program_version: Option<String>,
     /// Runs as before in a row, of the five that resolve it.
     pub calm_runs: u64,
+    /// The file that ran the query last, where a run said it.
+    pub call_site: Option<String>,
+    /// The owner of the query by the settings of the service; null where there is none.
+    pub owner: Option<String>,
     /// What runs are measured by, which readers are not shown.
     #[serde(skip)]
     pub(crate) watch: Watch,
@@ -218,6 +222,8 @@ impl Issue {
             engine_version: None,
             program_version: None,
             calm_runs: 0,
+            call_site: None,
+            owner: None,
             watch: Watch::default(),
         }
     }

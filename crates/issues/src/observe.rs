@@ -114,7 +114,7 @@ impl Issue {
         self.leave_mute(format!("a run of another version of the {} ended", of.name()), unix_ns)
     }
 
-    /// Notes a run as the last, and its versions.
+    /// Notes a run as the last, its versions, and the file that ran it.
     fn note(&mut self, run: &SeenRun) {
         if self.is_new(run) {
             self.watch.seen_until = (run.started_unix_ns, run.id.clone());
@@ -122,6 +122,7 @@ impl Issue {
         for (known, named) in [
             (&mut self.engine_version, &run.engine_version),
             (&mut self.program_version, &run.program_version),
+            (&mut self.call_site, &run.call_site),
         ] {
             if named.is_some() {
                 known.clone_from(named);

@@ -32,6 +32,8 @@ pub struct SeenRun {
     pub engine_version: Option<String>,
     /// The version of its program.
     pub program_version: Option<String>,
+    /// The file that ran it.
+    pub call_site: Option<String>,
 }
 
 /// A change that lasts.

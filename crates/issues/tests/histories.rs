@@ -20,6 +20,7 @@ fn run(number: i64, wall_ms: f64) -> SeenRun {
         host: None,
         engine_version: Some("1.0".into()),
         program_version: None,
+        call_site: None,
     }
 }
 

@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Store events files and profiles files, whether the service runs or not; what is stored already is left as it is
     Import(ImportArgs),
+    /// Judge the file of receivers, routes and owners (`serve --config`)
+    Config(ConfigArgs),
+    /// Test how messages of issues are delivered
+    Alert(AlertArgs),
     /// Tell a service of a deploy, so that an issue that begins with it names it
     Deploy(DeployArgs),
     /// Manage the tokens senders authenticate with
@@ -139,6 +143,9 @@ pub(crate) struct ServeArgs {
     /// [default: the role of the user of that name, else viewer]
     #[arg(long, value_name = "NAME", env = "QUERYSCOPE_PROXY_GROUPS_HEADER", requires = "proxy_user_header")]
     pub(crate) proxy_groups_header: Option<HeaderName>,
+    /// File (TOML) of receivers, routes and owners: where messages of issues go [default: nobody is told]
+    #[arg(long, value_name = "FILE", env = "QUERYSCOPE_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) oidc: OidcArgs,
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
@@ -207,6 +214,43 @@ pub(crate) struct ImportArgs {
     /// Project the runs belong to
     #[arg(long, default_value = "default")]
     pub(crate) project: Name,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Judge a file: each mistake with its line and cause
+    Check {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Do not read secrets from the environment and from files: they are elsewhere
+        #[arg(long)]
+        without_secrets: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AlertArgs {
+    #[command(subcommand)]
+    pub(crate) command: AlertCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AlertCommand {
+    /// Send a test message over a route, from here, and say what its receiver answers
+    Test {
+        /// Name of the route
+        route: String,
+        /// The file that names it
+        #[arg(long, value_name = "FILE", env = "QUERYSCOPE_CONFIG")]
+        config: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

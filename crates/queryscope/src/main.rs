@@ -1,5 +1,6 @@
 //! `queryscope`: the service and the commands around it.
 
+mod alert;
 mod backup;
 mod check;
 mod cli;
@@ -70,6 +71,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Mcp(args)) => runtime.block_on(mcp::run(args))?,
         Some(Command::Import(args)) => runtime.block_on(import::run(args))?,
         Some(Command::Migrate(args)) => runtime.block_on(migrate::run(args))?,
+        Some(Command::Config(args)) => alert::config(&args.command)?,
+        Some(Command::Alert(args)) => runtime.block_on(alert::alert(&args.command))?,
         Some(Command::Deploy(args)) => runtime.block_on(deploy::run(args))?,
         Some(Command::Token(args)) => runtime.block_on(token::run(args))?,
         Some(Command::User(args)) => runtime.block_on(user::run(args))?,

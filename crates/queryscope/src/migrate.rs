@@ -6,6 +6,7 @@
 
 mod deploys;
 mod issues;
+mod outbox;
 mod resend;
 mod target;
 mod tokens;
@@ -115,6 +116,7 @@ impl Migration {
         self.moved.tokens = tokens::migrate(data, &self.source.store, &self.target.store).await?;
         self.moved.users = users::migrate(self.source.store.access(), self.target.store.access()).await?;
         self.moved.issues = issues::migrate(&*self.source.audit, &*self.target.audit).await?;
+        outbox::migrate(self.source.store.outbox(), self.target.store.outbox()).await?;
         self.moved.deploys =
             deploys::migrate(self.source.store.deploys(), self.target.store.deploys()).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));

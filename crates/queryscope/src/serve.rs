@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use queryscope_collector::{
     Access, Collector, OpenIdOptions, Reading, Settings, SystemClock, hash_token, serve,
 };
+use queryscope_delivery::{Config, Secrets};
 use queryscope_recordings::Location;
 use queryscope_store::{FileIdentity, Scope, Store};
 use tokio::net::{TcpListener, TcpSocket};
@@ -26,6 +27,7 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let open_files = open_files::raise();
     let reading = reading(&args)?;
+    let delivery = args.config.as_deref().map(|file| Config::load(file, Secrets::Read)).transpose()?;
     if let Some(token) = &args.token {
         token::check_given(token, "QUERYSCOPE_TOKEN")?;
     }
@@ -75,6 +77,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
         tokens: token.iter().map(|token| access(token)).collect(),
         allowed_hosts: args.allowed_host.clone(),
         reading,
+        delivery: delivery.map(Arc::new),
         ..defaults
     };
     let clock = Arc::new(SystemClock::new());

@@ -17,6 +17,7 @@ use self::read::{issue_of, text_fits};
 use crate::error::DbError;
 use crate::evaluation::{self, KeyIds, columns, key_ids};
 use crate::format::Format;
+use crate::outbox;
 use crate::terms::TermIds;
 
 /// In the log of commits: `first_seq` of a row that names an issue by its number, as `query`. No run starts then, so
@@ -79,6 +80,7 @@ pub(crate) async fn observe(
         let known: Option<Vec<Issue>> = known.remove(&key).unwrap_or_default().into_iter().collect();
         for moved in known.map(|known| query.moves(known)).unwrap_or_default() {
             let number = put(transaction, key, &moved.issue, &moved.transitions).await?;
+            outbox::note(transaction, &moved.issue, &moved.transitions).await?;
             told.extend((!moved.transitions.is_empty()).then_some(number));
         }
     }
@@ -164,7 +166,9 @@ pub(crate) async fn step(
         Ok(Some(moved)) => moved,
     };
     let key = (row.get(2), row.get(3), row.get(4));
-    let number = put(&transaction, key, &issue, &[moved]).await?;
+    let made = [moved];
+    let number = put(&transaction, key, &issue, &made).await?;
+    outbox::note(&transaction, &issue, &made).await?;
     tell(&transaction, &[number]).await?;
     transaction.commit().await?;
     Ok(IssueMoved::Moved(Box::new(issue)))

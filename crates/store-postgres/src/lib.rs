@@ -27,6 +27,7 @@ mod losses;
 mod migrate;
 mod names;
 mod options;
+mod outbox;
 mod plans;
 mod recording;
 mod retention;

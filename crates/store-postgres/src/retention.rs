@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::format::Format;
 use crate::list::bound;
 use crate::recording::sealed_at;
-use crate::{changes, deploys, evaluation, issues, plans};
+use crate::{changes, deploys, evaluation, issues, outbox, plans};
 
 /// Streams before queries, as commits lock them; what another collector works on is left for the next time. Streams
 /// and what has been seen of them stay, so that nothing resent is stored again.
@@ -39,8 +39,8 @@ const TELL: &str = "
 /// Deletes up to `limit` queries that started before and do not run.
 ///
 /// Evaluated runs stay while their query has any run left, since they are bounded; then all that is known of the query
-/// goes. Changes go that were over before, issues that were resolved before, deploys that were seen last before, and
-/// plans nothing points to.
+/// goes. Changes go that were over before, issues that were resolved before, deploys that were seen last before,
+/// messages that were made before, and plans nothing points to.
 pub(crate) async fn delete_before(
     client: &mut Client,
     format: Format,
@@ -53,6 +53,7 @@ pub(crate) async fn delete_before(
         changes::delete_before(client, format, started_unix_ns).await?;
         issues::delete_before(client, format, started_unix_ns).await?;
         deploys::delete_before(client, format, started_unix_ns).await?;
+        outbox::delete_before(client, format, started_unix_ns).await?;
     }
     plans::delete_unused(client, format).await?;
     Ok(deleted)

@@ -5,11 +5,11 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
-use crate::{issues, segments};
+use crate::{issues, outbox, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 18] = [
+const RULES: [(&str, &str); 19] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -98,6 +98,12 @@ const RULES: [(&str, &str); 18] = [
          WHERE NOT EXISTS (SELECT 1 FROM issue WHERE issue.number = note.issue)",
     ),
     (
+        "it is a message of no state",
+        "SELECT 'delivery', number::text FROM delivery
+         WHERE state NOT IN ('waiting', 'sent', 'refused', 'given_up', 'joined')
+             OR (state = 'waiting') <> (ended_unix_ns IS NULL)",
+    ),
+    (
         "nobody knows what it may do",
         "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
          UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
@@ -139,6 +145,7 @@ pub(crate) async fn problems(client: &mut Client) -> Result<Vec<String>, DbError
         }
     }
     problems.extend(issues::problems(client).await?);
+    problems.extend(outbox::problems(client).await?);
     let unbalanced = client.query(UNBALANCED, &[]).await?;
     problems.extend(unbalanced.iter().map(|row| {
         let [seen, given, unkept]: [i64; 3] = [row.get(1), row.get(2), row.get(3)];

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 pub(crate) use self::judge::{mend, problems};
 use crate::error::damaged;
 use crate::evaluation::KeyIds;
+use crate::outbox;
 use crate::terms::{self, TermIds};
 
 /// Moves the issues of queries by what an evaluation saw; gives back those that made a transition.
@@ -38,6 +39,7 @@ pub(crate) fn observe(
         let Ok(known) = known else { continue };
         for moved in query.moves(known) {
             put(db, key, &moved.issue, &moved.transitions)?;
+            outbox::note(db, &moved.issue, &moved.transitions)?;
             if !moved.transitions.is_empty() {
                 told.push(moved.issue);
             }
@@ -117,7 +119,9 @@ pub(crate) fn step(
         Err(refusal) => Ok(IssueMoved::Refused(refusal)),
         Ok(None) => Ok(IssueMoved::Unchanged),
         Ok(Some(transition)) => {
-            put(db, key, &issue, &[transition])?;
+            let made = [transition];
+            put(db, key, &issue, &made)?;
+            outbox::note(db, &issue, &made)?;
             Ok(IssueMoved::Moved(Box::new(issue)))
         }
     }

@@ -22,6 +22,7 @@ mod losses;
 mod migrate;
 mod names;
 mod options;
+mod outbox;
 mod pace;
 mod places;
 mod plans;

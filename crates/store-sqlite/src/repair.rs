@@ -17,7 +17,7 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 16] = [
+const TOLD_BY_OTHERS: [(&str, &str); 18] = [
     (
         "deploys were such as nobody could have stored",
         "DELETE FROM deploy WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine')
@@ -74,6 +74,18 @@ const TOLD_BY_OTHERS: [(&str, &str); 16] = [
         "DELETE FROM issue_transition WHERE issue NOT IN (SELECT number FROM issue)",
     ),
     ("notes were of no issue", "DELETE FROM issue_note WHERE issue NOT IN (SELECT number FROM issue)"),
+    (
+        "notices held no transition",
+        "DELETE FROM notice WHERE CASE WHEN json_valid(body)
+             THEN json_extract(body, '$.issue.id') IS NOT issue
+                 OR json_extract(body, '$.transition.number') IS NOT transition ELSE 1 END",
+    ),
+    (
+        "messages could not be read",
+        "DELETE FROM delivery WHERE NOT json_valid(body)
+             OR state NOT IN ('waiting', 'sent', 'refused', 'given_up', 'joined')
+             OR (state = 'waiting') <> (ended_unix_ns IS NULL)",
+    ),
     (
         "it was not noted whether all queries were brought forward",
         "INSERT INTO evaluation SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM evaluation)",

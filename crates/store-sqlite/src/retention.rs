@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::recording::sealed_at;
-use crate::{changes, deploys, evaluation, issues, plans};
+use crate::{changes, deploys, evaluation, issues, outbox, plans};
 
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
@@ -18,7 +18,8 @@ const UNKEPT: &str = "
 ///
 /// Streams and what has been seen of them stay, so that nothing resent is stored again. Evaluated runs stay while their
 /// query has any run left, since they are bounded; then all that is known of the query goes. Changes go that were over
-/// before, issues that were resolved before, deploys that were seen last before, and plans nothing points to.
+/// before, issues that were resolved before, deploys that were seen last before, messages that were made before, and
+/// plans nothing points to.
 pub(crate) fn delete_before(
     db: &Connection,
     started_unix_ns: i64,
@@ -54,6 +55,7 @@ pub(crate) fn delete_before(
         changes::delete_before(db, started_unix_ns)?;
         issues::delete_before(db, started_unix_ns)?;
         deploys::delete_before(db, started_unix_ns)?;
+        outbox::delete_before(db, started_unix_ns)?;
     }
     plans::delete_unused(db)?;
     Ok(deleted)

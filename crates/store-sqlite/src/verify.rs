@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 22] = [
+const RULES: [(&str, &str); 24] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -95,6 +95,18 @@ const RULES: [(&str, &str); 22] = [
         "nobody knows what it may do",
         "SELECT 'user', name FROM login_user WHERE role NOT IN ('viewer', 'editor', 'admin')
          UNION ALL SELECT 'token', name FROM token WHERE scope NOT IN ('ingest', 'read', 'admin', 'invitation')",
+    ),
+    (
+        "it holds no transition",
+        "SELECT 'notice', issue || '.' || transition FROM notice WHERE CASE WHEN json_valid(body)
+             THEN json_extract(body, '$.issue.id') IS NOT issue
+                 OR json_extract(body, '$.transition.number') IS NOT transition ELSE 1 END",
+    ),
+    (
+        "it is a message of no state, or cannot be read",
+        "SELECT 'delivery', number FROM delivery WHERE NOT json_valid(body)
+             OR state NOT IN ('waiting', 'sent', 'refused', 'given_up', 'joined')
+             OR (state = 'waiting') <> (ended_unix_ns IS NULL)",
     ),
     (
         "it does not say whether all queries were brought forward",

@@ -18,7 +18,7 @@ pub const ACCESS_LOG_MAX: usize = 100_000;
 /// A word that names no member of a set of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("expected {0}")]
-pub struct NoWord(&'static str);
+pub struct NoWord(pub(crate) &'static str);
 
 macro_rules! words {
     ($(#[$of:meta])* $name:ident, $takes:tt { $($(#[$about:meta])* $case:ident = $word:tt,)* }) => {
@@ -57,6 +57,7 @@ macro_rules! words {
         }
     };
 }
+pub(crate) use words;
 
 words! {
     /// What a user may do; each role may do what those before it may.

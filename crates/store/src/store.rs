@@ -25,6 +25,7 @@ use crate::diagnosis::{
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
 use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
+use crate::outbox::OutboxStore;
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::token::TokenRecord;
@@ -276,6 +277,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Deploys, and versions that were seen.
     fn deploys(&self) -> &dyn DeployStore;
+
+    /// Notices of the transitions of issues, and messages that are to be delivered. Each transition that
+    /// [`Store::record_evaluation`] and [`Store::move_issue`] store has a notice from then on.
+    fn outbox(&self) -> &dyn OutboxStore;
 
     /// Figures for the operator.
     async fn stats(&self) -> Result<StoreStats, StoreError>;

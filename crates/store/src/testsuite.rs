@@ -31,6 +31,7 @@ mod history;
 mod issues;
 mod list;
 mod memory;
+mod outbox;
 mod overview;
 mod page;
 mod paging;
@@ -323,6 +324,15 @@ suite! { $
         deploys_between_two_runs
         deploys_that_were_seen_long_ago_go
         deploys_are_taken_over_once
+    }
+    outbox {
+        each_transition_has_a_notice
+        notices_become_deliveries_at_once
+        an_attempt_is_noted_while_its_delivery_waits
+        one_holder_delivers_at_a_time
+        the_outbox_is_bounded
+        retention_takes_old_messages
+        an_outbox_is_taken_over_once
     }
     access {
         users_have_a_name_each

@@ -14,6 +14,7 @@ function stored<T extends string>(name: string, values: readonly [T, ...T[]]): T
   }
 }
 
+/** A text that was kept; empty where there is none. */
 function storedText(name: string): string {
   try {
     return localStorage.getItem(name) ?? "";
@@ -33,7 +34,7 @@ function store(name: string, value: string): void {
 class Preferences {
   #theme = $state(stored("theme", THEMES));
   #zone = $state(stored<Zone>("zone", ["local", "utc"]));
-
+  #owner = $state(storedText("owner"));
   #sourceLink = $state(storedText("source-link"));
   #traceLink = $state(storedText("trace-link"));
 
@@ -56,6 +57,15 @@ class Preferences {
   set zone(zone: Zone) {
     this.#zone = zone;
     store("zone", zone);
+  }
+
+  /** The owner whose queries Home shows; empty for everybody's. */
+  get owner(): string {
+    return this.#owner;
+  }
+  set owner(owner: string) {
+    this.#owner = owner;
+    store("owner", owner);
   }
 
   /** Template of the link to a line of the source (`model/link-template.ts`); empty for none. */

@@ -39,17 +39,19 @@ export async function readHome(
   scope: { [Name in keyof Scope]?: Scope[Name] | undefined },
   range: { covered: Covered; started: { since: UnixNs; until: UnixNs | undefined } },
   utc_offset: number,
+  owner: string,
   signal: AbortSignal,
 ): Promise<Home> {
   const query = { ...scope, ...range.covered, utc_offset, split: "service" as const };
   const failed = { ...scope, status: "failed" as const, ...range.started, limit: FAILED };
+  const whose = { service: scope.service, owner: owner === "" ? undefined : owner };
   const [found, news, top, failures, open, over] = await Promise.all([
     get("/api/changes", { query: { ...scope, state: "open", limit: CHANGES }, signal }),
     get("/api/overview", { query: { ...query, order: "news", limit: NEWS }, signal }),
     get("/api/overview", { query: { ...query, order: "time", limit: TOP }, signal }),
     get("/api/queries", { query: failed, signal }),
-    get("/api/issues", { query: { service: scope.service, state: [...OPEN, "muted"].join(), limit: ISSUES }, signal }),
-    get("/api/issues", { query: { service: scope.service, state: "resolved", limit: ISSUES }, signal }),
+    get("/api/issues", { query: { ...whose, state: [...OPEN, "muted"].join(), limit: ISSUES }, signal }),
+    get("/api/issues", { query: { ...whose, state: "resolved", limit: ISSUES }, signal }),
   ]);
   const changed = new Set(found.changes.map(queryKey));
   const warned = news.queries.filter((label) => label.new_rules.length > 0 && !changed.has(queryKey(label)));
@@ -63,6 +65,14 @@ export async function readHome(
     failures,
     mostFailures: FAILED,
   };
+}
+
+/** The changes and issues of an owner; all where it is empty. A change is of the owner of its issue. */
+export function ofOwner({ changes, issues }: Pick<Home, "changes" | "issues">, owner: string) {
+  if (owner === "") return { changes, issues };
+  const mine = issues.filter((issue) => issue.owner === owner);
+  const about = new Set(mine.map(({ change }) => change));
+  return { changes: changes.filter(({ id }) => about.has(id)), issues: mine };
 }
 
 /** The last run of a query that failed. */

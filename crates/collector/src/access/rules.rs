@@ -70,8 +70,10 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
     }
     match path {
         // The tools for agents ask the routes above as whoever asks them: these say what may be told and changed.
-        "/api/access" | "/api/openapi.json" | security::AGENTS => needs(Role::Viewer, Reach::Nothing),
-        "/metrics" | "/api/service" => needs(Role::Viewer, Reach::Everything),
+        "/api/access" | "/api/openapi.json" | "/api/owners" | security::AGENTS => {
+            needs(Role::Viewer, Reach::Nothing)
+        }
+        "/metrics" | "/api/routes" | "/api/service" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
         path if manage::is_managed(path) => needs(Role::Admin, Reach::Everything),
         _ => None,

@@ -11,6 +11,9 @@ use queryscope_store::{Known, Query, RecordingParts, StoreError, lines_of, unpac
 use super::look::Waiting;
 use crate::app::App;
 
+/// Characters of the path of a file that are kept.
+const PATH_CHARS_MAX: usize = 1_000;
+
 /// The event that ended a run.
 pub(super) struct Ended {
     query: Query,
@@ -135,10 +138,14 @@ pub(super) fn features(query: &Query, line: &[u8]) -> Option<RunFeatures> {
     if !matches!(event.kind, EventKind::Finished(..)) {
         return None;
     }
-    features_of(query, line, Arc::new)
+    features_of(query, line, Arc::new).map(|(features, _)| features)
 }
 
-fn features_of(query: &Query, line: &[u8], plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<RunFeatures> {
+fn features_of(
+    query: &Query,
+    line: &[u8],
+    plan: impl FnOnce(Plan) -> Arc<Plan>,
+) -> Option<(RunFeatures, Option<String>)> {
     let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
     let profile = event.profile().ok()??;
     let context = Context {
@@ -146,12 +153,17 @@ fn features_of(query: &Query, line: &[u8], plan: impl FnOnce(Plan) -> Arc<Plan>)
         environment: query.environment.as_deref().map(Into::into),
         program_version: query.program_version.as_deref().map(Into::into),
     };
-    Some(RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, plan))
+    let run = RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, plan);
+    let path = profile.call_site.as_ref().map(|site| site.filepath.chars().take(PATH_CHARS_MAX).collect());
+    Some((run, path))
 }
 
 impl Ended {
-    /// The features of the run; `None` where the profile cannot be read.
-    pub(super) fn features(&self, plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<RunFeatures> {
+    /// The features of the run, and the file that ran it; `None` where the profile cannot be read.
+    pub(super) fn features(
+        &self,
+        plan: impl FnOnce(Plan) -> Arc<Plan>,
+    ) -> Option<(RunFeatures, Option<String>)> {
         match &self.text {
             Text::Line(line) => features_of(&self.query, line, plan),
             Text::Chunk(chunk) => {

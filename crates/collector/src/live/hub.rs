@@ -215,7 +215,7 @@ impl Hub {
     fn moved(&mut self, issues: &[Issue]) {
         let Some(board) = &mut self.board else { return };
         for issue in issues {
-            board.moved(issue, self.all.len());
+            board.moved(&self.app.own(issue.clone()), self.all.len());
         }
     }
 

@@ -24,6 +24,8 @@ use crate::evaluation;
 
 /// Form of a cursor.
 const FORM: u8 = 10;
+/// Issues that are read at once where those of an owner are asked for.
+const READ_AT_ONCE: usize = 1_000;
 
 /// Which issues are asked for.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -47,6 +49,9 @@ pub(crate) struct IssuesParams {
     #[param(value_type = String, required = false, example = "open,regressed")]
     #[serde(deserialize_with = "states")]
     state: Option<Vec<IssueState>>,
+    /// Keeps issues of queries that this owner has; empty keeps those without one.
+    #[param(example = "team-orders")]
+    owner: Option<String>,
     /// Issues on the page.
     #[param(minimum = 1, maximum = 1000, default = 100, example = 20)]
     #[serde(deserialize_with = "limit")]
@@ -120,13 +125,37 @@ pub(crate) async fn issues(
     RawQuery(query): RawQuery,
     Asked(asked): Asked<IssuesParams>,
 ) -> Result<Response, ApiError> {
+    let owner = asked.owner.clone();
     let request = request(asked)?;
     let limit = request.limit;
-    let mut issues = app.store.issues(IssuesRequest { limit: limit + 1, ..request }).await?;
+    let mut issues = page(&app, IssuesRequest { limit: limit + 1, ..request }, owner.as_deref()).await?;
     let next = cursor::cut(&mut issues, limit).map(|last| write_cursor(&IssuePlace::of(last)));
     let link = next.as_ref().map(|next| [cursor::link("/api/issues", query.as_deref(), next)]);
     let issues = listed(&app, issues).await?;
     Ok((link, Json(Issues { issues, next })).into_response())
+}
+
+/// A page of issues with their owners. The store knows no owners: of one owner, it is read until the page is full.
+async fn page(app: &App, request: IssuesRequest, owner: Option<&str>) -> Result<Vec<Issue>, ApiError> {
+    let limit = request.limit;
+    let Some(owner) = owner else {
+        let issues = app.store.issues(request).await?;
+        return Ok(issues.into_iter().map(|issue| app.own(issue)).collect());
+    };
+    let owner = Some(owner).filter(|owner| !owner.is_empty());
+    let mut request = IssuesRequest { limit: READ_AT_ONCE, ..request };
+    let mut kept = Vec::new();
+    loop {
+        let read = app.store.issues(request.clone()).await?;
+        let is_last = read.len() < READ_AT_ONCE;
+        request.after = read.last().map(IssuePlace::of);
+        let of_owner = read.into_iter().map(|issue| app.own(issue));
+        kept.extend(of_owner.filter(|issue| issue.owner.as_deref() == owner));
+        if is_last || kept.len() >= limit {
+            kept.truncate(limit);
+            return Ok(kept);
+        }
+    }
 }
 
 /// One issue, with the change it is about, its transitions and its notes.
@@ -182,13 +211,13 @@ pub(crate) async fn detail(app: &App, id: &str, project: &ProjectFilter) -> Resu
         None => None,
     };
     let change = change.as_ref().map(evaluation::change).transpose()?;
-    let issue = listed(app, vec![issue]).await?.pop().ok_or_else(|| no_issue(id))?;
+    let issue = listed(app, vec![app.own(issue)]).await?.pop().ok_or_else(|| no_issue(id))?;
     Ok(IssueDetail { issue, change, transitions, notes })
 }
 
 /// Issues with the deploys between their last good run and their first bad one.
 async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiError> {
-    let spans = issues.iter().map(span).collect();
+    let spans = issues.iter().map(deploy_span).collect();
     let deploys = app.store.deploys().deploys_between(spans).await?;
     let listed = issues.into_iter().zip(deploys).map(|(issue, deploys)| {
         let after_deploys = after_deploys(&deploys);
@@ -198,7 +227,7 @@ async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiEr
 }
 
 /// From the last good run to the first bad one; nothing is within where one of them is not known.
-fn span(issue: &Issue) -> DeploySpan {
+pub(crate) fn deploy_span(issue: &Issue) -> DeploySpan {
     let known = issue.good_unix_ns.zip(issue.since_unix_ns);
     let (after_unix_ns, until_unix_ns) = known.unwrap_or((i64::MAX, i64::MIN));
     DeploySpan {

@@ -18,9 +18,13 @@ const STORE_DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let now = app.clock.steady_ms();
     // The figures are wanted most when the store fails.
-    let of_store = async { tokio::join!(app.store.stats(), app.store.issue_counts()) };
+    let of_store = async {
+        tokio::join!(app.store.stats(), app.store.issue_counts(), app.store.outbox().route_records())
+    };
     let of_store = tokio::time::timeout(STORE_DEADLINE, of_store).await.ok();
-    let (stats, issues) = of_store.map_or((None, None), |(stats, issues)| (stats.ok(), issues.ok()));
+    let (stats, issues, routes) =
+        of_store.map_or((None, None, None), |(stats, issues, routes)| (stats.ok(), issues.ok(), routes.ok()));
+    app.delivery.set_waiting(&routes.unwrap_or_default());
     let moment = Moment {
         stats,
         issues,

@@ -207,8 +207,8 @@ fn expected(asker: &Asker, method: &str, path: &str) -> u16 {
         ("GET" | "HEAD", _) => Role::Viewer,
         _ => panic!("{method} {path}: say here who may"),
     };
-    let is_of_all =
-        ["/api/service", "/metrics"].contains(&path) || MANAGED.iter().any(|begin| path.starts_with(begin));
+    let is_of_all = ["/api/routes", "/api/service", "/metrics"].contains(&path)
+        || MANAGED.iter().any(|begin| path.starts_with(begin));
     if asker.role < least || (is_of_all && asker.project.is_some()) {
         return 403;
     }

@@ -11,7 +11,7 @@ use crate::changes::{near, runs};
 use crate::events::{NOW_NS, SECOND_NS, finished, process_with, stream};
 use crate::issues::issues;
 
-async fn post(app: &TestApp, token: Option<&str>, body: &Value) -> Answer {
+pub(crate) async fn post(app: &TestApp, token: Option<&str>, body: &Value) -> Answer {
     let request = Request::post("/v1/deploys").header(header::HOST, "localhost");
     let request = request.header(header::CONTENT_TYPE, "application/json");
     let request = match token {

@@ -12,6 +12,7 @@ mod analysis;
 mod answers;
 mod changes;
 mod dashboard;
+mod delivery;
 mod deploys;
 mod export;
 mod ingest;

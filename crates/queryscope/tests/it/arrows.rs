@@ -28,6 +28,8 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         "queryscope-store" | "queryscope-columns" => &[&HTTP, &SQL, &SERVICE[..1], &STORES],
         // A bucket is asked over HTTP; nothing is served.
         "queryscope-recordings" => &[&HTTP[..1], &SQL, &SERVICE[..1], &STORES],
+        // Receivers are asked over HTTP; nothing is served, and nothing is stored.
+        "queryscope-delivery" => &[&HTTP[..1], &SQL, &SERVICE, &STORES],
         // For tests alone.
         "queryscope-bucket-server" => &[&SQL, &SERVICE, &STORES],
         "queryscope-store-sqlite" | "queryscope-store-postgres" => &[&HTTP, &SERVICE[..1]],

@@ -7,6 +7,7 @@ mod backup;
 mod bucket;
 mod check;
 mod common;
+mod delivery;
 mod demo;
 mod deploys;
 mod displaced;

@@ -14,9 +14,9 @@ use tokio::sync::Semaphore;
 use crate::{
     AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
     GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
-    Listed, NoteAdded, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter, QueryHistory,
-    QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange,
-    StreamBatch, TokenRecord,
+    Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter,
+    QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats,
+    StoredChange, StreamBatch, TokenRecord,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -91,6 +91,10 @@ macro_rules! delegate {
 
             fn deploys(&self) -> &dyn DeployStore {
                 self.store.deploys()
+            }
+
+            fn outbox(&self) -> &dyn OutboxStore {
+                self.store.outbox()
             }
 
             async fn close(&self) -> Result<(), StoreError> {

@@ -43,6 +43,7 @@ fn seen_run(number: i64, wall_ms: f64) -> SeenRun {
         host: None,
         engine_version: Some("1.0".into()),
         program_version: None,
+        call_site: None,
     }
 }
 
@@ -57,7 +58,7 @@ async fn record(s: &Subject, issues: Vec<ObservedQuery>) {
 }
 
 /// Opens the issue of a query that a run brings; gives back its id.
-async fn open(s: &Subject, key: &QueryKey, kind: Kind, run: i64, wall_ms_a_day: f64) -> String {
+pub(super) async fn open(s: &Subject, key: &QueryKey, kind: Kind, run: i64, wall_ms_a_day: f64) -> String {
     let change = seen_change(kind, run, wall_ms_a_day);
     record(s, vec![observed(key, 1_000 + run, vec![seen_run(run, 250.0)], vec![change])]).await;
     format!("issue-{}-{run:04}", kind.name().replace('_', "-"))
@@ -67,7 +68,7 @@ async fn find(s: &Subject, id: &str) -> IssueRecord {
     s.store.issue(id).await.expect("a store").expect("an issue")
 }
 
-async fn act(s: &Subject, id: &str, action: Action) -> IssueMoved {
+pub(super) async fn act(s: &Subject, id: &str, action: Action) -> IssueMoved {
     let person = Person { by: Some("Ada ä".into()), comment: Some("why".into()) };
     s.store.move_issue(id, IssueStep::Act(action, person), 5_000).await.expect("a store")
 }
@@ -77,7 +78,7 @@ fn states(record: &IssueRecord) -> Vec<&'static str> {
     record.transitions.iter().map(|moved| moved.to.name()).collect()
 }
 
-async fn is_sound(s: &Subject) {
+pub(super) async fn is_sound(s: &Subject) {
     assert_eq!(s.store.verify().await.expect("judged"), [""; 0]);
 }
 

@@ -9,6 +9,7 @@ mod diagnosis;
 mod disk;
 mod issues;
 mod list;
+mod outbox;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,7 @@ use crate::diagnosis::{ChangesRequest, Evaluation, PendingRun, QueryHistory, Que
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
 use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
+use crate::outbox::OutboxStore;
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::store::{Committed, Deleted, Listed, Store, StoreStats};
@@ -204,7 +206,8 @@ impl Store for MemoryStore {
         let observed = evaluation.issues.clone();
         let recorded = disk.diagnosis.record(evaluation)?;
         if recorded {
-            let moved = disk.issues.observe(&observed);
+            let (moved, notices) = disk.issues.observe(&observed);
+            disk.outbox.note(notices);
             self.feed.publish_found(told);
             self.feed.publish_issues(moved);
         }
@@ -254,7 +257,8 @@ impl Store for MemoryStore {
 
     async fn move_issue(&self, id: &str, step: IssueStep, unix_ns: i64) -> Result<IssueMoved, StoreError> {
         let mut disk = self.disk()?;
-        let moved = disk.issues.step(id, &step, unix_ns);
+        let (moved, notice) = disk.issues.step(id, &step, unix_ns);
+        disk.outbox.note(notice);
         if let IssueMoved::Moved(issue) = &moved {
             self.feed.publish_issues(vec![Issue::clone(issue)]);
         }
@@ -295,6 +299,10 @@ impl Store for MemoryStore {
     }
 
     fn deploys(&self) -> &dyn DeployStore {
+        self
+    }
+
+    fn outbox(&self) -> &dyn OutboxStore {
         self
     }
 

@@ -147,7 +147,7 @@ impl Disk {
     /// Forgets what belongs to runs that are gone, all that is known of queries which lost their last run, changes
     /// that ended, issues that were resolved and deploys that were seen last before.
     pub(super) fn forget_diagnosis(&mut self, deleted: &[Query], before_unix_ns: i64) {
-        let Self { rows, diagnosis, issues, deploys, .. } = self;
+        let Self { rows, diagnosis, issues, deploys, outbox, .. } = self;
         let places: BTreeSet<i64> = rows.iter().map(|row| row.place).collect();
         let left: BTreeSet<QueryKey> = rows.iter().filter_map(|row| key_of(&row.query)).collect();
         let lost: BTreeSet<QueryKey> =
@@ -160,6 +160,7 @@ impl Disk {
         });
         issues.delete(&lost, before_unix_ns);
         deploys.retain(|_, deploy| deploy.last_unix_ns >= before_unix_ns);
+        outbox.delete_before(before_unix_ns);
         let evaluated =
             diagnosis.evaluated.values().flat_map(|evaluated| &evaluated.runs).map(|run| run.plan);
         let used: BTreeSet<_> = evaluated.collect();

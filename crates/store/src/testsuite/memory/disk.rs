@@ -7,6 +7,7 @@ use queryscope_protocol::{QueryId, Seq, StreamId};
 use super::access::Access;
 use super::diagnosis::Diagnosis;
 use super::issues::Issues;
+use super::outbox::Outbox;
 use crate::deploys::Deploy;
 use crate::filter::Position;
 use crate::kept::Loss;
@@ -28,6 +29,7 @@ pub(super) struct Disk {
     pub(super) diagnosis: Diagnosis,
     pub(super) issues: Issues,
     pub(super) access: Access,
+    pub(super) outbox: Outbox,
     /// By id.
     pub(super) deploys: BTreeMap<String, Deploy>,
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_issues::limits::NOTES_MAX;
-use queryscope_issues::{Issue, Moved, Note, State};
+use queryscope_issues::{Issue, Moved, Note, Notice, State};
 
 use super::diagnosis::is;
 use crate::diagnosis::QueryKey;
@@ -17,9 +17,9 @@ use crate::issues::{
 pub(super) struct Issues(pub(super) BTreeMap<String, IssueRecord>);
 
 impl Issues {
-    /// Moves issues; gives back those that made a transition.
-    pub(super) fn observe(&mut self, observed: &[ObservedQuery]) -> Vec<Issue> {
-        let mut told = Vec::new();
+    /// Moves issues; gives back those that made a transition, and a notice of each transition.
+    pub(super) fn observe(&mut self, observed: &[ObservedQuery]) -> (Vec<Issue>, Vec<Notice>) {
+        let (mut told, mut notices) = (Vec::new(), Vec::new());
         for query in observed {
             let records = self.0.values().filter(|record| key_of(&record.issue) == query.key);
             let known = records.map(|record| record.issue.clone()).collect();
@@ -27,6 +27,8 @@ impl Issues {
                 if !transitions.is_empty() {
                     told.push(issue.clone());
                 }
+                let notice = |transition| Notice { issue: issue.clone(), transition };
+                notices.extend(transitions.iter().cloned().map(notice));
                 match self.0.get_mut(&issue.id) {
                     Some(record) => {
                         record.issue = issue;
@@ -39,17 +41,18 @@ impl Issues {
                 }
             }
         }
-        told
+        (told, notices)
     }
 
-    pub(super) fn step(&mut self, id: &str, step: &IssueStep, unix_ns: i64) -> IssueMoved {
-        let Some(record) = self.0.get_mut(id) else { return IssueMoved::Unknown };
+    pub(super) fn step(&mut self, id: &str, step: &IssueStep, unix_ns: i64) -> (IssueMoved, Option<Notice>) {
+        let Some(record) = self.0.get_mut(id) else { return (IssueMoved::Unknown, None) };
         match step.take(&mut record.issue, unix_ns) {
-            Err(refusal) => IssueMoved::Refused(refusal),
-            Ok(None) => IssueMoved::Unchanged,
+            Err(refusal) => (IssueMoved::Refused(refusal), None),
+            Ok(None) => (IssueMoved::Unchanged, None),
             Ok(Some(transition)) => {
-                record.transitions.push(transition);
-                IssueMoved::Moved(Box::new(record.issue.clone()))
+                record.transitions.push(transition.clone());
+                let issue = record.issue.clone();
+                (IssueMoved::Moved(Box::new(issue.clone())), Some(Notice { issue, transition }))
             }
         }
     }

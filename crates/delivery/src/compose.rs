@@ -1,0 +1,204 @@
+//! From notices of transitions to messages: one message for issues of one cause.
+//!
+//! Notices of one route, project, service and direction that are composed at once become one message where they share a
+//! fact. A notice that comes later, within [`GROUP_LASTS`], joins the group where its change came with the same thing
+//! (a version, a deploy, a host): people are not told again, programs are. That their runs merely have one
+//! version of the engine joins nothing later: all runs may have it, and a second cause would be kept from people.
+
+use std::time::Duration;
+
+use queryscope_issues::{Direction, Notice};
+
+use crate::config::{Config, Receiver, Route};
+use crate::facts::{Account, Facts};
+use crate::message::{Member, Message};
+use crate::words;
+
+/// How long a group takes up further issues.
+pub const GROUP_LASTS: Duration = Duration::from_hours(1);
+/// Members a message holds.
+const MEMBERS_MAX: usize = 100;
+
+/// A group whose first message was made within the last hour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    key: GroupKey,
+    /// The id of its first message.
+    id: String,
+    facts: Facts,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct GroupKey {
+    route: String,
+    project: String,
+    service: Option<String>,
+    direction: Direction,
+}
+
+/// A message, and whether it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made {
+    /// The message.
+    pub message: Message,
+    /// Whether people were told of its group already, so that it is kept and not sent.
+    pub joins: bool,
+}
+
+impl GroupKey {
+    fn of(route: &Route, notice: &Notice, direction: Direction) -> Self {
+        let (project, service) = (notice.issue.project.clone(), notice.issue.service.clone());
+        Self { route: route.name.clone(), project, service, direction }
+    }
+}
+
+impl Group {
+    /// The group of a message that was made earlier; `None` of a test.
+    pub fn of(message: &Message) -> Option<Self> {
+        let first = message.members.first()?;
+        let (project, service) = (first.issue.project.clone(), first.issue.service.clone());
+        let key = GroupKey { route: message.route.clone(), project, service, direction: message.direction? };
+        Some(Self { key, id: message.group.clone(), facts: message.facts.clone() })
+    }
+
+    /// The groups of messages, the newest message first: each as its newest message says.
+    pub fn all<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for group in messages.into_iter().filter_map(Self::of) {
+            if !groups.iter().any(|known| (&known.id, &known.key.route) == (&group.id, &group.key.route)) {
+                groups.push(group);
+            }
+        }
+        groups
+    }
+}
+
+/// Notices that become one message.
+struct Batch<'n> {
+    key: GroupKey,
+    /// The group they join.
+    joined: Option<String>,
+    facts: Facts,
+    members: Vec<&'n (Notice, Account)>,
+}
+
+impl Batch<'_> {
+    /// Whether a notice may be one of these; the same issue again is news of its own.
+    fn takes(&self, key: &GroupKey, notice: &Notice) -> bool {
+        self.key == *key && self.members.iter().all(|(known, _)| known.issue.id != notice.issue.id)
+    }
+}
+
+/// The messages of notices, given the groups of the last hour.
+pub fn compose(config: &Config, notices: &[(Notice, Account)], groups: &[Group], unix_ns: i64) -> Vec<Made> {
+    let mut made = Vec::new();
+    for route in &config.routes {
+        let wanted = notices.iter().filter(|(notice, _)| {
+            config.wants(route, notice)
+                // A receiver of several routes is told by the first.
+                && !config.routes.iter().take_while(|earlier| earlier.name != route.name).any(|earlier| {
+                    earlier.receiver == route.receiver && config.wants(earlier, notice)
+                })
+        });
+        for batch in batches(config, route, wanted, groups) {
+            made.extend(messages(config, route, batch, unix_ns));
+        }
+    }
+    made
+}
+
+fn batches<'n>(
+    config: &Config,
+    route: &Route,
+    notices: impl Iterator<Item = &'n (Notice, Account)>,
+    groups: &[Group],
+) -> Vec<Batch<'n>> {
+    let is_grouped = config.receiver(route).is_grouped();
+    let mut batches: Vec<Batch<'n>> = Vec::new();
+    for member in notices {
+        let (notice, account) = member;
+        let direction = notice.direction();
+        let (key, facts) = (GroupKey::of(route, notice, direction), Facts::new(&notice.issue, account));
+        // What people do is news of its own.
+        let joins = is_grouped && direction != Direction::Moved;
+        let shared = batches.iter().enumerate().filter(|(_, batch)| joins && batch.takes(&key, notice));
+        let shared = shared.map(|(at, batch)| (at, batch.facts.shared(&facts), batch.joined.is_none()));
+        // Those that are new may have their runs in common; a group of before is joined by a cause alone.
+        let fits = shared.filter(|(_, shared, is_new)| shared.has_cause() || (*is_new && !shared.is_empty()));
+        if let Some((at, shared, _)) = fits.max_by_key(|(_, shared, _)| shared.has_cause()) {
+            batches[at].facts = shared;
+            batches[at].members.push(member);
+            continue;
+        }
+        let earlier = groups.iter().filter(|group| joins && group.key == key);
+        let mut shared = earlier.map(|group| (group, group.facts.shared(&facts)));
+        let joined = shared.find(|(_, shared)| shared.has_cause());
+        let (joined, facts) = match joined {
+            Some((group, shared)) => (Some(group.id.clone()), shared),
+            None => (None, facts),
+        };
+        batches.push(Batch { key, joined, facts, members: vec![member] });
+    }
+    batches
+}
+
+/// The messages of a batch: one for people, and as many as hold all members for programs.
+fn messages(config: &Config, route: &Route, mut batch: Batch<'_>, unix_ns: i64) -> Vec<Made> {
+    let receiver = config.receiver(route);
+    let stake = |member: &&(Notice, Account)| std::cmp::Reverse(member.0.issue.wall_ms_a_day as i64);
+    batch.members.sort_by_key(stake);
+    let joins = batch.joined.is_some() && receiver.is_for_people();
+    let group = batch.joined.clone().unwrap_or_else(|| batch.members[0].0.key());
+    let sentence = match batch.members.as_slice() {
+        [(notice, account)] => words::sentence(notice, account, &batch.facts),
+        all => words::group(all.iter().map(|(notice, _)| notice), batch.key.direction, &batch.facts),
+    };
+    let count = batch.members.len() as u64;
+    let link = match batch.members.as_slice() {
+        [(notice, _)] => config.issue_link(&notice.issue.id),
+        _ => config.home_link(),
+    };
+    let parts = batch.members.chunks(MEMBERS_MAX);
+    let parts = parts.take(if receiver.is_for_people() { 1 } else { usize::MAX });
+    let part = |part: &[&(Notice, Account)]| Message {
+        id: part[0].0.key(),
+        group: group.clone(),
+        route: route.name.clone(),
+        direction: Some(batch.key.direction),
+        unix_ns,
+        sentence: sentence.clone(),
+        facts: batch.facts.clone(),
+        count: if receiver.is_for_people() { count } else { part.len() as u64 },
+        members: part.iter().map(|(notice, account)| member(config, notice, account)).collect(),
+        link: link.clone(),
+    };
+    parts.map(|members| Made { message: part(members), joins }).collect()
+}
+
+fn member(config: &Config, notice: &Notice, account: &Account) -> Member {
+    let Notice { issue, transition } = notice.clone();
+    let facts = Facts::of_change(&issue, account);
+    Member {
+        owner: config.owner_of(&issue).map(ToOwned::to_owned),
+        sentence: words::sentence(notice, account, &facts),
+        account: account.sentences.clone(),
+        link: config.issue_link(&issue.id),
+        issue,
+        transition,
+    }
+}
+
+impl Receiver {
+    /// Whether issues of one cause are one message to it.
+    fn is_grouped(&self) -> bool {
+        !matches!(self, Self::Alertmanager { .. })
+    }
+
+    /// Whether people read what it is sent.
+    pub(crate) fn is_for_people(&self) -> bool {
+        matches!(self, Self::Slack { .. } | Self::Email(_))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,335 @@
+//! From the text of a file to what it says, with the place of each mistake.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::time::Duration;
+
+use globset::GlobSetBuilder;
+use lettre::message::Mailbox;
+use queryscope_issues::Kind;
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+use toml::Spanned;
+
+use super::{Config, GROUP_WAIT, Problem, Receiver, Route};
+use crate::addresses::Allowed;
+use crate::mail::{Mail, Tls};
+use crate::owners::{OwnerRule, Owners, glob};
+use crate::raw::{RawFile, RawOwner, RawReceiver, RawRoute, RawText};
+use crate::secret::{Secret, Secrets};
+
+const GROUP_WAIT_MAX: Duration = Duration::from_mins(10);
+/// Characters of the name of a route, a receiver or an owner.
+const NAME_CHARS_MAX: usize = 100;
+/// What takes the place of a secret that is not read.
+const NOT_READ: &str = "not-read";
+const TYPES: &str = "webhook, slack, alertmanager or email";
+
+type Span = Range<usize>;
+
+pub(super) fn read(text: &str, secrets: Secrets) -> Result<Config, Vec<Problem>> {
+    let mut reading = Reading { text, secrets, problems: Vec::new() };
+    let raw: RawFile = match toml::from_str(text) {
+        Ok(raw) => raw,
+        Err(error) => {
+            reading.wrong(error.span().unwrap_or(0..0), error.message().trim().replace('\n', ", "));
+            return Err(reading.problems);
+        }
+    };
+    let config = reading.config(raw);
+    if reading.problems.is_empty() {
+        return Ok(config);
+    }
+    reading.problems.sort_by_key(|problem| (problem.line, problem.column));
+    Err(reading.problems)
+}
+
+struct Reading<'t> {
+    text: &'t str,
+    secrets: Secrets,
+    problems: Vec<Problem>,
+}
+
+impl Reading<'_> {
+    fn wrong(&mut self, at: Span, cause: impl Into<String>) {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        self.problems.push(Problem { line, column, cause: cause.into() });
+    }
+
+    /// A value, or a mistake at a place.
+    fn take<T>(&mut self, at: Span, value: Result<T, String>) -> Option<T> {
+        value.map_err(|cause| self.wrong(at, cause)).ok()
+    }
+
+    fn config(&mut self, raw: RawFile) -> Config {
+        let base_url = raw.base_url.and_then(|url| {
+            let read = http_url(url.get_ref());
+            let read = read.and_then(|read| {
+                let is_plain = read.query().is_none() && read.fragment().is_none();
+                is_plain.then_some(read).ok_or_else(|| "it must end with its path".to_owned())
+            });
+            self.take(url.span(), read)
+        });
+        let mut allowed = Allowed::default();
+        for text in raw.allow_private {
+            let added = allowed.add(text.get_ref());
+            self.take(text.span(), added);
+        }
+        let group_wait = raw.group_wait.and_then(|text| {
+            let read = humantime::parse_duration(text.get_ref()).ok().filter(|wait| *wait <= GROUP_WAIT_MAX);
+            let allowed = "expected a time from 0s to 10m, like 30s";
+            self.take(text.span(), read.ok_or_else(|| format!("{:?}: {allowed}", text.get_ref())))
+        });
+        let rules: Vec<OwnerRule> = raw.owners.into_iter().filter_map(|rule| self.owner(rule)).collect();
+        let owners = Owners::new(rules);
+        let mut receivers = BTreeMap::new();
+        let mut named = BTreeSet::new();
+        for (name, receiver) in raw.receivers {
+            self.check_name(&name);
+            named.insert(name.get_ref().clone());
+            if let Some(receiver) = self.receiver(receiver, &allowed) {
+                receivers.insert(name.into_inner(), receiver);
+            }
+        }
+        let mut routes: Vec<Route> = Vec::new();
+        for route in raw.routes {
+            let route = self.route(route.into_inner(), &named, &owners);
+            if let Some((name_at, route)) = route {
+                if routes.iter().any(|known| known.name == route.name) {
+                    self.wrong(name_at, format!("another route is named {:?}, too", route.name));
+                }
+                routes.push(route);
+            }
+        }
+        let group_wait = group_wait.unwrap_or(GROUP_WAIT);
+        Config { base_url, allowed, group_wait, receivers, routes, owners }
+    }
+
+    fn check_name(&mut self, name: &Spanned<String>) {
+        let text = name.get_ref();
+        let is_fine = |char: char| char.is_alphanumeric() || "-_./@#: ".contains(char);
+        if text.trim().is_empty() || text.chars().count() > NAME_CHARS_MAX || !text.chars().all(is_fine) {
+            let cause = format!(
+                "{text:?} is no name: expected 1 to {NAME_CHARS_MAX} letters, digits, spaces and signs of -_./@#:"
+            );
+            self.wrong(name.span(), cause);
+        }
+    }
+
+    fn owner(&mut self, rule: Spanned<RawOwner>) -> Option<OwnerRule> {
+        let at = rule.span();
+        let RawOwner { label, path, owner } = rule.into_inner();
+        self.check_name(&owner);
+        let (is_path, pattern) = match (label, path) {
+            (Some(label), None) => (false, label),
+            (None, Some(path)) => (true, path),
+            _ => {
+                self.wrong(at, "a rule of owners needs one of label and path");
+                return None;
+            }
+        };
+        let rule = OwnerRule::new(is_path, pattern.get_ref(), owner.get_ref());
+        self.take(pattern.span(), rule)
+    }
+
+    fn route(
+        &mut self,
+        raw: RawRoute,
+        receivers: &BTreeSet<String>,
+        owners: &Owners,
+    ) -> Option<(Span, Route)> {
+        let RawRoute { name, receiver, projects, services, labels, kinds, owners: of_owners } = raw;
+        self.check_name(&name);
+        if !receivers.contains(receiver.get_ref()) {
+            let cause =
+                format!("there is no receiver {:?}: {}", receiver.get_ref(), listed(receivers.iter()));
+            self.wrong(receiver.span(), cause);
+            return None;
+        }
+        let mut globs = GlobSetBuilder::new();
+        for label in &labels {
+            let read = glob(label.get_ref());
+            globs.add(self.take(label.span(), read)?);
+        }
+        let label_globs = (!labels.is_empty()).then(|| globs.build());
+        let label_globs = label_globs.transpose().map_err(|error| self.wrong(name.span(), error.to_string()));
+        let mut kept = Vec::new();
+        for kind in kinds {
+            let read = Kind::from_name(kind.get_ref());
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let wrong = || format!("{:?} is no kind of issue: expected one of {names}", kind.get_ref());
+            kept.extend(self.take(kind.span(), read.ok_or_else(wrong)));
+        }
+        let names = owners.names();
+        for owner in &of_owners {
+            if !names.contains(&owner.get_ref().as_str()) {
+                let cause =
+                    format!("no rule names the owner {:?}: {}", owner.get_ref(), listed(names.iter()));
+                self.wrong(owner.span(), cause);
+            }
+        }
+        let at = name.span();
+        let route = Route {
+            name: name.into_inner(),
+            receiver: receiver.into_inner(),
+            projects,
+            services,
+            labels: labels.into_iter().map(Spanned::into_inner).collect(),
+            label_globs: label_globs.ok()?,
+            kinds: kept,
+            owners: of_owners.into_iter().map(Spanned::into_inner).collect(),
+        };
+        Some((at, route))
+    }
+
+    fn receiver(&mut self, raw: Spanned<RawReceiver>, allowed: &Allowed) -> Option<Receiver> {
+        let at = raw.span();
+        let raw = raw.into_inner();
+        let name = raw.r#type.get_ref().clone();
+        let has: &[&str] = match name.as_str() {
+            "webhook" => &["url", "secret", "authorization"],
+            "slack" => &["url"],
+            "alertmanager" => &["url", "authorization"],
+            "email" => &["host", "port", "tls", "user", "password", "from", "to"],
+            other => {
+                self.wrong(
+                    raw.r#type.span(),
+                    format!("{other:?} is no type of a receiver: expected {TYPES}"),
+                );
+                return None;
+            }
+        };
+        let mut is_whole = true;
+        for (field, span) in raw.fields() {
+            if !has.contains(&field) {
+                self.wrong(span, format!("a receiver of the type {name} has no {field}"));
+                is_whole = false;
+            }
+        }
+        if name == "email" {
+            return self.email(at, raw).filter(|_| is_whole).map(Receiver::Email);
+        }
+        let RawReceiver { url, secret, authorization, .. } = raw;
+        let Some(url) = url else {
+            self.wrong(at, format!("a receiver of the type {name} needs a url"));
+            return None;
+        };
+        let url = self.url(url, allowed);
+        let authorization = match authorization {
+            Some(text) => Some(self.header(text)?),
+            None => None,
+        };
+        let secret = match secret {
+            Some(text) => Some(Secret::from(&*self.text_of(text)?)),
+            None => None,
+        };
+        if !is_whole {
+            return None;
+        }
+        let url = url?;
+        Some(match name.as_str() {
+            "webhook" => Receiver::Webhook { url, secret, authorization },
+            "slack" => Receiver::Slack { url },
+            _ => Receiver::Alertmanager { url, authorization },
+        })
+    }
+
+    /// A text, wherever it is; `None` with a mistake.
+    fn text_of(&mut self, text: Spanned<RawText>) -> Option<String> {
+        let at = text.span();
+        match text.into_inner() {
+            RawText::Here(text) if text.is_empty() => {
+                self.wrong(at, "it is empty");
+                None
+            }
+            RawText::Here(text) => Some(text),
+            RawText::Elsewhere(place) => {
+                let read = place.read(self.secrets);
+                self.take(at, read).map(|read| read.unwrap_or_else(|| NOT_READ.to_owned()))
+            }
+        }
+    }
+
+    /// The value of a header.
+    fn header(&mut self, text: Spanned<RawText>) -> Option<Secret> {
+        let at = text.span();
+        let text = self.text_of(text)?;
+        let read = HeaderValue::from_str(&text).map(|_| Secret::from(&*text));
+        self.take(at, read.map_err(|_| "it cannot be sent in a header".to_owned()))
+    }
+
+    fn url(&mut self, text: Spanned<RawText>, allowed: &Allowed) -> Option<Secret> {
+        let at = text.span();
+        let text = self.text_of(text)?;
+        if text == NOT_READ && self.secrets == Secrets::Ignore {
+            return Some(Secret::from(NOT_READ));
+        }
+        let read = http_url(&text).and_then(|url| {
+            let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+            match host.parse() {
+                Ok(address) if !allowed.admits(&host, address) => Err(format!(
+                    "{address} is not a public address: name it in allow_private where messages may go there"
+                )),
+                _ => Ok(Secret::from(&*text)),
+            }
+        });
+        self.take(at, read)
+    }
+
+    fn email(&mut self, at: Span, raw: RawReceiver) -> Option<Mail> {
+        let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
+        let (Some(host), Some(from), false) = (host, from, to.is_empty()) else {
+            self.wrong(at, "a receiver of the type email needs host, from and to");
+            return None;
+        };
+        let tls = match tls {
+            None => Some(Tls::Upgraded),
+            Some(text) => {
+                let read = Tls::from_name(text.get_ref());
+                let wrong = || format!("{:?}: expected starttls, tls or none", text.get_ref());
+                self.take(text.span(), read.ok_or_else(wrong))
+            }
+        };
+        let mailbox = |reading: &mut Self, text: &Spanned<String>| {
+            let read: Result<Mailbox, _> = text.get_ref().parse();
+            let read = read.map_err(|error| format!("{:?} is no mailbox: {error}", text.get_ref()));
+            reading.take(text.span(), read)
+        };
+        let sender = mailbox(self, &from);
+        let recipients: Option<Vec<Mailbox>> = to.iter().map(|text| mailbox(self, text)).collect();
+        let login = match (user, password) {
+            (None, None) => None,
+            (Some(user), Some(password)) => {
+                let password = self.text_of(password)?;
+                Some((user.into_inner(), Secret::from(&*password)))
+            }
+            _ => {
+                self.wrong(at, "user and password are given together");
+                return None;
+            }
+        };
+        let tls = tls?;
+        let port = port.map_or(tls.port(), Spanned::into_inner);
+        if login.is_some() && tls == Tls::None {
+            self.wrong(at, "a password is not sent without TLS: tls must be starttls or tls");
+            return None;
+        }
+        Some(Mail { host: host.into_inner(), port, tls, login, from: sender?, to: recipients? })
+    }
+}
+
+fn http_url(text: &str) -> Result<Url, String> {
+    // The text may hold a secret: it is not shown.
+    let url: Url = text.parse().map_err(|error| format!("it is no URL: {error}"))?;
+    match url.scheme() {
+        "http" | "https" if url.host_str().is_some_and(|host| !host.is_empty()) => Ok(url),
+        _ => Err("it must begin with http:// or https:// and a host".into()),
+    }
+}
+
+fn listed<T: std::fmt::Debug>(all: impl Iterator<Item = T>) -> String {
+    let all: Vec<String> = all.map(|one| format!("{one:?}")).collect();
+    if all.is_empty() { "the file names none".into() } else { format!("expected one of {}", all.join(", ")) }
+}

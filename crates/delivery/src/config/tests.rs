@@ -1,0 +1,183 @@
+use super::*;
+
+const WHOLE: &str = r#"
+base_url = "https://queryscope.example.com/"
+group_wait = "30s"
+allow_private = ["10.0.0.0/8", "alertmanager.internal"]
+
+[receivers.hook]
+type = "webhook"
+url = "https://hooks.example.com/in"
+secret = "key"
+
+[receivers."orders channel"]
+type = "slack"
+url = "https://hooks.slack.com/services/T/B/X"
+
+[receivers.pager]
+type = "alertmanager"
+url = "http://alertmanager.internal:9093"
+
+[receivers.mail]
+type = "email"
+host = "smtp.example.com"
+user = "queryscope"
+password = "p"
+from = "queryscope <queryscope@example.com>"
+to = ["ada@example.com"]
+
+[[routes]]
+name = "all"
+receiver = "hook"
+
+[[routes]]
+name = "orders"
+receiver = "orders channel"
+projects = ["default"]
+services = ["etl"]
+labels = ["orders/**"]
+kinds = ["slower", "data_grew"]
+owners = ["orders"]
+
+[[owners]]
+label = "**"
+owner = "data"
+
+[[owners]]
+label = "orders/*"
+owner = "orders"
+"#;
+
+fn problems(text: &str) -> Vec<String> {
+    let problems = Config::parse(text, Secrets::Read).expect_err("it is wrong");
+    problems.into_iter().map(|Problem { line, column, cause }| format!("{line}:{column}: {cause}")).collect()
+}
+
+/// The mistakes of the whole file where one text of it is another.
+fn changed(from: &str, to: &str) -> Vec<String> {
+    assert_eq!(WHOLE.matches(from).count(), 1, "{from}");
+    problems(&WHOLE.replace(from, to))
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let config = Config::parse(WHOLE, Secrets::Read).expect("a file");
+    assert_eq!((config.group_wait, config.receivers.len()), (Duration::from_secs(30), 4));
+    let names: Vec<&str> = config.routes.iter().map(|route| route.name.as_str()).collect();
+    assert_eq!(names, ["all", "orders"]);
+    assert_eq!(config.receiver(&config.routes[1]).type_name(), "slack");
+    assert_eq!(config.routes[1].kinds, [Kind::Slower, Kind::DataGrew]);
+    assert_eq!(
+        config.issue_link("issue-1").as_deref(),
+        Some("https://queryscope.example.com/issues/issue-1")
+    );
+    assert_eq!(config.home_link().as_deref(), Some("https://queryscope.example.com/"));
+    assert!(!format!("{config:?}").contains("services/T"), "secrets are not shown");
+    let empty = Config::parse("", Secrets::Read).expect("a file");
+    assert_eq!((empty.group_wait, empty.home_link(), empty.source()), (GROUP_WAIT, None, "urn:queryscope"));
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    let same = |found: Vec<String>, expected: &str| assert_eq!(found, [expected]);
+    same(
+        changed("receiver = \"hook\"", "receiver = \"hok\""),
+        "29:12: there is no receiver \"hok\": expected one of \"hook\", \"mail\", \"orders channel\", \"pager\"",
+    );
+    same(
+        changed("\"data_grew\"", "\"fast\""),
+        &format!(
+            "37:20: \"fast\" is no kind of issue: expected one of {}",
+            Kind::ALL.map(Kind::name).join(", ")
+        ),
+    );
+    same(
+        changed("owners = [\"orders\"]", "owners = [\"oders\"]"),
+        "38:11: no rule names the owner \"oders\": expected one of \"data\", \"orders\"",
+    );
+    same(
+        changed("type = \"webhook\"", "type = \"hook\""),
+        "7:8: \"hook\" is no type of a receiver: expected webhook, slack, alertmanager or email",
+    );
+    same(changed("secret = \"key\"", "to = [\"a@b\"]"), "9:7: a receiver of the type webhook has no to");
+    same(
+        changed("group_wait = \"30s\"", "group_wait = \"1h\""),
+        "3:14: \"1h\": expected a time from 0s to 10m, like 30s",
+    );
+    same(
+        changed("\"10.0.0.0/8\"", "\"10.0.0/8\""),
+        "4:18: \"10.0.0/8\" is no address, network or host: expected one like 10.0.0.7, 10.0.0.0/8 or hooks.internal",
+    );
+    let not_public = "is not a public address: name it in allow_private where messages may go there";
+    same(
+        changed("https://hooks.example.com/in", "http://169.254.169.254/in"),
+        &format!("8:7: 169.254.169.254 {not_public}"),
+    );
+    same(changed("https://hooks.example.com/in", "http://[::1]:80/"), &format!("8:7: ::1 {not_public}"));
+    // However an address is written.
+    same(changed("https://hooks.example.com/in", "http://0x7f.1/"), &format!("8:7: 127.0.0.1 {not_public}"));
+    same(
+        changed("https://hooks.example.com/in", "file:///etc/passwd"),
+        "8:7: it must begin with http:// or https:// and a host",
+    );
+    same(changed("name = \"orders\"", "name = \"all\""), "32:8: another route is named \"all\", too");
+    same(
+        changed("labels = [\"orders/**\"]", "labels = [\"[a\"]").drain(..1).collect(),
+        "36:11: \"[a\" is no pattern: unclosed character class; missing ']'",
+    );
+    same(changed("password = \"p\"", "tls = \"none\""), "19:1: user and password are given together");
+    same(
+        changed("password = \"p\"", "password = \"p\"\ntls = \"none\""),
+        "19:1: a password is not sent without TLS: tls must be starttls or tls",
+    );
+    same(
+        changed("to = [\"ada@example.com\"]", "to = []"),
+        "19:1: a receiver of the type email needs host, from and to",
+    );
+    same(changed("label = \"**\"\n", ""), "40:1: a rule of owners needs one of label and path");
+}
+
+#[test]
+fn what_is_no_file_of_this_kind_is_refused_with_its_place() {
+    let one = |text: &str| {
+        let found = problems(text);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.concat()
+    };
+    assert!(one("a = ").starts_with("1:5: "), "{}", one("a = "));
+    let unknown = one("base_url = \"https://x\"\nrouts = []\n");
+    assert!(unknown.starts_with("2:1: unknown field `routs`, expected one of `base_url`"), "{unknown}");
+    let kind = one("[[routes]]\nname = 5\nreceiver = \"x\"\n");
+    assert!(kind.starts_with("2:8: ") && kind.contains("expected a string"), "{kind}");
+    let place = one("[receivers.x]\ntype = \"slack\"\nurl = { evn = \"X\" }\n");
+    assert!(place.starts_with("3:") && place.contains("unknown field `evn`"), "{place}");
+    let secret = one("[receivers.x]\ntype = \"slack\"\nurl = { env = \"QUERYSCOPE_NOT_SET\" }\n");
+    assert_eq!(secret, "3:7: the environment variable QUERYSCOPE_NOT_SET is not set, or not UTF-8");
+    let several = problems("base_url = \"x\"\n[receivers.\"\"]\ntype = \"slack\"\n");
+    assert_eq!(several.len(), 3, "{several:?}");
+}
+
+#[test]
+fn without_secrets_the_rest_is_judged() {
+    let text = "[receivers.x]\ntype = \"slack\"\nurl = { env = \"QUERYSCOPE_NOT_SET\" }\n";
+    Config::parse(text, Secrets::Ignore).expect("a file");
+    let both = text.replace("\" }", "\", file = \"y\" }");
+    assert!(Config::parse(&both, Secrets::Ignore).is_err());
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("queryscope.toml");
+    let error = Config::load(&path, Secrets::Read).expect_err("missing").to_string();
+    assert!(error.contains("queryscope.toml: cannot be read"), "{error}");
+    std::fs::write(&path, "group_wait = \"x\"\nbase_url = \"y\"\n").expect("written");
+    let error = Config::load(&path, Secrets::Read).expect_err("wrong").to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert!(
+        lines[0].contains("queryscope.toml:1:14: ") && lines[1].contains("queryscope.toml:2:12: "),
+        "{error}"
+    );
+    std::fs::write(&path, [0xff]).expect("written");
+    assert!(Config::load(&path, Secrets::Read).expect_err("bytes").to_string().ends_with("it is not UTF-8"));
+}

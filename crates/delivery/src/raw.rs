@@ -1,0 +1,119 @@
+//! The file as it is written, with the place of each value.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, de};
+use toml::Spanned;
+
+use crate::secret::Place;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawFile {
+    pub(crate) base_url: Option<Spanned<String>>,
+    pub(crate) group_wait: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) allow_private: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) receivers: BTreeMap<Spanned<String>, Spanned<RawReceiver>>,
+    #[serde(default)]
+    pub(crate) routes: Vec<Spanned<RawRoute>>,
+    #[serde(default)]
+    pub(crate) owners: Vec<Spanned<RawOwner>>,
+}
+
+/// A receiver of any type.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawReceiver {
+    pub(crate) r#type: Spanned<String>,
+    pub(crate) url: Option<Spanned<RawText>>,
+    pub(crate) secret: Option<Spanned<RawText>>,
+    pub(crate) authorization: Option<Spanned<RawText>>,
+    pub(crate) host: Option<Spanned<String>>,
+    pub(crate) port: Option<Spanned<u16>>,
+    pub(crate) tls: Option<Spanned<String>>,
+    pub(crate) user: Option<Spanned<String>>,
+    pub(crate) password: Option<Spanned<RawText>>,
+    pub(crate) from: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) to: Vec<Spanned<String>>,
+}
+
+impl RawReceiver {
+    /// The fields that are set beside the type, each with its place.
+    pub(crate) fn fields(&self) -> Vec<(&'static str, Range<usize>)> {
+        let all = [
+            ("url", self.url.as_ref().map(Spanned::span)),
+            ("secret", self.secret.as_ref().map(Spanned::span)),
+            ("authorization", self.authorization.as_ref().map(Spanned::span)),
+            ("host", self.host.as_ref().map(Spanned::span)),
+            ("port", self.port.as_ref().map(Spanned::span)),
+            ("tls", self.tls.as_ref().map(Spanned::span)),
+            ("user", self.user.as_ref().map(Spanned::span)),
+            ("password", self.password.as_ref().map(Spanned::span)),
+            ("from", self.from.as_ref().map(Spanned::span)),
+            ("to", self.to.first().map(Spanned::span)),
+        ];
+        all.into_iter().filter_map(|(name, span)| Some((name, span?))).collect()
+    }
+}
+
+/// A route.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawRoute {
+    pub(crate) name: Spanned<String>,
+    pub(crate) receiver: Spanned<String>,
+    #[serde(default)]
+    pub(crate) projects: Vec<String>,
+    #[serde(default)]
+    pub(crate) services: Vec<String>,
+    #[serde(default)]
+    pub(crate) labels: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) kinds: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) owners: Vec<Spanned<String>>,
+}
+
+/// A rule of owners.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawOwner {
+    pub(crate) label: Option<Spanned<String>>,
+    pub(crate) path: Option<Spanned<String>>,
+    pub(crate) owner: Spanned<String>,
+}
+
+/// A text, or where it is.
+#[derive(Debug)]
+pub(crate) enum RawText {
+    Here(String),
+    Elsewhere(Place),
+}
+
+impl<'de> Deserialize<'de> for RawText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = RawText;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(r#"a text, { env = "NAME" } or { file = "PATH" }"#)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<RawText, E> {
+                Ok(RawText::Here(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawText, A::Error> {
+                Place::deserialize(MapAccessDeserializer::new(map)).map(RawText::Elsewhere)
+            }
+        }
+        from.deserialize_any(Either)
+    }
+}

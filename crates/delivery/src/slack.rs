@@ -1,0 +1,131 @@
+//! Channels of Slack, by an incoming webhook.
+//!
+//! The limits are those of Slack's reference of Block Kit: 50 blocks, 3,000 characters in the text of a section, 150 in
+//! that of a header, 2,000 in an element of a context, 75 in that of a button, 3,000 in its address.
+
+use queryscope_issues::Direction;
+use serde_json::{Value, json};
+
+use crate::message::{Member, Message};
+use crate::words::cut;
+
+const HEADER_CHARS_MAX: usize = 150;
+const TEXT_CHARS_MAX: usize = 3_000;
+const CONTEXT_CHARS_MAX: usize = 2_000;
+const LINK_CHARS_MAX: usize = 3_000;
+/// Issues that are listed.
+const LISTED_MAX: usize = 10;
+/// Characters of a line of the list, and causes of one issue.
+const LINE_CHARS_MAX: usize = 250;
+const CAUSES_MAX: usize = 5;
+
+/// The body for a message.
+pub(crate) fn payload(message: &Message) -> Value {
+    let sign = match message.direction {
+        None => "🔧 ",
+        Some(Direction::Alarm) => "🔴 ",
+        Some(Direction::Over) => "🟢 ",
+        Some(Direction::Moved) => "",
+    };
+    let title = format!("{sign}{}", message.sentence);
+    let mut blocks = vec![json!({
+        "type": "header",
+        "text": {"type": "plain_text", "text": cut(&title, HEADER_CHARS_MAX), "emoji": true},
+    })];
+    // A header shows no more than its limit.
+    if title.chars().count() > HEADER_CHARS_MAX {
+        blocks.push(section(&escaped(&message.sentence, TEXT_CHARS_MAX)));
+    }
+    match message.members.as_slice() {
+        [] => {}
+        [one] => {
+            let causes: Vec<String> =
+                one.account.iter().take(CAUSES_MAX).map(|cause| format!("• {}", line(cause))).collect();
+            if !causes.is_empty() {
+                blocks.push(section(&causes.join("\n")));
+            }
+            blocks.push(context(one));
+        }
+        all => {
+            let mut lines: Vec<String> = all.iter().take(LISTED_MAX).map(listed).collect();
+            let more = message.count.saturating_sub(lines.len() as u64);
+            if more > 0 {
+                lines.push(format!("and {more} more"));
+            }
+            // Four lines of a link and a sentence each fit into a section.
+            for some in lines.chunks(4) {
+                blocks.push(section(&some.join("\n")));
+            }
+            blocks.push(context(&all[0]));
+        }
+    }
+    if let Some(link) = message.link.as_ref().filter(|link| link.chars().count() <= LINK_CHARS_MAX) {
+        blocks.push(json!({
+            "type": "actions",
+            "elements": [{
+                "type": "button",
+                "text": {"type": "plain_text", "text": "Open in queryscope"},
+                "url": link,
+            }],
+        }));
+    }
+    // Notifications show it instead of the blocks.
+    json!({"text": escaped(&title, TEXT_CHARS_MAX), "blocks": blocks})
+}
+
+fn section(text: &str) -> Value {
+    json!({"type": "section", "text": {"type": "mrkdwn", "text": text}})
+}
+
+fn line(text: &str) -> String {
+    escaped(text, LINE_CHARS_MAX)
+}
+
+fn listed(member: &Member) -> String {
+    let sentence = line(&member.sentence);
+    match member.link.as_ref().filter(|link| link.len() <= LINE_CHARS_MAX) {
+        // A line between `<` and `>` must not hold the sign that ends its address.
+        Some(link) => format!("• <{link}|{}>", sentence.replace('|', "¦")),
+        None => format!("• {sentence}"),
+    }
+}
+
+fn context(member: &Member) -> Value {
+    let issue = &member.issue;
+    let named = [
+        ("project", Some(&issue.project)),
+        ("service", issue.service.as_ref()),
+        ("environment", issue.environment.as_ref()),
+        ("host", issue.host.as_ref()),
+        ("owner", member.owner.as_ref()),
+    ];
+    let named = named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    let text = named.collect::<Vec<_>>().join(" · ");
+    json!({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(&text, CONTEXT_CHARS_MAX)}]})
+}
+
+/// A text whose signs Slack shows as they are, of at most so many characters: what is cut is no part of an escape.
+fn escaped(text: &str, chars_max: usize) -> String {
+    let mut kept = String::new();
+    let mut chars = 0;
+    for char in text.chars() {
+        let escape = match char {
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '\n' | '\r' => " ",
+            _ => "",
+        };
+        let width = if escape.is_empty() { 1 } else { escape.len() };
+        if chars + width > chars_max.saturating_sub(1) {
+            kept.push('…');
+            return kept;
+        }
+        chars += width;
+        if escape.is_empty() { kept.push(char) } else { kept.push_str(escape) }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

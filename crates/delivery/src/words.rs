@@ -1,0 +1,139 @@
+//! Issues in sentences.
+
+use std::collections::BTreeMap;
+
+use queryscope_issues::{Direction, Issue, Kind, Notice, State};
+
+use crate::facts::{Account, Facts};
+
+/// A transition in a sentence.
+pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> String {
+    let Notice { issue, transition } = notice;
+    let again = if transition.to == State::Regressed { " again" } else { "" };
+    match notice.direction() {
+        Direction::Alarm => format!("{}{}{again}{}", issue.label, alarm(issue, account), facts.words()),
+        Direction::Over => format!("{}: {} is over: {}", issue.label, name(issue.kind), transition.reason),
+        Direction::Moved => {
+            let by = transition.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+            format!(
+                "{}: {} is {}{by}: {}",
+                issue.label,
+                name(issue.kind),
+                issue.state.name(),
+                transition.reason
+            )
+        }
+    }
+}
+
+/// What is wrong with the query of an issue, in a sentence.
+pub(crate) fn standing(issue: &Issue, account: &Account) -> String {
+    let facts = Facts::of_change(issue, account);
+    format!("{}{}{}", issue.label, alarm(issue, account), facts.words())
+}
+
+/// Several transitions of one direction in a sentence.
+pub(crate) fn group<'n>(
+    notices: impl Iterator<Item = &'n Notice>,
+    direction: Direction,
+    facts: &Facts,
+) -> String {
+    let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
+    let mut count = 0_u64;
+    for notice in notices {
+        *kinds.entry(notice.issue.kind).or_default() += 1;
+        count += 1;
+    }
+    match direction {
+        Direction::Alarm => {
+            let parts: Vec<String> =
+                kinds.iter().map(|(kind, count)| format!("{count} {}", adjective(*kind))).collect();
+            let what = match kinds.first_key_value() {
+                Some((kind, _)) if kinds.len() == 1 => format!(" {}", adjective(*kind)),
+                _ => format!(": {}", parts.join(", ")),
+            };
+            format!("{count} queries{what}{}", facts.words())
+        }
+        Direction::Over => format!("{count} queries that got worse{} are as before", facts.words()),
+        Direction::Moved => format!("{count} issues were moved"),
+    }
+}
+
+fn alarm(issue: &Issue, account: &Account) -> String {
+    match issue.kind {
+        Kind::Slower | Kind::DataGrew => {
+            let times = format!(" takes {} as long", times(issue.severity));
+            let walls = account
+                .wall_ms
+                .map(|(before, after)| format!(" ({} instead of {})", duration(after), duration(before)));
+            let why = if issue.kind == Kind::DataGrew { ", as its data grew" } else { "" };
+            format!("{times}{}{why}", walls.unwrap_or_default())
+        }
+        Kind::Failing => format!(": {:.0} % of its runs fail", issue.severity * 100.0),
+        kind => {
+            let detail = issue.detail.as_ref().map(|detail| format!(": {detail}"));
+            format!(" is {}{}", adjective(kind), detail.unwrap_or_default())
+        }
+    }
+}
+
+/// What queries of an issue are.
+fn adjective(kind: Kind) -> String {
+    match kind {
+        Kind::Slower => "slower".into(),
+        Kind::DataGrew => "slower with more data".into(),
+        kind => kind.name().replace('_', " "),
+    }
+}
+
+/// What an issue is called.
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Slower => "the slowdown",
+        Kind::Failing => "the failing",
+        Kind::DataGrew => "the growth",
+        Kind::Late => "the late run",
+        Kind::Missing => "the absence",
+    }
+}
+
+fn times(factor: f64) -> String {
+    if factor >= 9.95 { format!("{factor:.0} times") } else { format!("{factor:.1} times") }
+}
+
+/// A time as people say it.
+pub(crate) fn duration(ms: f64) -> String {
+    match ms / 1e3 {
+        seconds if seconds < 1.0 => format!("{ms:.0} ms"),
+        seconds if seconds < 120.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+/// A text of at most so many characters; one that is cut ends with `…`.
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_at_characters() {
+        assert_eq!((cut("täglich", 7), cut("täglich", 6)), ("täglich".into(), "tägli…".into()));
+        assert_eq!((cut("a bc", 3), cut("ab", 1), cut("", 0)), ("a…".into(), "…".into(), String::new()));
+    }
+
+    #[test]
+    fn times_and_factors_are_said_as_people_say_them() {
+        let said = [950.0, 12_340.0, 600_000.0, 9_000_000.0].map(duration);
+        assert_eq!(said, ["950 ms", "12.3 s", "10 min", "2.5 h"]);
+        assert_eq!([1.52, 9.94, 12.4].map(times), ["1.5 times", "9.9 times", "12 times"]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Messages of issues, whatever is killed meanwhile: each transition is told, and none twice to receivers that honour
+//! keys.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use queryscope_delivery::testsuite::{Answer, TestReceiver};
+use serde_json::Value;
+
+use crate::common::database::Databases;
+use crate::common::{Service, command, queryscope, wait_for, wait_within};
+use crate::evaluated::{batches, post, until_evaluated};
+use crate::shared::TOKEN;
+
+/// How often the service is killed.
+const KILLS: u64 = 8;
+/// A lease of a collector that was killed ends within so long.
+const TAKEN_OVER: Duration = Duration::from_mins(3);
+
+/// Writes a file with a webhook at an address; gives back its path.
+fn file(folder: &Path, receiver: SocketAddr) -> String {
+    let path = folder.join("queryscope.toml");
+    let text = format!(
+        r#"
+        group_wait = "0s"
+        allow_private = ["127.0.0.1"]
+        [receivers.hook]
+        type = "webhook"
+        url = "http://{receiver}/"
+        [[routes]]
+        name = "all"
+        receiver = "hook"
+        "#
+    );
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("a text").to_owned()
+}
+
+fn issues(service: &Service) -> Vec<Value> {
+    service.get("/api/issues").json()["issues"].as_array().expect("a list").clone()
+}
+
+fn act(service: &Service, id: &str, action: &str) {
+    let url = format!("{}/api/issues/{id}/{action}", service.url);
+    let answer = ureq::post(&url).header("content-type", "application/json").send("{}");
+    assert_eq!(answer.expect("an answer").status(), 200, "{action}");
+}
+
+/// The keys of all transitions there are.
+fn transitions(service: &Service) -> BTreeSet<String> {
+    let all = issues(service);
+    let keys = all.iter().flat_map(|issue| {
+        let id = issue["id"].as_str().expect("an id").to_owned();
+        (1..=issue["transitions"].as_u64().expect("a number")).map(move |number| format!("{id}.{number}"))
+    });
+    keys.collect()
+}
+
+/// The keys of the transitions a receiver knows of: those of members, whatever message they came in.
+fn told(receiver: &TestReceiver) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for body in receiver.taken().into_values() {
+        let event: Value = serde_json::from_str(&body).expect("JSON");
+        for member in event["data"]["members"].as_array().expect("members") {
+            let number = &member["transition"]["number"];
+            let is_new = keys.insert(format!("{}.{number}", member["issue"]["id"].as_str().expect("an id")));
+            assert!(is_new, "a transition is told by one key: {member}");
+        }
+    }
+    keys
+}
+
+#[test]
+fn each_transition_is_told_however_often_the_service_is_killed() {
+    let root = tempfile::tempdir().expect("a folder");
+    let data = root.path().join("data");
+    let receiver = TestReceiver::start();
+    let file = file(root.path(), receiver.address());
+    let service = Service::start_with(&data, &["--config", &file]);
+    post(&service, &batches(60));
+    until_evaluated(&data);
+    let id = issues(&service)[0]["id"].as_str().expect("an id").to_owned();
+    let mut is_resolved = issues(&service)[0]["state"] == "resolved";
+    let mut service = Some(service);
+    for n in 0..KILLS {
+        receiver.script([Answer::Silent, Answer::Late(Duration::from_millis(150)), Answer::Status(500)]);
+        let alive = service.take().expect("it runs");
+        act(&alive, &id, if is_resolved { "reopen" } else { "resolve" });
+        is_resolved = !is_resolved;
+        // A kill comes at any moment: of the transition, of its message, and of each attempt.
+        std::thread::sleep(Duration::from_millis((n * 379 + 53) % 1_300));
+        alive.kill();
+        service = Some(Service::start_with(&data, &["--config", &file]));
+    }
+    let service = service.expect("it runs");
+    let expected = transitions(&service);
+    assert!(expected.len() as u64 > KILLS, "{expected:?}");
+    wait_within(TAKEN_OVER, "all messages", || (told(&receiver) == expected).then_some(()));
+    wait_for("nothing to wait", || {
+        (service.get("/api/routes").json()["routes"][0]["waiting"] == 0).then_some(())
+    });
+    service.stop();
+    let checked = queryscope(["check", "--data", &data.to_string_lossy()]).success();
+    assert!(checked.ends_with(": sound\n"), "{checked}");
+}
+
+#[test]
+fn of_three_collectors_one_tells_and_another_takes_over() {
+    let root = tempfile::tempdir().expect("a folder");
+    let data = root.path().join("data");
+    // The receiver is down while the folder is served: what waits is moved.
+    let address = TestReceiver::start().address();
+    let file = file(root.path(), address);
+    let service = Service::start_with(&data, &["--config", &file]);
+    post(&service, &batches(60));
+    until_evaluated(&data);
+    let before = transitions(&service);
+    assert!(!before.is_empty());
+    service.stop();
+    let databases = Databases::start();
+    let database = databases.make("delivered");
+    for _ in 0..2 {
+        queryscope(["migrate", "--from", &data.to_string_lossy(), "--to", &database.address()]).success();
+    }
+
+    let receiver = TestReceiver::start_at(address);
+    let start = |number: usize| {
+        let data = root.path().join(format!("node-{number}"));
+        std::fs::create_dir_all(&data).expect("a folder");
+        std::fs::write(data.join("token"), TOKEN).expect("a file");
+        let recordings = root.path().join("recordings").to_string_lossy().into_owned();
+        let address = database.address();
+        let args = ["--database", &address, "--recordings", &recordings, "--token", TOKEN, "--config", &file];
+        Service::start_as(&mut command(), &data, &args)
+    };
+    let mut collectors: Vec<Service> = (0..3).map(start).collect();
+    wait_within(TAKEN_OVER, "what was moved", || (told(&receiver).is_superset(&before)).then_some(()));
+    let id = issues(&collectors[0])[0]["id"].as_str().expect("an id").to_owned();
+    let is_resolved = issues(&collectors[0])[0]["state"] == "resolved";
+    let both = if is_resolved { ["reopen", "resolve"] } else { ["resolve", "reopen"] };
+    act(&collectors[1], &id, both[0]);
+    let is_told = |service: &Service| told(&receiver) == transitions(service);
+    wait_within(TAKEN_OVER, "the message", || is_told(&collectors[2]).then_some(()));
+    // One message each: the others have sent nothing.
+    let sends = |service: &Service| {
+        let text = String::from_utf8(service.get("/metrics").body).expect("UTF-8");
+        text.contains(r#"queryscope_delivery_attempts_total{route="all",outcome="sent"}"#)
+    };
+    let sending: Vec<usize> = (0..3).filter(|&n| sends(&collectors[n])).collect();
+    let [sending] = sending[..] else { panic!("{sending:?} send") };
+    assert_eq!(receiver.received().len(), receiver.taken().len());
+    // It is killed, and another goes on.
+    collectors.remove(sending).kill();
+    act(&collectors[0], &id, both[1]);
+    wait_within(TAKEN_OVER, "the message", || is_told(&collectors[1]).then_some(()));
+    assert_eq!(collectors.iter().filter(|collector| sends(collector)).count(), 1);
+    assert_eq!(receiver.received().len(), receiver.taken().len());
+}
+
+#[test]
+fn a_file_is_judged_and_a_route_is_tried() {
+    let root = tempfile::tempdir().expect("a folder");
+    let receiver = TestReceiver::start();
+    let good = file(root.path(), receiver.address());
+    let says = queryscope(["config", "check", &good]).success();
+    assert_eq!(says, format!("{good}: 1 routes, 0 rules of owners: valid\n"));
+    let says = queryscope(["alert", "test", "all", "--config", &good]).success();
+    assert_eq!(says, "all: the receiver took it (hook, webhook)\n");
+    let event: Value = serde_json::from_str(&receiver.received()[0].body).expect("JSON");
+    assert_eq!(event["type"], "io.queryscope.issue.test");
+    let says = queryscope(["alert", "test", "other", "--config", &good]).failure(1);
+    assert!(says.contains("there is no route \"other\": the file names all"), "{says}");
+    receiver.script([Answer::Status(503)]);
+    let says = queryscope(["alert", "test", "all", "--config", &good]).failure(1);
+    assert!(says.contains("503 Service Unavailable: ok; the service would try again"), "{says}");
+
+    let bad = root.path().join("bad.toml");
+    std::fs::write(&bad, "[[routes]]\nname = \"x\"\nreceiver = \"y\"\n").expect("a file");
+    let bad = bad.to_string_lossy();
+    let expected = format!("{bad}:3:12: there is no receiver \"y\": the file names none");
+    for args in [
+        &["config", "check", &bad][..],
+        &["serve", "--config", &bad],
+        &["alert", "test", "x", "--config", &bad],
+    ] {
+        let says = queryscope(args).failure(1);
+        assert!(says.contains(&expected), "{args:?}: {says}");
+    }
+    std::fs::write(&*bad, "[receivers.x]\ntype = \"slack\"\nurl = { env = \"QUERYSCOPE_NONE\" }\n")
+        .expect("a file");
+    let says = queryscope(["config", "check", &bad]).failure(1);
+    assert!(says.contains(":3:7: the environment variable QUERYSCOPE_NONE is not set"), "{says}");
+    queryscope(["config", "check", &bad, "--without-secrets"]).success();
+}
