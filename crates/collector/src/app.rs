@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::ended::EndedFeed;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
@@ -37,6 +38,8 @@ pub(crate) struct App {
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
+    /// Tells of the runs that commits of this collector ended.
+    pub(crate) ended: EndedFeed,
     /// What the evaluation of ended runs tells of itself, and what wakes it.
     pub(crate) evaluation: Gauges,
     /// Requests of readers that are answered.

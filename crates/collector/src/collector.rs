@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::away::DependencyHealth;
 use crate::clock::Clock;
+use crate::ended::{EndedFeed, EndedRuns};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
@@ -63,18 +64,20 @@ impl Collector {
         tokens.replace(store.tokens().await?, clock.unix_ms());
         let parallel = std::thread::available_parallelism().map_or(2, usize::from);
         let evaluation = Gauges::default();
+        let ended = EndedFeed::default();
         let app = App {
             store,
             recordings,
             clock,
             tokens,
             access: Access::new(),
-            metrics: Metrics::new(commits, &evaluation),
+            metrics: Metrics::new(commits, &evaluation, &ended.counts),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
+            ended,
             evaluation,
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),
@@ -124,6 +127,11 @@ impl Collector {
         let batch = Bytes::from(batch);
         let committed = accept(&self.app, project.to_owned(), batch, Coding::Plain, share).await?;
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
+    }
+
+    /// Begins to tell of the runs that end by commits of this collector, to one follower.
+    pub fn follow_ended(&self) -> EndedRuns {
+        self.app.ended.follow()
     }
 
     /// Is cancelled when the store cannot go on: the process must end.

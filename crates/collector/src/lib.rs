@@ -11,6 +11,7 @@ mod away;
 mod background;
 mod clock;
 mod collector;
+mod ended;
 mod error;
 mod evaluation;
 mod held;
@@ -38,6 +39,7 @@ pub use access::{
 pub use axum::http::HeaderName;
 pub use clock::{Clock, SystemClock};
 pub use collector::{Collector, Ingested};
+pub use ended::{EndedBatch, EndedCounts, EndedRuns};
 pub use error::ApiError;
 pub use evaluation::{Again, NotAgain};
 pub use metrics::CommitMetrics;

@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 use queryscope_issues::{Kind, State};
 use queryscope_store::{IssueCount, StoreStats};
 
+use crate::ended::EndedCounts;
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::EVENTS;
@@ -182,7 +183,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new(commits: CommitMetrics, evaluation: &Gauges) -> Self {
+    pub(crate) fn new(commits: CommitMetrics, evaluation: &Gauges, ended: &EndedCounts) -> Self {
         let mut metrics = Self { registry: Registry::with_prefix("queryscope"), ..Self::default() };
         let registry = &mut metrics.registry;
         registry.register("http_requests", "Requests answered", metrics.answers.clone());
@@ -193,6 +194,7 @@ impl Metrics {
         );
         metrics.register_connections();
         metrics.register_evaluation(evaluation);
+        ended.register(&mut metrics.registry);
         let registry = &mut metrics.registry;
         registry.register("events_accepted", "Events stored", metrics.accepted.clone());
         registry.register(

@@ -6,7 +6,7 @@ const PAGE: &str = include_str!("../../../../docs/reference/metrics.md");
 
 /// The figures by name, as a scraper sees them, and their types.
 fn served() -> BTreeSet<(String, String)> {
-    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default());
+    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default(), &EndedCounts::default());
     // A family appears with its first member.
     metrics.answered("/v1/health", StatusCode::OK, queryscope_store::now());
     metrics.refused(&ApiError::invalid("no batch"));

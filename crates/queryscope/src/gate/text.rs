@@ -5,7 +5,7 @@ use queryscope_insights::portable::Direction;
 use crate::read::style::{FAIL, FAST, SLOW, SOFT, STRONG, painted};
 use crate::read::text::{line, name};
 
-use super::report::{Entry, Report, State, Told};
+use super::report::{CallSite, Entry, Report, State, Told};
 
 pub(super) fn text(report: &Report) -> String {
     let mut text = String::new();
@@ -31,7 +31,7 @@ fn title(entry: &Entry) -> String {
         (.., State::Changed) => "changed",
     };
     let style = if entry.fails { FAIL } else { SOFT };
-    let site = entry.call_site.as_ref().map(|site| site.shown());
+    let site = entry.call_site.as_ref().map(CallSite::shown);
     let about: Vec<String> = entry.engine.iter().cloned().chain(site).collect();
     let about = if about.is_empty() { String::new() } else { format!("  ({})", line(&about.join(", "))) };
     format!("{}  {}{}\n", painted(word, style), painted(&name(&entry.query), STRONG), painted(&about, SOFT))
