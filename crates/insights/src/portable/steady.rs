@@ -92,7 +92,9 @@ pub(super) fn findings(
         };
         found.entry(rule.to_owned()).or_default().push(text);
     }
-    found.values_mut().for_each(|texts| texts.sort());
+    for texts in found.values_mut() {
+        texts.sort();
+    }
     found
 }
 

@@ -213,13 +213,12 @@ fn spills_and_findings_are_told_and_those_of_time_are_not() {
             json!({"user_code": name}),
             json!({"rows_in": 50, "rows_out": 50, "busy_ns": 5}),
         );
-        let text = of(
+        of(
             "polars",
             &[scan(json!({}), json!({"rows_out": 50})), map],
             &[],
             json!({"query_metrics": {"user_code_ns": 4_000_000}}),
-        );
-        text
+        )
     };
     let found = told(&called(Value::Null), &called(json!("slow")));
     assert_eq!(found[0], "Worse finding: new finding, user_code: Map calls user code (slow)");

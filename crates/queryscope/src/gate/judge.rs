@@ -28,7 +28,9 @@ pub(super) fn judge(base: &Suite, head: &Suite, rules: &Rules, root: &Path) -> R
     let mut entries = Vec::new();
     let mut unchanged = 0;
     for (name, mut sides) in queries {
-        sides.iter_mut().for_each(|runs| runs.sort_by_key(|run| run.profile.started_unix_ns));
+        for runs in &mut sides {
+            runs.sort_by_key(|run| run.profile.started_unix_ns);
+        }
         let [base, head] = &sides;
         let pairs = pair(base, head);
         unchanged += pairs.same;

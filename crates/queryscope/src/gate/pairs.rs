@@ -25,12 +25,13 @@ impl<'r> Run<'r> {
         let file = site.filepath.rsplit(['/', '\\']).next().unwrap_or_default();
         Some((file, &*site.function))
     }
+}
 
-    fn is_same(&self, other: &Self) -> bool {
-        self.profile.engine == other.profile.engine
-            && self.profile.failed.is_some() == other.profile.failed.is_some()
-            && self.portable == other.portable
-    }
+/// Whether nothing differs between two runs.
+fn is_same(a: &Run<'_>, b: &Run<'_>) -> bool {
+    a.profile.engine == b.profile.engine
+        && a.profile.failed.is_some() == b.profile.failed.is_some()
+        && a.portable == b.portable
 }
 
 /// Runs side by side.
@@ -61,15 +62,15 @@ pub(super) fn pair(base: &[Run<'_>], head: &[Run<'_>]) -> Pairs {
     ];
     let mut pairs = Pairs::default();
     let mut places = Places { base: (0..base.len()).collect(), head: (0..head.len()).collect() };
-    pairs.same = places.pair(base, head, |a, b| a.is_same(b)).len();
+    pairs.same = places.pair(base, head, is_same).len();
     // What is left over of runs that are the same is run more often, and no other run's partner.
     places.base.retain(|&there| {
-        let is_repeated = head.iter().any(|run| base[there].is_same(run));
+        let is_repeated = head.iter().any(|run| is_same(&base[there], run));
         pairs.fewer += usize::from(is_repeated);
         !is_repeated
     });
     places.head.retain(|&here| {
-        let is_repeated = base.iter().any(|run| run.is_same(&head[here]));
+        let is_repeated = base.iter().any(|run| is_same(run, &head[here]));
         pairs.more += usize::from(is_repeated);
         !is_repeated
     });
@@ -123,7 +124,10 @@ mod tests {
         .to_string()
     }
 
-    fn paired(base: &[String], head: &[String]) -> (usize, Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
+    /// Runs that are the same, pairs that differ, removed and new runs.
+    type Shown = (usize, Vec<(usize, usize)>, Vec<usize>, Vec<usize>);
+
+    fn paired(base: &[String], head: &[String]) -> Shown {
         let runs = |texts: &'static [String]| -> Vec<Run<'static>> {
             texts.iter().map(|text| Run::new(serde_json::from_str(text).expect("a profile"))).collect()
         };

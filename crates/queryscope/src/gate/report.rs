@@ -1,5 +1,7 @@
 //! What a gate says.
 
+use std::fmt::Write as _;
+
 use queryscope_insights::portable::{DifferenceKind, Direction};
 use serde::Serialize;
 
@@ -175,7 +177,7 @@ impl Report {
         );
         for (name, count) in [("base", self.base), ("head", self.head)] {
             if count.unfinished > 0 {
-                text += &format!(" {} of the {name} did not end and were left out.", count.unfinished);
+                let _ = write!(text, " {} of the {name} did not end and were left out.", count.unfinished);
             }
         }
         text

@@ -16,9 +16,11 @@ pub(super) fn text(report: &Report) -> String {
         }
         text.push('\n');
     }
-    text += &format!("{}\n", report.summary());
+    text.push_str(&report.summary());
+    text.push('\n');
     let style = if report.fails { FAIL } else { STRONG };
-    text += &format!("{}\n", painted(&report.verdict(), style));
+    text.push_str(&painted(&report.verdict(), style));
+    text.push('\n');
     text
 }
 
