@@ -12,6 +12,7 @@ mod displaced;
 mod evaluated;
 mod formats;
 mod full;
+mod gate;
 mod help;
 mod import;
 mod import_profiles;
