@@ -19,6 +19,8 @@ from queryscope._native import Timed, UserCode
 from queryscope.adapters._polars_user_code import TimedSource
 
 BURNED = 0.3
+TOLD_MIN_NS = 0.99 * BURNED * 1e9
+"""What is told of it at least: the clocks differ a little."""
 
 
 def burn(value: Any) -> Any:
@@ -68,7 +70,7 @@ def test_the_time_of_a_function_that_burns_cpu_is_told(sent: Sent, name: str, en
         frame().select("a").collect(engine=engine)
     profile = sent.profile("burning")
     told = profile["query_metrics"]["user_code_ns"]
-    assert BURNED * 1e9 <= told <= profile["wall_ms"] * 1e6
+    assert TOLD_MIN_NS <= told <= profile["wall_ms"] * 1e6
     assert "user_code_ns" not in (sent.profile("plain").get("query_metrics") or {})
 
 
@@ -79,7 +81,7 @@ def test_the_finding_names_the_node_its_time_and_its_share(sent: Sent) -> None:
         )
     profile = sent.profile("slow")
     counters = profile["query_metrics"]
-    assert 5 * BURNED * 1e9 <= counters["user_code_ns"]
+    assert 5 * TOLD_MIN_NS <= counters["user_code_ns"]
     # Its first and last moments are outside of what is measured.
     assert 0.9 * 5 * BURNED * 1e9 <= counters["process_cpu_ns"]
     [finding] = [each for each in profile["insights"]["findings"] if each["rule"] == "user_code"]
@@ -118,7 +120,7 @@ def test_a_function_that_fails_is_told_too(sent: Sent) -> None:
         frame().select(pl.col("a").map_batches(fail, return_dtype=pl.Int64)).collect()
     profile = sent.profile("failing")
     assert "no such value" in profile["failed"]
-    assert profile["query_metrics"]["user_code_ns"] >= BURNED * 1e9
+    assert profile["query_metrics"]["user_code_ns"] >= TOLD_MIN_NS
 
 
 def test_queries_at_the_same_time_get_no_figure(sent: Sent) -> None:

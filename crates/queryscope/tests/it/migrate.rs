@@ -215,14 +215,21 @@ fn what_retention_took_does_not_come_back() {
     assert_eq!(service.post(&folder.stream.batch(&folder.events)).counts(), (0, 9));
 }
 
+/// A folder with what a stream sent, and the file of it.
+fn imported(root: &Path, stream: &Stream, events: &[String]) -> (PathBuf, PathBuf) {
+    let [data, sent] = ["data", "sent.jsonl"].map(|name| root.join(name));
+    fs::write(&sent, stream.batch(events)).expect("written");
+    let [to, file] = [&data, &sent].map(|path| path.to_str().expect("a text"));
+    queryscope(["import", "--data", to, file]).success();
+    (data, sent)
+}
+
 #[test]
 fn killed_again_and_again_it_ends_the_same() {
     // A run commits 256 at once: each kill comes one or two of these after the one before, the last before the end.
     const QUERIES: u64 = 1_100;
     const KILLED_AT: [u64; 3] = [1, 300, 600];
     let root = tempfile::tempdir().expect("a folder");
-    let data = root.path().join("data");
-    let acknowledged = root.path().join("sent.jsonl");
     let mut stream = Stream::new();
     let events: Vec<String> = (0..QUERIES)
         .flat_map(|_| {
@@ -230,9 +237,7 @@ fn killed_again_and_again_it_ends_the_same() {
             [stream.started(query, "many"), stream.progress(query), stream.finished(query, "many")]
         })
         .collect();
-    fs::write(&acknowledged, stream.batch(&events)).expect("written");
-    let [to, file] = [&data, &acknowledged].map(|path| path.to_str().expect("a text"));
-    queryscope(["import", "--data", to, file]).success();
+    let (data, acknowledged) = imported(root.path(), &stream, &events);
 
     let databases = Databases::start();
     let target = Target::make(root.path(), &databases, "moved");
@@ -275,14 +280,10 @@ fn killed_again_and_again_it_ends_the_same() {
 #[test]
 fn a_query_the_database_refuses_at_first_is_not_overtaken_by_what_its_stream_has_seen() {
     let root = tempfile::tempdir().expect("a folder");
-    let data = root.path().join("data");
-    let acknowledged = root.path().join("sent.jsonl");
     let mut stream = Stream::new();
     let query = Uuid::now_v7();
     let events = [stream.started(query, "one"), stream.finished(query, "one")];
-    fs::write(&acknowledged, stream.batch(&events)).expect("written");
-    let [to, file] = [&data, &acknowledged].map(|path| path.to_str().expect("a text"));
-    queryscope(["import", "--data", to, file]).success();
+    let (data, acknowledged) = imported(root.path(), &stream, &events);
     let databases = Databases::start();
     let target = Target::make(root.path(), &databases, "moved");
     queryscope(["token", "add", "made", "--database", &target.database.address()]).success();
@@ -404,16 +405,12 @@ fn a_long_query_is_moved_to_where_its_end_is_already() {
     // A batch of a move holds 4 MiB.
     const NOTES: usize = 9;
     let root = tempfile::tempdir().expect("a folder");
-    let data = root.path().join("data");
-    let acknowledged = root.path().join("sent.jsonl");
     let (mut stream, query) = (Stream::new(), Uuid::now_v7());
     let note = format!(r#""query_id":"{query}","text":"{}""#, "x".repeat(1 << 20));
     let mut events = vec![stream.started(query, "long")];
     events.extend((0..NOTES).map(|_| stream.event("query.note", &note)));
     events.push(stream.finished(query, "long"));
-    fs::write(&acknowledged, stream.batch(&events)).expect("written");
-    let [to, file] = [&data, &acknowledged].map(|path| path.to_str().expect("a text"));
-    queryscope(["import", "--data", to, file]).success();
+    let (data, acknowledged) = imported(root.path(), &stream, &events);
 
     let databases = Databases::start();
     let target = Target::make(root.path(), &databases, "moved");
