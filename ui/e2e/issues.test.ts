@@ -185,6 +185,22 @@ test("what others do is seen at once, and what the state does not allow is said"
   await page.getByRole("status").getByText("Reopened.").waitFor();
 });
 
+test("what others do before the page follows the service is shown too", async () => {
+  const { id } = await issueOf("orders/third");
+  await visit("/issues");
+  // The page follows by itself, and only once the other person is done.
+  await page.addInitScript(() => Reflect.deleteProperty(window, "SharedWorker"));
+  let follow = (): void => {};
+  const done = new Promise<void>((resolve) => (follow = resolve));
+  await page.route("**/api/live", (route) => done.then(() => route.continue()));
+  await page.goto(`${service.url}/issues/${id}`);
+  await page.getByRole("button", { name: "Resolve" }).waitFor();
+  expect(await act("orders/third", "resolve", { by: "Hopper" })).toBe(200);
+  follow();
+  await page.getByText("Resolved by Hopper").waitFor();
+  expect(await act("orders/third", "reopen", { by: "Hopper" })).toBe(200);
+});
+
 test("keys move between issues and act on them", async () => {
   await visit("/issues");
   const rows = page.getByRole("list", { name: /^Issues/ }).getByRole("listitem");

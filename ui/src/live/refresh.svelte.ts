@@ -1,6 +1,6 @@
 import { live } from "./live.svelte";
 
-/** Asks again when a query started or ended, but not more often than every `pauseMs`, and not while nobody looks. */
+/** Asks again when something started, ended or changed, at most every `pauseMs`, and not while nobody looks. */
 export function refreshOnNews(again: () => void, pauseMs: number): void {
   let seen: number | undefined;
   let lastMs = Date.now();
@@ -16,8 +16,8 @@ export function refreshOnNews(again: () => void, pauseMs: number): void {
   };
   $effect(() => {
     const { changes } = live;
-    // The first snapshot is as old as the first answer.
-    const isNews = seen !== undefined && seen > 0 && changes !== seen;
+    // The first snapshot is news too: it is younger than the first answer, and tells nothing of what came between.
+    const isNews = seen !== undefined && changes !== seen;
     seen = changes;
     if (isNews) timer ??= setTimeout(ask, Math.max(0, lastMs + pauseMs - Date.now()));
   });
