@@ -2,7 +2,7 @@
 //!
 //! Notices of one route, project, service and direction that are composed at once become one message where they share a
 //! fact. A notice that comes later, within [`GROUP_LASTS`], joins the group where its change came with the same thing
-//! (a version, a deploy, a host): people are not told again, programs are. That their runs merely have one
+//! (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That their runs merely have one
 //! version of the engine joins nothing later: all runs may have it, and a second cause would be kept from people.
 
 use std::time::Duration;

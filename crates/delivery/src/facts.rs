@@ -13,7 +13,7 @@ pub struct Account {
     /// Its causes in words, the largest share first.
     pub sentences: Vec<String>,
     /// What runs after the change have and those before do not, by name: `engine_version`, `program_version`, `host`,
-    /// `deploy`.
+    /// `deploy`, or the `table` of which they read more rows.
     pub causes: BTreeMap<String, String>,
 }
 
@@ -71,6 +71,10 @@ impl Facts {
             words.push_str(" on ");
             words.push_str(host);
         }
+        if let Some(table) = cause("table") {
+            words.push_str(" with more rows of ");
+            words.push_str(table);
+        }
         if words.is_empty()
             && let Some(version) = self.runs.get("engine_version")
         {
@@ -120,6 +124,7 @@ mod tests {
         assert_eq!(words(&[("engine_version", "polars 2.1.0")], &[]), " since polars 2.1.0");
         assert_eq!(words(&[("deploy", "v7"), version], &[]), " since deploy v7");
         assert_eq!(words(&[("program_version", "7")], &[version]), " since program 7");
+        assert_eq!(words(&[("table", "events"), ("host", "etl-3")], &[]), " on etl-3 with more rows of events");
         assert_eq!(words(&[], &[version]), " with engine 2.1.0");
         assert_eq!(words(&[], &[("program_version", "7")]), "");
     }

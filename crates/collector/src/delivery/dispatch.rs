@@ -139,6 +139,11 @@ fn account(change: &Change) -> Account {
         {
             causes.entry(dimension.name.clone()).or_insert_with(|| after.clone());
         }
+        if cause.cause == CauseKind::MoreRows
+            && let Some(table) = cause.node.as_ref().and_then(|node| node.table.as_ref())
+        {
+            causes.entry("table".to_owned()).or_insert_with(|| table.clone());
+        }
     }
     let sentences = change.causes.iter().filter(|cause| cause.cause != CauseKind::Unexplained);
     Account {

@@ -101,7 +101,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let changes = "project label service environment host kind state since until limit cursor";
     let compare = "run base base_fingerprint base_program_version base_host base_since base_until project";
     let deploys = "project service environment since until limit cursor";
-    let issues = "project label service kind state limit cursor";
+    let issues = "project label service kind state owner limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
     let ended = "200 400 401 403 404 408 413 415 503";
     let mut listed = Vec::new();
@@ -146,12 +146,14 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
+            of("get", "/api/owners", "", "200 401 403"),
             of("get", "/api/places", &filters, "200 400 401 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 401 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/insights", "id project", "200 400 401 403 404 410 422 503"),
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
+            of("get", "/api/routes", "", "200 401 403 503"),
             of("get", "/api/series", series, "200 400 401 403 503"),
             of("get", "/api/service", "", "200 401 403 503"),
             of("get", "/api/sessions", "", "200 401 403 503"),

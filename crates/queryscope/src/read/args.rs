@@ -155,6 +155,9 @@ pub(crate) struct IssuesArgs {
     /// Only issues of this kind
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(issues::kinds()))]
     pub(crate) kind: Option<String>,
+    /// Only issues of queries of this owner; empty for queries without one
+    #[arg(long, value_name = "OWNER")]
+    pub(crate) owner: Option<String>,
     /// Only issues of this project
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,

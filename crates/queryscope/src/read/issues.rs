@@ -161,6 +161,7 @@ pub(crate) async fn run(args: &IssuesArgs, screen: Screen) -> Result<Found> {
         ("project", &args.project),
         ("service", &args.service),
         ("kind", &args.kind),
+        ("owner", &args.owner),
         ("state", &states),
     ];
     let params = all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect();

@@ -4,7 +4,7 @@ use queryscope_issues::Issue;
 
 use super::table::{Cell, Column, Kind, Row, column};
 
-pub(super) const COLUMNS: [Column; 18] = [
+pub(super) const COLUMNS: [Column; 19] = [
     column("id", Kind::Text),
     column("project", Kind::Text),
     column("service", Kind::Text),
@@ -23,6 +23,7 @@ pub(super) const COLUMNS: [Column; 18] = [
     column("severity", Kind::Float),
     column("engine_version", Kind::Text),
     column("program_version", Kind::Text),
+    column("owner", Kind::Text),
 ];
 
 pub(super) fn row(issue: Issue) -> Row {
@@ -45,5 +46,6 @@ pub(super) fn row(issue: Issue) -> Row {
         issue.severity.into(),
         issue.engine_version.into(),
         issue.program_version.into(),
+        issue.owner.into(),
     ]
 }

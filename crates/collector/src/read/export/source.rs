@@ -68,7 +68,7 @@ impl Source {
                 let read = app.store.issues(request.clone()).await?;
                 *is_done = read.len() < request.limit;
                 request.after = read.last().map(IssuePlace::of);
-                Ok(Some(read.into_iter().map(issues::row).collect()))
+                Ok(Some(read.into_iter().map(|issue| issues::row(app.own(issue))).collect()))
             }
         }
     }
