@@ -1,8 +1,8 @@
 //! What is known to move the time of a run: where and when it ran, and how many rows it read.
 //!
 //! A change of the query is a change of the time that is left when those are taken out. The model is
-//! multiplicative, so it is additive in logarithms: a level for each host, weekday or weekend, and quarter of
-//! the day, found one after the other as medians of what the ones before left (median polish, J. W. Tukey,
+//! multiplicative, so it is additive in logarithms: a level for each host, weekday or weekend, quarter of the
+//! day, and hour of it, found one after the other as medians of what the ones before left (median polish, J. W. Tukey,
 //! *Exploratory Data Analysis*, 1977, chapter 11), and a slope for the rows read. A level counts from
 //! [`STRATUM_RUNS_MIN`](crate::limits::STRATUM_RUNS_MIN) runs on and is drawn towards none the more the fewer
 //! runs it has and the less hosts differ (the positive-part estimator of James and Stein, 1961). The slope has
@@ -14,7 +14,8 @@ use crate::limits::STRATUM_RUNS_MIN;
 use crate::series::Point;
 use crate::stats::{deviation, median};
 
-const DAY_S: i64 = 86_400;
+/// A day in nanoseconds.
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 /// How far, in logarithms, a slope may lie from 1 before a run is seen (standard deviation).
 const SLOPE_PRIOR: f64 = 0.4;
 
@@ -25,24 +26,31 @@ pub(crate) enum Stratum {
     Host(u32),
     Weekend(bool),
     Quarter(u8),
+    Hour(u8),
 }
 
 /// Whether a moment lies on a Saturday or Sunday, in UTC.
 pub(crate) fn is_weekend(unix_ns: i64) -> bool {
     // The first of January 1970 was a Thursday.
-    matches!((unix_ns.div_euclid(DAY_S * 1_000_000_000) + 3).rem_euclid(7), 5 | 6)
+    matches!((unix_ns.div_euclid(DAY_NS) + 3).rem_euclid(7), 5 | 6)
 }
 
 /// The quarter of the day of a moment, in UTC.
-fn quarter(unix_ns: i64) -> u8 {
-    (unix_ns.div_euclid(DAY_S / 4 * 1_000_000_000).rem_euclid(4)) as u8
+pub(crate) fn quarter(unix_ns: i64) -> usize {
+    unix_ns.div_euclid(DAY_NS / 4).rem_euclid(4) as usize
 }
 
-fn strata(point: &Point) -> [Stratum; 3] {
+/// The hour of the day of a moment, in UTC.
+fn hour(unix_ns: i64) -> u8 {
+    unix_ns.div_euclid(DAY_NS / 24).rem_euclid(24) as u8
+}
+
+fn strata(point: &Point) -> [Stratum; 4] {
     [
         Stratum::Host(point.host),
         Stratum::Weekend(is_weekend(point.started_unix_ns)),
-        Stratum::Quarter(quarter(point.started_unix_ns)),
+        Stratum::Quarter(quarter(point.started_unix_ns) as u8),
+        Stratum::Hour(hour(point.started_unix_ns)),
     ]
 }
 
@@ -65,7 +73,7 @@ impl Adjustment {
         rest.extend(points.iter().map(|point| point.wall));
         let middle = median(&mut rest.clone());
         fitted.fit_rows(points, middle, scratch);
-        for factor in 0..3 {
+        for factor in 0..4 {
             let mut by_level: BTreeMap<Stratum, Vec<f64>> = BTreeMap::new();
             for (point, &rest) in points.iter().zip(&scratch.rest) {
                 by_level.entry(strata(point)[factor]).or_default().push(rest);

@@ -98,6 +98,9 @@ pub struct NodeRef {
     pub id: u64,
     /// The engine's name for what it is.
     pub kind: String,
+    /// The table it scans.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub table: Option<String>,
 }
 
 /// What runs after a change have that those before have not.

@@ -7,8 +7,8 @@ use queryscope_protocol::QueryId;
 use crate::adjust::{Adjustment, Scratch};
 use crate::change::{Change, Kind};
 use crate::features::RunFeatures;
-use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
-use crate::series::{Entry, Point};
+use crate::limits::{AFTER_RUNS_MIN, RATED_RUNS_MIN, RECOVERY_EVIDENCE};
+use crate::series::{Entry, Point, Series};
 use crate::stats::{deviation, median};
 
 /// The most a single run may say for or against recovery.
@@ -80,13 +80,23 @@ impl Layer {
         }
     }
 
-    pub(crate) fn settle_cost(&mut self, until_unix_ns: i64) {
-        let days = ((until_unix_ns - self.since.0) as f64 / 86_400e9).max(1.0);
+    /// Says what it cost until a moment. In its first day, what it costs a day is what its runs cost, times the runs a
+    /// day; while they are few, it is what they cost.
+    pub(crate) fn settle_cost(&mut self, until_unix_ns: i64, series: &Series) {
+        let days = (until_unix_ns - self.since.0) as f64 / 86_400e9;
+        let wall_ms_a_day = if days >= 1.0 {
+            self.extra_wall_ms / days
+        } else if self.runs >= RATED_RUNS_MIN {
+            let runs = self.runs as f64;
+            self.extra_wall_ms / runs * series.runs_a_day_of(|point| self.is_about(point)).max(runs)
+        } else {
+            self.extra_wall_ms
+        };
         let cost = &mut self.change.cost;
         cost.runs = self.runs;
         cost.extra_wall_ms = self.extra_wall_ms;
         cost.extra_cpu_ms = self.extra_cpu_ms;
-        cost.wall_ms_a_day = self.extra_wall_ms / days;
+        cost.wall_ms_a_day = wall_ms_a_day;
     }
 
     /// A run's time as the layer's levels count it.

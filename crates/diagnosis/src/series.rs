@@ -181,13 +181,18 @@ impl Series {
 
     /// Runs a day, counted over the last hundred; a query younger than a day counts as a day old.
     pub(crate) fn runs_a_day(&self) -> f64 {
+        self.runs_a_day_of(|_| true)
+    }
+
+    /// The same of those that are kept of the last hundred.
+    pub(crate) fn runs_a_day_of(&self, keeps: impl Fn(&Point) -> bool) -> f64 {
         let last = self.entries.len().saturating_sub(100);
         let span = match (self.entries.get(last), self.entries.back()) {
             (Some(first), Some(newest)) => newest.point.started_unix_ns - first.point.started_unix_ns,
             _ => 0,
         };
         let days = (span as f64 / 86_400e9).max(1.0);
-        (self.entries.len() - last) as f64 / days
+        self.entries.range(last..).filter(|entry| keeps(&entry.point)).count() as f64 / days
     }
 
     /// Those that finished.

@@ -221,7 +221,7 @@ impl Accounts<'_> {
 
     fn node(&self, here: usize) -> NodeRef {
         let node = &self.now.plan.nodes[here];
-        NodeRef { id: node.id, kind: node.kind.clone() }
+        NodeRef { id: node.id, kind: node.kind.clone(), table: node.table.clone() }
     }
 
     fn tell_work(&self, work: &Work, slope: f64, contended: bool, parts: &mut Vec<Part>) {

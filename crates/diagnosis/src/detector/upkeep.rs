@@ -165,7 +165,7 @@ impl Detector {
             }
         }
         layer.change.after.runs = layer.runs + layer.failed;
-        layer.settle_cost(newest.unwrap_or(layer.since.0));
+        layer.settle_cost(newest.unwrap_or(layer.since.0), &self.series);
         layer.next_refresh = layer.runs + 1 + layer.runs / 5;
     }
 

@@ -94,7 +94,7 @@ fn by_change(entries: Vec<Value>) -> Result<HashMap<String, Issue>> {
     Ok(issues
         .collect::<Result<Vec<_>, _>>()?
         .into_iter()
-        .map(|issue| (issue.change.clone(), issue))
+        .filter_map(|issue| Some((issue.change.clone()?, issue)))
         .collect())
 }
 

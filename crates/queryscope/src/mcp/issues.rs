@@ -30,7 +30,8 @@ const LINES_MAX: usize = 10;
 pub(super) struct Issue {
     pub(super) id: String,
     pub(super) state: String,
-    pub(super) change: String,
+    /// `None` where it is about one run.
+    pub(super) change: Option<String>,
     pub(super) label: String,
     pub(super) service: Option<String>,
     kind: String,
@@ -40,6 +41,7 @@ pub(super) struct Issue {
     host: Option<String>,
     wall_ms_a_day: f64,
     severity: f64,
+    detail: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -111,20 +113,27 @@ fn head(issue: &Issue, times: Times) -> String {
         "slower" => format!("{} slower", ratio(issue.severity)),
         "data_grew" => format!("{} slower as its data grew", ratio(issue.severity)),
         "failing" => format!("{} of its runs fail", share(issue.severity)),
-        other => line(other).into_owned(),
+        other => match &issue.detail {
+            Some(detail) => format!("{}, {}", line(other), line(detail)),
+            None => line(other).into_owned(),
+        },
     };
     let named = |word: &str, text: &Option<String>| {
         text.as_deref().map(|text| format!(" {word} {}", name(text))).unwrap_or_default()
     };
+    // What a late run takes is no time a day, and a run that is missing takes none.
+    let stake = match &issue.change {
+        Some(_) => format!(", {} a day at stake", duration(issue.wall_ms_a_day)),
+        None => String::new(),
+    };
     format!(
-        "{} ({}): {}{}{}{}: {severity}, {} a day at stake, opened {}, moved {}",
+        "{} ({}): {}{}{}{}: {severity}{stake}, opened {}, moved {}",
         line(&issue.id),
         line(&issue.state),
         name(&issue.label),
         named("of service", &issue.service),
         named("in", &issue.environment),
         named("on host", &issue.host),
-        duration(issue.wall_ms_a_day),
         times.at(issue.opened_unix_ns),
         times.at(issue.moved_unix_ns),
     )
@@ -216,4 +225,22 @@ fn lines(text: &str) -> String {
         let _ = writeln!(shown, "  ({} more lines are left out.)", lines.len() - LINES_MAX);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::units::Zone;
+
+    #[test]
+    fn an_issue_of_one_run_has_no_change() {
+        let issue: Issue = serde_json::from_value(json!({
+            "id": "issue-late-1", "state": "open", "change": null, "label": "orders/daily", "service": "etl",
+            "kind": "late", "detail": "has run for 2 min", "opened_unix_ns": 0, "moved_unix_ns": 0,
+            "wall_ms_a_day": 60_000.0, "severity": 2.0,
+        }))
+        .expect("an issue");
+        let said = head(&issue, Times { now_unix_ns: 0, zone: Zone::Utc });
+        assert!(said.contains(": late, has run for 2 min, opened"), "{said}");
+    }
 }
