@@ -7,7 +7,7 @@ use queryscope_protocol::QueryId;
 use crate::adjust::{Adjustment, Scratch};
 use crate::change::{Change, Kind};
 use crate::features::RunFeatures;
-use crate::limits::{AFTER_RUNS_MIN, RATED_RUNS_MIN, RECOVERY_EVIDENCE};
+use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
 use crate::series::{Entry, Point, Series};
 use crate::stats::{deviation, median};
 
@@ -81,16 +81,14 @@ impl Layer {
     }
 
     /// Says what it cost until a moment. In its first day, what it costs a day is what its runs cost, times the runs a
-    /// day; while they are few, it is what they cost.
+    /// day.
     pub(crate) fn settle_cost(&mut self, until_unix_ns: i64, series: &Series) {
         let days = (until_unix_ns - self.since.0) as f64 / 86_400e9;
-        let wall_ms_a_day = if days >= 1.0 {
-            self.extra_wall_ms / days
-        } else if self.runs >= RATED_RUNS_MIN {
-            let runs = self.runs as f64;
+        let wall_ms_a_day = if days < 1.0 {
+            let runs = self.runs.max(1) as f64;
             self.extra_wall_ms / runs * series.runs_a_day_of(|point| self.is_about(point)).max(runs)
         } else {
-            self.extra_wall_ms
+            self.extra_wall_ms / days
         };
         let cost = &mut self.change.cost;
         cost.runs = self.runs;

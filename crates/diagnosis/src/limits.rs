@@ -25,8 +25,6 @@ pub const LAYERS_MAX: usize = 4;
 pub const REPLAYED_RUNS: usize = 64;
 /// Changes that are over whose ids a detector keeps.
 pub const OVER_MAX: usize = 64;
-/// Runs since a change from which on its cost a day is told from what they cost and how often they come.
-pub const RATED_RUNS_MIN: u64 = 5;
 /// How sure it must be that runs are as before: one chance in e to the power of this.
 pub const RECOVERY_EVIDENCE: f64 = 12.0;
 /// Sizes of the side after a change that are tried.
