@@ -15,7 +15,7 @@ use crate::series::Point;
 use crate::stats::{deviation, median};
 
 /// A day in nanoseconds.
-pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
+const DAY_NS: i64 = 86_400_000_000_000;
 /// How far, in logarithms, a slope may lie from 1 before a run is seen (standard deviation).
 const SLOPE_PRIOR: f64 = 0.4;
 
@@ -36,8 +36,8 @@ pub(crate) fn is_weekend(unix_ns: i64) -> bool {
 }
 
 /// The quarter of the day of a moment, in UTC.
-pub(crate) fn quarter(unix_ns: i64) -> usize {
-    unix_ns.div_euclid(DAY_NS / 4).rem_euclid(4) as usize
+fn quarter(unix_ns: i64) -> u8 {
+    unix_ns.div_euclid(DAY_NS / 4).rem_euclid(4) as u8
 }
 
 /// The hour of the day of a moment, in UTC.
@@ -49,7 +49,7 @@ fn strata(point: &Point) -> [Stratum; 4] {
     [
         Stratum::Host(point.host),
         Stratum::Weekend(is_weekend(point.started_unix_ns)),
-        Stratum::Quarter(quarter(point.started_unix_ns) as u8),
+        Stratum::Quarter(quarter(point.started_unix_ns)),
         Stratum::Hour(hour(point.started_unix_ns)),
     ]
 }

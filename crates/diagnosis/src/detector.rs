@@ -6,7 +6,7 @@ mod upkeep;
 use queryscope_protocol::QueryId;
 
 pub(crate) use self::recent::{Base, Over, Recent};
-use crate::adjust::{self, DAY_NS, is_weekend, quarter};
+use crate::adjust::{self, is_weekend};
 use crate::change::{Change, Kind, State, Transition};
 use crate::failing::Failing;
 use crate::features::{RunFeatures, Status};
@@ -280,10 +280,9 @@ impl Detector {
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
         self.settled = Some(until);
-        // A short one is kept in mind as what the query does at times, and one of a first weekend or of hours that were
-        // not seen before as what these may do; another long one says nothing of what is usual.
-        let was_first = self.was_first_weekend(&layer, until) || self.was_first_at_its_hours(&layer, until);
-        if lasted > SHORT_RUNS && !was_first {
+        // A short one is kept in mind as what the query does at times, and one of a first weekend as what weekends
+        // may do; another long one says nothing of what is usual.
+        if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
                 entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
@@ -308,24 +307,6 @@ impl Detector {
         weekend != is_weekend(until.0)
             && earlier.count() < STRATUM_RUNS_MIN
             && self.since(layer).all(|entry| entry.point.place() >= until || alike(entry))
-    }
-
-    /// Whether a change lasted for hours of a day that were hardly seen on earlier days.
-    fn was_first_at_its_hours(&self, layer: &Layer, until: (i64, QueryId)) -> bool {
-        if until.0 - layer.since.0 >= DAY_NS {
-            return false;
-        }
-        let mut parts = [false; 4];
-        for entry in self.since(layer).filter(|entry| entry.point.place() < until) {
-            parts[quarter(entry.point.started_unix_ns)] = true;
-        }
-        let earlier = self.series.finished().filter(|entry| {
-            let point = &entry.point;
-            point.started_unix_ns < until.0 - DAY_NS
-                && point.environment == layer.environment
-                && parts[quarter(point.started_unix_ns)]
-        });
-        earlier.count() < STRATUM_RUNS_MIN
     }
 
     /// Looks whether the last runs are others than those before.
