@@ -487,6 +487,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the owners of queries, by the file of settings. */
+        get: operations["owners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/places": {
         parameters: {
             query?: never;
@@ -602,6 +619,26 @@ export interface paths {
          *     Damage that is found after the answer has begun ends the connection before the body is whole.
          */
         get: operations["recording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the routes by which messages of issues go, with what became of them, and the rules of owners.
+         * @description The file that `--config` names holds them; they are changed there.
+         */
+        get: operations["routes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1124,6 +1161,8 @@ export interface components {
             id: number;
             /** @description The engine's name for what it is. */
             kind: string;
+            /** @description The table it scans. */
+            table?: string | null;
         };
         /** @description Changes of queries. */
         Changes: {
@@ -1669,6 +1708,8 @@ export interface components {
         };
         /** @description What changed for the worse in a query: one for each project, service, label and kind. */
         Issue: {
+            /** @description The file that ran the query last, where a run said it. */
+            call_site?: string | null;
             /**
              * Format: int64
              * @description Runs as before in a row, of the five that resolve it.
@@ -1709,6 +1750,8 @@ export interface components {
              * @description When it was opened first, in Unix nanoseconds.
              */
             opened_unix_ns: UnixNs;
+            /** @description The owner of the query by the settings of the service; null where there is none. */
+            owner?: string | null;
             /** @description The version of the program of the last run that named one. */
             program_version?: string | null;
             /** @description The project of the query. */
@@ -2162,6 +2205,20 @@ export interface components {
             /** @description All entries together, whatever the limit. */
             totals: components["schemas"]["Totals"];
         };
+        /** @description A rule of owners. */
+        OwnerRule: {
+            /** @description What the pattern is held against: `label` or `path`. */
+            matches: string;
+            /** @description The owner. */
+            owner: string;
+            /** @description The pattern. */
+            pattern: string;
+        };
+        /** @description Owners of queries. */
+        Owners: {
+            /** @description Their names, in alphabetical order. */
+            owners: string[];
+        };
         /** @description The runs of one service, environment or host. */
         Place: {
             /**
@@ -2477,6 +2534,64 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "editor" | "admin";
+        /** @description A route, and what became of its messages. Secrets and addresses are not shown. */
+        Route: {
+            /**
+             * Format: int64
+             * @description Messages that were refused or given up in the last seven days.
+             */
+            failed: number;
+            /** @description Keeps issues of these kinds; empty keeps all but `data_grew`. */
+            kinds: components["schemas"]["IssueKind"][];
+            /** @description Keeps issues whose label matches one of these patterns; empty keeps all. */
+            labels: string[];
+            /** @description Why an attempt failed last. */
+            last_error?: string | null;
+            /**
+             * Format: int64
+             * @description When that was, in Unix nanoseconds.
+             */
+            last_error_unix_ns?: UnixNs | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Keeps issues of these owners; empty keeps all. */
+            owners: string[];
+            /** @description Keeps issues of these projects; empty keeps all. */
+            projects: string[];
+            /** @description The name of its receiver. */
+            receiver: string;
+            /**
+             * Format: int64
+             * @description Messages that were sent in the last seven days.
+             */
+            sent: number;
+            /**
+             * Format: int64
+             * @description When one was sent last, in Unix nanoseconds.
+             */
+            sent_unix_ns?: UnixNs | null;
+            /** @description Keeps issues of these services; empty keeps all. */
+            services: string[];
+            /** @description The type of its receiver: `webhook`, `slack`, `alertmanager` or `email`. */
+            type: string;
+            /**
+             * Format: int64
+             * @description Messages that wait.
+             */
+            waiting: number;
+            /**
+             * Format: int64
+             * @description When the oldest that waits was made, in Unix nanoseconds.
+             */
+            waiting_since_unix_ns?: UnixNs | null;
+        };
+        /** @description Where messages of issues go, by the file of settings. */
+        Routes: {
+            /** @description The rules of owners, in the order of the file: the last that matches counts. */
+            owners: components["schemas"]["OwnerRule"][];
+            /** @description The routes, in the order of the file; none without a file. */
+            routes: components["schemas"]["Route"][];
+        };
         /** @description Some runs that finished. */
         RunGroup: {
             /**
@@ -4264,6 +4379,11 @@ export interface operations {
                  */
                 limit?: number;
                 /**
+                 * @description Keeps issues of queries that this owner has; empty keeps those without one.
+                 * @example team-orders
+                 */
+                owner?: string;
+                /**
                  * @description Keeps issues of this project.
                  * @example default
                  */
@@ -5320,6 +5440,44 @@ export interface operations {
             };
         };
     };
+    owners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The owners */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Owners"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     places: {
         parameters: {
             query?: {
@@ -5910,6 +6068,53 @@ export interface operations {
                 };
             };
             /** @description Reading failed, or the recording is damaged */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    routes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Routes"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
             503: {
                 headers: {
                     [name: string]: unknown;
