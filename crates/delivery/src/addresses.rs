@@ -36,7 +36,7 @@ impl Allowed {
     /// When it is none of these.
     pub(crate) fn add(&mut self, text: &str) -> Result<(), String> {
         if let Ok(address) = text.parse::<IpAddr>() {
-            self.networks.push(address.into());
+            self.networks.push(address.to_canonical().into());
         } else if let Ok(network) = text.parse::<IpNet>() {
             self.networks.push(network.trunc());
         } else if is_host(text) {

@@ -1,9 +1,10 @@
 //! From notices of transitions to messages: one message for issues of one cause.
 //!
 //! Notices of one route, project, service and direction that are composed at once become one message where they share a
-//! fact. A notice that comes later, within [`GROUP_LASTS`], joins the group where its change came with the same thing
-//! (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That their runs merely have one
-//! version of the engine joins nothing later: all runs may have it, and a second cause would be kept from people.
+//! fact. An issue that opens later, within [`GROUP_LASTS`] of that message, joins the group where its change came with
+//! the same thing (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That
+//! their runs merely have one version of the engine joins nothing later: all runs may have it, and a second cause would
+//! be kept from people.
 
 use std::time::Duration;
 
@@ -61,11 +62,14 @@ impl Group {
         Some(Self { key, id: message.group.clone(), facts: message.facts.clone() })
     }
 
-    /// The groups of messages, the newest message first: each as its newest message says.
-    pub fn all<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Self> {
+    /// The groups of messages, the newest message first: each as its newest message says. A group whose first message
+    /// is not among them is none any more.
+    pub fn all(messages: &[Message]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for group in messages.into_iter().filter_map(Self::of) {
-            if !groups.iter().any(|known| (&known.id, &known.key.route) == (&group.id, &group.key.route)) {
+        for group in messages.iter().filter_map(Self::of) {
+            let is_same = |id: &str, route: &str| (id, route) == (group.id.as_str(), group.key.route.as_str());
+            let lasts = messages.iter().any(|first| is_same(&first.id, &first.route));
+            if lasts && !groups.iter().any(|known| is_same(&known.id, &known.key.route)) {
                 groups.push(group);
             }
         }
@@ -130,6 +134,8 @@ fn batches<'n>(
             batches[at].members.push(member);
             continue;
         }
+        // What came back, or is over, is news whatever was told before.
+        let joins = joins && notice.transition.from.is_none();
         let earlier = groups.iter().filter(|group| joins && group.key == key);
         let mut shared = earlier.map(|group| (group, group.facts.shared(&facts)));
         let joined = shared.find(|(_, shared)| shared.has_cause());
@@ -181,7 +187,8 @@ fn member(config: &Config, notice: &Notice, account: &Account) -> Member {
     Member {
         owner: config.owner_of(&issue).map(ToOwned::to_owned),
         sentence: words::sentence(notice, account, &facts),
-        account: account.sentences.clone(),
+        // Of what is over they are no news.
+        account: if notice.direction() == Direction::Over { Vec::new() } else { account.sentences.clone() },
         link: config.issue_link(&issue.id),
         issue,
         transition,

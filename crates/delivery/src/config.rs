@@ -7,6 +7,8 @@ mod read;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -130,12 +132,12 @@ impl Config {
         let file = path.display().to_string();
         let unreadable =
             |cause: String| Problems { file: file.clone(), problems: Vec::new(), unreadable: Some(cause) };
-        let metadata =
-            std::fs::metadata(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
-        if metadata.len() > FILE_BYTES_MAX {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+        read.map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(unreadable(format!("it is larger than {FILE_BYTES_MAX} bytes")));
         }
-        let bytes = std::fs::read(path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?;
         Self::parse(&text, secrets).map_err(|problems| Problems { file, problems, unreadable: None })
     }
@@ -215,6 +217,18 @@ impl Config {
 const KEPT: &percent_encoding::AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 impl Receiver {
+    /// Whether another one has the same address, by HTTP.
+    fn is_at(&self, other: &Self) -> bool {
+        self.url().zip(other.url()).is_some_and(|(one, other)| one == other)
+    }
+
+    fn url(&self) -> Option<&Secret> {
+        match self {
+            Self::Webhook { url, .. } | Self::Slack { url } | Self::Alertmanager { url, .. } => Some(url),
+            Self::Email(_) => None,
+        }
+    }
+
     /// Its type, by the name it has in the file.
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -30,18 +30,22 @@ impl Facts {
     /// Those of an issue.
     pub fn new(issue: &Issue, account: &Account) -> Self {
         let mut causes = account.causes.clone();
-        // It is named where one host alone changed, or where a run is late.
-        if let Some(host) = &issue.host {
-            causes.entry("host".into()).or_insert_with(|| host.clone());
-        }
         let named = [("engine_version", &issue.engine_version), ("program_version", &issue.program_version)];
-        let runs = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
-        Self { causes, runs: runs.collect() }
+        let named = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+        let mut runs: BTreeMap<String, String> = named.collect();
+        if let Some(host) = &issue.host {
+            // A change names a host where that alone changed; a late run merely has one.
+            let facts = if issue.change.is_some() { &mut causes } else { &mut runs };
+            facts.entry("host".into()).or_insert_with(|| host.clone());
+        }
+        Self { causes, runs }
     }
 
     /// What the change of an issue came with.
     pub(crate) fn of_change(issue: &Issue, account: &Account) -> Self {
-        Self { runs: BTreeMap::new(), ..Self::new(issue, account) }
+        let mut facts = Self::new(issue, account);
+        facts.runs.retain(|name, _| name == "host");
+        facts
     }
 
     /// What both have.
@@ -67,7 +71,7 @@ impl Facts {
             .into_iter()
             .find_map(|name| cause(name).map(|value| format!(" since {}", thing(name, value))));
         let mut words = since.unwrap_or_default();
-        if let Some(host) = cause("host") {
+        if let Some(host) = cause("host").or_else(|| self.runs.get("host")) {
             words.push_str(" on ");
             words.push_str(host);
         }

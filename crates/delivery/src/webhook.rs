@@ -17,7 +17,8 @@ pub(crate) const SIGNATURE: &str = "queryscope-signature";
 /// The header of the idempotency key.
 pub(crate) const KEY: &str = "idempotency-key";
 
-/// A message as an event. It is made of the stored message alone: the bytes are the same at each attempt.
+/// A message as an event. It is made of the stored message and `base_url`: while that stays, the bytes are the same
+/// at each attempt.
 pub(crate) fn event(config: &Config, message: &Message) -> Value {
     json!({
         "specversion": "1.0",

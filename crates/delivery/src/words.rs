@@ -1,6 +1,6 @@
 //! Issues in sentences.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_issues::{Direction, Issue, Kind, Notice, State};
 
@@ -11,7 +11,7 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
     let Notice { issue, transition } = notice;
     let again = if transition.to == State::Regressed { " again" } else { "" };
     match notice.direction() {
-        Direction::Alarm => format!("{}{}{again}{}", issue.label, alarm(issue, account), facts.words()),
+        Direction::Alarm => alarm(issue, account, &format!("{again}{}", facts.words())),
         Direction::Over => format!("{}: {} is over: {}", issue.label, name(issue.kind), transition.reason),
         Direction::Moved => {
             let by = transition.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
@@ -29,7 +29,7 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
 /// What is wrong with the query of an issue, in a sentence.
 pub(crate) fn standing(issue: &Issue, account: &Account) -> String {
     let facts = Facts::of_change(issue, account);
-    format!("{}{}{}", issue.label, alarm(issue, account), facts.words())
+    alarm(issue, account, &facts.words())
 }
 
 /// Several transitions of one direction in a sentence.
@@ -39,11 +39,17 @@ pub(crate) fn group<'n>(
     facts: &Facts,
 ) -> String {
     let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
-    let mut count = 0_u64;
+    let mut labels: BTreeSet<&str> = BTreeSet::new();
+    let mut count = 0;
     for notice in notices {
         *kinds.entry(notice.issue.kind).or_default() += 1;
+        labels.insert(&notice.issue.label);
         count += 1;
     }
+    // A query may have an issue of each kind.
+    let subjects = if labels.len() == count { "queries" } else { "issues" };
+    // A late run that ended may have failed.
+    let is_better = kinds.keys().all(|kind| !matches!(kind, Kind::Late | Kind::Missing));
     match direction {
         Direction::Alarm => {
             let parts: Vec<String> =
@@ -52,14 +58,19 @@ pub(crate) fn group<'n>(
                 Some((kind, _)) if kinds.len() == 1 => format!(" {}", adjective(*kind)),
                 _ => format!(": {}", parts.join(", ")),
             };
-            format!("{count} queries{what}{}", facts.words())
+            format!("{count} {subjects}{what}{}", facts.words())
         }
-        Direction::Over => format!("{count} queries that got worse{} are as before", facts.words()),
+        Direction::Over if is_better => {
+            format!("{count} {subjects} that got worse{} are as before", facts.words())
+        }
+        Direction::Over => format!("{count} issues{} are over", facts.words()),
         Direction::Moved => format!("{count} issues were moved"),
     }
 }
 
-fn alarm(issue: &Issue, account: &Account) -> String {
+/// What is wrong with the query of an issue; `since` follows what happens to it.
+fn alarm(issue: &Issue, account: &Account, since: &str) -> String {
+    let label = &issue.label;
     match issue.kind {
         Kind::Slower | Kind::DataGrew => {
             let times = format!(" takes {} as long", times(issue.severity));
@@ -67,12 +78,12 @@ fn alarm(issue: &Issue, account: &Account) -> String {
                 .wall_ms
                 .map(|(before, after)| format!(" ({} instead of {})", duration(after), duration(before)));
             let why = if issue.kind == Kind::DataGrew { ", as its data grew" } else { "" };
-            format!("{times}{}{why}", walls.unwrap_or_default())
+            format!("{label}{times}{}{why}{since}", walls.unwrap_or_default())
         }
-        Kind::Failing => format!(": {:.0} % of its runs fail", issue.severity * 100.0),
+        Kind::Failing => format!("{label}: {:.0} % of its runs fail{since}", issue.severity * 100.0),
         kind => {
             let detail = issue.detail.as_ref().map(|detail| format!(": {detail}"));
-            format!(" is {}{}", adjective(kind), detail.unwrap_or_default())
+            format!("{label} is {}{since}{}", adjective(kind), detail.unwrap_or_default())
         }
     }
 }

@@ -27,7 +27,8 @@ pub(crate) async fn alert(command: &AlertCommand) -> Result<()> {
     let config = Config::load(config, Secrets::Read)?;
     let Some(found) = config.route(route) else {
         let names: Vec<&str> = config.routes.iter().map(|route| route.name.as_str()).collect();
-        bail!("there is no route {route:?}: the file names {}", names.join(", "));
+        let names = if names.is_empty() { "no route".to_owned() } else { names.join(", ") };
+        bail!("there is no route {route:?}: the file names {names}");
     };
     let sender = Sender::new(&config).map_err(anyhow::Error::msg)?;
     let now = queryscope_collector::Clock::unix_ns(&queryscope_collector::SystemClock::new());

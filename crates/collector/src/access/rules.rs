@@ -43,6 +43,7 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/live",
     "/api/live/{id}",
     "/api/overview",
+    "/api/owners",
     "/api/places",
     "/api/queries",
     "/api/queries/{id}",
@@ -70,9 +71,7 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
     }
     match path {
         // The tools for agents ask the routes above as whoever asks them: these say what may be told and changed.
-        "/api/access" | "/api/openapi.json" | "/api/owners" | security::AGENTS => {
-            needs(Role::Viewer, Reach::Nothing)
-        }
+        "/api/access" | "/api/openapi.json" | security::AGENTS => needs(Role::Viewer, Reach::Nothing),
         "/metrics" | "/api/routes" | "/api/service" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
         path if manage::is_managed(path) => needs(Role::Admin, Reach::Everything),

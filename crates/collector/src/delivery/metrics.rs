@@ -46,7 +46,7 @@ impl DeliveryMetrics {
     }
 
     /// Counts an attempt by what its delivery is now.
-    pub(super) fn noted(&self, route: &str, state: DeliveryState) {
+    pub(crate) fn noted(&self, route: &str, state: DeliveryState) {
         let outcome = match state {
             DeliveryState::Waiting => "failed",
             other => other.name(),

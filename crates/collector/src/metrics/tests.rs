@@ -1,13 +1,18 @@
 use std::collections::BTreeSet;
 
+use queryscope_store::{DeliveryState, RouteRecord};
+
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/reference/metrics.md");
 
 /// The figures by name, as a scraper sees them, and their types.
 fn served() -> BTreeSet<(String, String)> {
-    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default(), &DeliveryMetrics::default());
+    let delivery = DeliveryMetrics::default();
+    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default(), &delivery);
     // A family appears with its first member.
+    delivery.noted("all", DeliveryState::Sent);
+    delivery.set_waiting(&[RouteRecord::default()]);
     metrics.answered("/v1/health", StatusCode::OK, queryscope_store::now());
     metrics.refused(&ApiError::invalid("no batch"));
     metrics.recordings_failed("read");

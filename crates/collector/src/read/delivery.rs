@@ -1,16 +1,19 @@
 //! `GET /api/routes` and `GET /api/owners`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use queryscope_delivery::Config;
 use queryscope_issues::Kind;
-use queryscope_store::RouteRecord;
+use queryscope_store::{IssuePlace, IssuesRequest, RouteRecord};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::asked::Asked;
+use super::issues::READ_AT_ONCE;
+use super::params::ProjectFilter;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -102,19 +105,50 @@ pub(crate) async fn routes(State(app): State<Arc<App>>) -> Result<Json<RoutesAns
     Ok(Json(RoutesAnswer { routes: answers(config, records), owners: rules(config) }))
 }
 
-/// Lists the owners of queries, by the file of settings.
+/// Lists the owners of queries, by the file of settings; of one project, the owners of its issues.
 #[utoipa::path(
     get,
     path = "/api/owners",
     tag = "read",
+    params(ProjectFilter),
     responses(
         (status = 200, description = "The owners", body = OwnersAnswer),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
+        (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]
-pub(crate) async fn owners(State(app): State<Arc<App>>) -> Json<OwnersAnswer> {
-    let names = app.settings.delivery.as_ref().map(|config| config.owners.names()).unwrap_or_default();
-    Json(OwnersAnswer { owners: names.into_iter().map(ToOwned::to_owned).collect() })
+pub(crate) async fn owners(
+    State(app): State<Arc<App>>,
+    Asked(project): Asked<ProjectFilter>,
+) -> Result<Json<OwnersAnswer>, ApiError> {
+    let Some(config) = &app.settings.delivery else {
+        return Ok(Json(OwnersAnswer { owners: Vec::new() }));
+    };
+    let owners = match project.name() {
+        None => config.owners.names().into_iter().map(ToOwned::to_owned).collect(),
+        Some(project) => owners_in(&app, project).await?,
+    };
+    Ok(Json(OwnersAnswer { owners }))
+}
+
+/// The owners of the issues of a project: the file names no projects, and another project's owners are not told.
+async fn owners_in(app: &App, project: &str) -> Result<Vec<String>, ApiError> {
+    let mut request = IssuesRequest {
+        project: Some(project.to_owned()),
+        limit: READ_AT_ONCE,
+        ..IssuesRequest::default()
+    };
+    let mut owners = BTreeSet::new();
+    loop {
+        let read = app.store.issues(request.clone()).await?;
+        let is_last = read.len() < READ_AT_ONCE;
+        request.after = read.last().map(IssuePlace::of);
+        owners.extend(read.into_iter().filter_map(|issue| app.own(issue).owner));
+        if is_last {
+            return Ok(owners.into_iter().collect());
+        }
+    }
 }
 
 fn answers(config: &Config, mut records: HashMap<String, RouteRecord>) -> Vec<RouteAnswer> {

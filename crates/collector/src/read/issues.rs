@@ -24,8 +24,8 @@ use crate::evaluation;
 
 /// Form of a cursor.
 const FORM: u8 = 10;
-/// Issues that are read at once where those of an owner are asked for.
-const READ_AT_ONCE: usize = 1_000;
+/// Issues that are read at once where those of an owner, or their owners, are asked for.
+pub(super) const READ_AT_ONCE: usize = 1_000;
 
 /// Which issues are asked for.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]

@@ -135,6 +135,11 @@ pub(crate) struct ProjectFilter {
 }
 
 impl ProjectFilter {
+    /// The project.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
     /// Whether what belongs to a project is kept.
     pub(crate) fn keeps(&self, project: &str) -> bool {
         self.project.as_ref().is_none_or(|kept| kept == project)

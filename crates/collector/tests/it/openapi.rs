@@ -146,7 +146,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
-            of("get", "/api/owners", "", "200 401 403"),
+            of("get", "/api/owners", "project", "200 400 401 403 503"),
             of("get", "/api/places", &filters, "200 400 401 403 503"),
             of("get", "/api/queries", &list.join(" "), "200 400 401 403 503"),
             of("get", "/api/queries/{id}", "id project", "200 400 401 403 404 503"),

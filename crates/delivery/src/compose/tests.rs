@@ -74,6 +74,10 @@ fn opened(label: &str, causes: &[(&str, &str)]) -> (Notice, Account) {
     (notice(label, None, json!({})), caused(causes))
 }
 
+fn groups(made: &[Made]) -> Vec<Group> {
+    Group::all(&made.iter().map(|made| made.message.clone()).collect::<Vec<_>>())
+}
+
 fn made(notices: &[(Notice, Account)], groups: &[Group]) -> Vec<Made> {
     compose(&config(), notices, groups, 9)
 }
@@ -144,7 +148,7 @@ fn all_must_share_a_fact() {
 fn what_comes_later_joins_by_a_cause_alone() {
     let version = [("engine_version", "2.1.0")];
     let first = made(&[opened("a", &version)], &[]);
-    let groups = Group::all(first.iter().map(|made| &made.message));
+    let groups = groups(&first);
     assert_eq!(groups.len(), 3, "one for each route");
     let later = made(&[opened("b", &version), opened("c", &[])], &groups);
     // People were told; programs are told of each.
@@ -187,6 +191,66 @@ fn the_same_issue_again_is_news() {
 }
 
 #[test]
+fn what_came_back_or_is_over_is_told_though_its_cause_was() {
+    let host = [("host", "etl-3")];
+    let groups = groups(&made(&[opened("a", &host), opened("b", &host)], &[]));
+    for (state, members) in [
+        (Some(State::Resolved), json!({"state": "regressed", "transitions": 3})),
+        (Some(State::Muted), json!({"state": "open", "transitions": 4})),
+        (Some(State::Open), json!({"state": "resolved", "transitions": 2})),
+    ] {
+        let again = made(&[(notice("a", state, members), caused(&host))], &groups);
+        assert!(of_route(&again, "slack").iter().all(|(_, joins, _)| !joins), "{again:?}");
+    }
+}
+
+#[test]
+fn a_group_ends_an_hour_after_its_first_message() {
+    let host = [("host", "etl-3")];
+    let first = made(&[opened("a", &host)], &[]);
+    let later = made(&[opened("b", &host)], &groups(&first));
+    assert!(of_route(&later, "slack")[0].1);
+    // Of the last hour is what joined alone.
+    assert!(groups(&later).iter().all(|group| group.key.route == "pager"), "its alerts are groups of one");
+}
+
+#[test]
+fn that_late_runs_are_on_one_host_is_no_cause() {
+    let late = |label: &str| {
+        let members = json!({"kind": "late", "detail": "it is late", "host": "etl-3", "engine_version": null});
+        (notice(label, None, members), Account::default())
+    };
+    let first = made(&[late("a"), late("b")], &[]);
+    assert_eq!(of_route(&first, "slack"), [("issue-slower-a.1", false, "2 queries late on etl-3")]);
+    let later = made(&[late("c")], &groups(&first));
+    assert_eq!(of_route(&later, "slack"), [("issue-slower-c.1", false, "c is late on etl-3: it is late")]);
+}
+
+#[test]
+fn a_message_counts_what_it_is_about() {
+    let host = [("host", "etl-3")];
+    let mut failing = opened("a", &host);
+    (failing.0.issue.kind, failing.0.issue.id) = (Kind::Failing, "issue-failing-a".into());
+    let of_one = made(&[opened("a", &host), failing], &[]);
+    assert_eq!(of_one[0].message.sentence, "2 issues: 1 slower, 1 failing on etl-3");
+    let ended = |label: &str| {
+        let members = json!({"kind": "late", "state": "resolved", "transitions": 2, "host": "etl-3"});
+        (notice(label, Some(State::Open), members), caused(&[]))
+    };
+    // Their runs may have failed.
+    let over = made(&[ended("a"), ended("b")], &[]);
+    assert_eq!(over[0].message.sentence, "2 issues on etl-3 are over");
+}
+
+#[test]
+fn what_is_over_lists_no_causes() {
+    let over = notice("a", Some(State::Open), json!({"state": "resolved", "transitions": 2}));
+    let account = Account { sentences: vec!["Sort takes 3.0x as long".into()], ..Account::default() };
+    let over = made(&[(over, account)], &[]);
+    assert_eq!(over[0].message.members[0].account, Vec::<String>::new());
+}
+
+#[test]
 fn people_are_not_told_what_people_do() {
     let mut moved = notice("a", Some(State::Open), json!({"state": "acknowledged"}));
     (moved.transition.actor, moved.transition.by) = (Actor::Person, Some("Ada".into()));
@@ -218,7 +282,7 @@ fn other_kinds_say_their_detail() {
         &[],
     );
     let sentences: Vec<&str> = of_route(&found, "hook").iter().map(|(.., sentence)| *sentence).collect();
-    assert_eq!(sentences, ["a is late: it has run for 5 min on etl-3", "b: 35 % of its runs fail"]);
+    assert_eq!(sentences, ["a is late on etl-3: it has run for 5 min", "b: 35 % of its runs fail"]);
     let missing = json!({
         "kind": "missing", "detail": "no run for 3 h", "engine_version": null, "transitions": 2,
         "state": "resolved",

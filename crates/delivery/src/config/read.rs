@@ -67,8 +67,11 @@ impl Reading<'_> {
         let base_url = raw.base_url.and_then(|url| {
             let read = http_url(url.get_ref());
             let read = read.and_then(|read| {
-                let is_plain = read.query().is_none() && read.fragment().is_none();
-                is_plain.then_some(read).ok_or_else(|| "it must end with its path".to_owned())
+                if read.query().is_some() || read.fragment().is_some() {
+                    return Err("it must end with its path".to_owned());
+                }
+                let has_login = !read.username().is_empty() || read.password().is_some();
+                if has_login { Err("it must hold no user and no password".to_owned()) } else { Ok(read) }
             });
             self.take(url.span(), read)
         });
@@ -84,12 +87,18 @@ impl Reading<'_> {
         });
         let rules: Vec<OwnerRule> = raw.owners.into_iter().filter_map(|rule| self.owner(rule)).collect();
         let owners = Owners::new(rules);
-        let mut receivers = BTreeMap::new();
+        let mut receivers: BTreeMap<String, Receiver> = BTreeMap::new();
         let mut named = BTreeSet::new();
         for (name, receiver) in raw.receivers {
             self.check_name(&name);
             named.insert(name.get_ref().clone());
             if let Some(receiver) = self.receiver(receiver, &allowed) {
+                // Two routes to one receiver are one message, with one key; two receivers would be told twice.
+                let same = |(_, known): &(&String, &Receiver)| known.is_at(&receiver);
+                let same = receivers.iter().find(same).filter(|_| self.secrets == Secrets::Read);
+                if let Some((known, _)) = same {
+                    self.wrong(name.span(), format!("the receiver {known:?} has the same url"));
+                }
                 receivers.insert(name.into_inner(), receiver);
             }
         }
@@ -146,12 +155,13 @@ impl Reading<'_> {
             let cause =
                 format!("there is no receiver {:?}: {}", receiver.get_ref(), listed(receivers.iter()));
             self.wrong(receiver.span(), cause);
-            return None;
         }
         let mut globs = GlobSetBuilder::new();
         for label in &labels {
             let read = glob(label.get_ref());
-            globs.add(self.take(label.span(), read)?);
+            if let Some(read) = self.take(label.span(), read) {
+                globs.add(read);
+            }
         }
         let label_globs = (!labels.is_empty()).then(|| globs.build());
         let label_globs = label_globs.transpose().map_err(|error| self.wrong(name.span(), error.to_string()));
@@ -217,18 +227,15 @@ impl Reading<'_> {
             return None;
         };
         let url = self.url(url, allowed);
-        let authorization = match authorization {
-            Some(text) => Some(self.header(text)?),
-            None => None,
-        };
-        let secret = match secret {
-            Some(text) => Some(Secret::from(&*self.text_of(text)?)),
-            None => None,
-        };
-        if !is_whole {
+        let authorization = authorization.map(|text| self.header(text));
+        let secret = secret.map(|text| self.text_of(text).map(|text| Secret::from(&*text)));
+        // A secret that is wrong is no receiver without one.
+        let (Some(url), true, [None | Some(Some(_)), None | Some(Some(_))]) =
+            (url, is_whole, [&authorization, &secret])
+        else {
             return None;
-        }
-        let url = url?;
+        };
+        let (authorization, secret) = (authorization.flatten(), secret.flatten());
         Some(match name.as_str() {
             "webhook" => Receiver::Webhook { url, secret, authorization },
             "slack" => Receiver::Slack { url },

@@ -181,3 +181,31 @@ fn a_file_that_cannot_be_read_is_named() {
     std::fs::write(&path, [0xff]).expect("written");
     assert!(Config::load(&path, Secrets::Read).expect_err("bytes").to_string().ends_with("it is not UTF-8"));
 }
+
+#[test]
+fn two_receivers_of_one_address_are_refused() {
+    let twice = changed("https://hooks.slack.com/services/T/B/X", "https://hooks.example.com/in");
+    assert_eq!(twice, ["11:12: the receiver \"hook\" has the same url"]);
+}
+
+#[test]
+fn a_base_url_holds_no_password() {
+    let found = changed("https://queryscope.example.com/", "https://ada:secret@queryscope.example.com/");
+    assert_eq!(found, ["2:12: it must hold no user and no password"]);
+}
+
+#[test]
+fn all_mistakes_of_a_route_are_named() {
+    let text = WHOLE
+        .replace("receiver = \"orders channel\"", "receiver = \"nobody\"")
+        .replace("\"orders/**\"", "\"orders/[\"")
+        .replace("\"data_grew\"", "\"grown\"")
+        .replace("owners = [\"orders\"]", "owners = [\"nobody\"]");
+    assert_eq!(problems(&text).len(), 4, "{:?}", problems(&text));
+}
+
+#[test]
+fn a_file_without_an_end_is_not_read() {
+    let endless = Config::load(Path::new("/dev/zero"), Secrets::Read).expect_err("it has no end");
+    assert!(endless.to_string().contains("larger than"), "{endless}");
+}
