@@ -71,7 +71,8 @@ impl Allowed {
     }
 }
 
-fn is_host(text: &str) -> bool {
+/// Whether a text may be the name of a host.
+pub(crate) fn is_host(text: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty()
             && part.len() <= 63

@@ -10,14 +10,15 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode};
 
 use crate::addresses::Allowed;
+use crate::redact::Redactor;
 use crate::sender::Outcome;
+use crate::words::causes;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// How long a receiver may take for its answer.
 pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read, and characters that are shown.
+/// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: usize = 16 << 10;
-const SHOWN_CHARS: usize = 200;
 
 /// Looks names up, and gives addresses that are allowed.
 #[derive(Debug)]
@@ -51,18 +52,19 @@ pub(crate) fn client(allowed: &Arc<Allowed>) -> Result<Client, reqwest::Error> {
 }
 
 /// Sends a request. `now` is what `Retry-After` with a date is counted from.
-pub(crate) async fn send(request: RequestBuilder, now: SystemTime) -> Outcome {
+pub(crate) async fn send(request: RequestBuilder, redactor: &Redactor, now: SystemTime) -> Outcome {
     let response = match request.send().await {
         Ok(response) => response,
         // The address may hold a secret.
-        Err(error) => return Outcome::retry(causes(&error.without_url())),
+        Err(error) => return Outcome::retry(redactor.clean(&causes(&error.without_url()))),
     };
     let status = response.status();
     if status.is_success() {
         return Outcome::Sent;
     }
     let after = retry_after(response.headers(), now);
-    let said = text(response).await;
+    let said = redactor.clean(&text(response).await);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
     let error = format!("the receiver answered {status}{said}");
     match status {
         // What it is told is wrong will be wrong tomorrow; all else may be mended meanwhile.
@@ -75,30 +77,17 @@ pub(crate) async fn send(request: RequestBuilder, now: SystemTime) -> Outcome {
     }
 }
 
-/// An error with what caused it.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        next = cause.source();
-    }
-    text
-}
-
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A number that is too large for the type is the longest time.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = httpdate::parse_http_date(text).ok()?;
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// The beginning of an answer, as it is shown.
+/// The beginning of an answer.
 async fn text(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
     while bytes.len() < ANSWER_BYTES_MAX {
@@ -107,13 +96,7 @@ async fn text(mut response: reqwest::Response) -> String {
             _ => break,
         }
     }
-    let shown: String = String::from_utf8_lossy(&bytes)
-        .chars()
-        .map(|char| if char.is_control() { ' ' } else { char })
-        .take(SHOWN_CHARS)
-        .collect();
-    let shown = shown.trim();
-    if shown.is_empty() { String::new() } else { format!(": {shown}") }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -130,6 +113,7 @@ mod tests {
         };
         assert_eq!((of("120"), of("Sun, 06 Nov 1994 08:49:37 GMT")), (Some(120), Some(10)));
         assert_eq!((of("Sun, 06 Nov 1994 08:49:17 GMT"), of("soon"), of("-1")), (Some(0), None, None));
-        assert_eq!(retry_after(&HeaderMap::new(), now), None);
+        assert_eq!(of("18446744073709551616"), Some(u64::MAX), "more than the type holds");
+        assert_eq!((retry_after(&HeaderMap::new(), now), of("")), (None, None));
     }
 }

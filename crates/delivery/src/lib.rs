@@ -21,6 +21,7 @@ mod message;
 mod owners;
 mod pace;
 mod raw;
+mod redact;
 mod secret;
 mod sender;
 mod slack;

@@ -1,9 +1,10 @@
 //! The file as it is written, with the place of each value.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use toml::Spanned;
 
@@ -89,12 +90,14 @@ pub(crate) struct RawOwner {
     pub(crate) owner: Spanned<String>,
 }
 
-/// A text, or where it is.
+/// A text, or where it is. It may be a secret: no error quotes a value or a name of it.
 #[derive(Debug)]
 pub(crate) enum RawText {
     Here(String),
     Elsewhere(Place),
 }
+
+const TEXT: &str = r#"a text, { env = "NAME" } or { file = "PATH" }"#;
 
 impl<'de> Deserialize<'de> for RawText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -102,18 +105,58 @@ impl<'de> Deserialize<'de> for RawText {
         impl<'de> Visitor<'de> for Either {
             type Value = RawText;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(r#"a text, { env = "NAME" } or { file = "PATH" }"#)
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(TEXT)
+            }
+
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<RawText, E> {
+                Err(no_text())
+            }
+
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<RawText, E> {
+                Err(no_text())
+            }
+
+            fn visit_i128<E: de::Error>(self, _: i128) -> Result<RawText, E> {
+                Err(no_text())
+            }
+
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<RawText, E> {
+                Err(no_text())
+            }
+
+            fn visit_u128<E: de::Error>(self, _: u128) -> Result<RawText, E> {
+                Err(no_text())
+            }
+
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<RawText, E> {
+                Err(no_text())
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<RawText, E> {
                 Ok(RawText::Here(text.to_owned()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawText, A::Error> {
-                Place::deserialize(MapAccessDeserializer::new(map)).map(RawText::Elsewhere)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawText, A::Error> {
+                let mut place = Place::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    let value = match map.next_value()? {
+                        RawText::Here(text) if name == "env" || name == "file" => text,
+                        _ => return Err(no_text()),
+                    };
+                    if name == "env" {
+                        place.env = Some(value);
+                    } else {
+                        place.file = Some(value.into());
+                    }
+                }
+                Ok(RawText::Elsewhere(place))
             }
         }
         from.deserialize_any(Either)
     }
+}
+
+fn no_text<E: de::Error>() -> E {
+    E::custom(format_args!("expected {TEXT}"))
 }

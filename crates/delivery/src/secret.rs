@@ -3,8 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 /// Bytes of a file that holds a secret.
 const FILE_BYTES_MAX: usize = 64 << 10;
 
@@ -41,8 +39,7 @@ pub enum Secrets {
 }
 
 /// Where a text is, as the file says: the text itself, `{ env = "NAME" }` or `{ file = "PATH" }`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     pub(crate) env: Option<String>,
     pub(crate) file: Option<PathBuf>,

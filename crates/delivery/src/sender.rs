@@ -12,6 +12,7 @@ use crate::addresses::Allowed;
 use crate::config::{Config, Receiver};
 use crate::facts::Account;
 use crate::message::Message;
+use crate::redact::Redactor;
 use crate::secret::Secret;
 use crate::{alertmanager, http, mail, slack, webhook, words};
 
@@ -54,7 +55,7 @@ impl Sender {
     /// When the system's certificates cannot be read.
     pub fn new(config: &Config) -> Result<Self, String> {
         let allowed = Arc::new(config.allowed().clone());
-        let client = http::client(&allowed).map_err(|error| http::causes(&error))?;
+        let client = http::client(&allowed).map_err(|error| words::causes(&error))?;
         Ok(Self { client, allowed })
     }
 
@@ -72,6 +73,7 @@ impl Sender {
         match receiver {
             Receiver::Webhook { url, secret, authorization } => {
                 let body = webhook::event(config, message).to_string();
+                let redactor = Redactor::of_http(url, authorization.as_ref(), secret.as_ref());
                 let Ok(url) = self.url(url) else { return invalid() };
                 let mut request = self
                     .client
@@ -85,12 +87,13 @@ impl Sender {
                 if let Some(authorization) = authorization {
                     request = request.header(AUTHORIZATION, authorization.reveal());
                 }
-                http::send(request.body(body), now).await
+                http::send(request.body(body), &redactor, now).await
             }
             Receiver::Slack { url } => {
+                let redactor = Redactor::of_http(url, None, None);
                 let Ok(url) = self.url(url) else { return invalid() };
                 let request = self.client.post(url).header(CONTENT_TYPE, "application/json; charset=utf-8");
-                http::send(request.body(slack::payload(message).to_string()), now).await
+                http::send(request.body(slack::payload(message).to_string()), &redactor, now).await
             }
             Receiver::Alertmanager { url, authorization } => {
                 let unix_ns = i64::try_from(unix.as_nanos()).unwrap_or(i64::MAX);
@@ -145,7 +148,8 @@ impl Sender {
         if let Some(authorization) = authorization {
             request = request.header(AUTHORIZATION, authorization.reveal());
         }
-        http::send(request.body(Value::from(alerts).to_string()), now).await
+        let redactor = Redactor::of_http(url, authorization, None);
+        http::send(request.body(Value::from(alerts).to_string()), &redactor, now).await
     }
 
     /// An address that may be asked: the resolver judges names, and sees no address.

@@ -9,7 +9,7 @@ CREATE TABLE notice (
     body       text NOT NULL,
     UNIQUE (issue, transition)
 );
-CREATE INDEX notice_by_wait ON notice (number) WHERE NOT done;
+CREATE INDEX notice_by_done ON notice (done, number);
 CREATE INDEX notice_by_time ON notice (unix_ns);
 
 -- Messages to routes, and what became of them. key: what no other message of the route has. body: the message as JSON,
@@ -30,6 +30,8 @@ CREATE TABLE delivery (
 );
 CREATE INDEX delivery_by_wait ON delivery (route, due_unix_ns, number) WHERE state = 'waiting';
 CREATE INDEX delivery_by_time ON delivery (created_unix_ns);
+CREATE INDEX delivery_by_end ON delivery (ended_unix_ns) WHERE state <> 'waiting';
+CREATE INDEX delivery_of_route ON delivery (route, number) WHERE state <> 'waiting';
 
 -- The collector that delivers: one row. Its lease ends at `until`.
 CREATE TABLE outbox (holder text, until timestamptz);

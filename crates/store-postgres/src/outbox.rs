@@ -1,13 +1,14 @@
 //! Notices of transitions, and messages that are to be delivered.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Transaction};
 use queryscope_issues::{Issue, Notice, Transition as Move};
 use queryscope_store::{
-    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_MAX, OutboxPage, OutboxStore, RouteRecord, StoreError,
-    StoredNotice, outbox_kept_since,
+    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_FULL, OUTBOX_MAX, OutboxPage, OutboxStore,
+    RouteRecord, StoreError, StoredNotice, outbox_kept_since,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -24,17 +25,47 @@ const LEASE: &str = "
 const HOLDS: &str = "SELECT FROM outbox WHERE holder = $1 AND until > clock_timestamp() FOR UPDATE";
 const PUT_NOTICE: &str = "
     INSERT INTO notice (issue, transition, unix_ns, done, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
-/// What is too old or too much goes; rows that another transaction deletes are left to it.
+/// The oldest of too many notices, of those that are done or of the others. Here and below, rows that another
+/// transaction deletes are left to it.
 const BOUND_NOTICES: &str = "
     DELETE FROM notice WHERE number IN (
         SELECT number FROM notice
-        WHERE unix_ns < $1 OR number <= (SELECT max(number) FROM notice) - $2
-        ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED)";
-const BOUND_DELIVERIES: &str = "
+        WHERE done = $1
+            AND number <= (SELECT number FROM notice WHERE done = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
+        FOR UPDATE SKIP LOCKED)";
+const DELETE_DONE: &str = "
+    DELETE FROM notice WHERE number IN (SELECT number FROM notice WHERE done AND unix_ns < $1 FOR UPDATE SKIP LOCKED)";
+const DELETE_ENDED: &str = "
     DELETE FROM delivery WHERE number IN (
-        SELECT number FROM delivery
-        WHERE created_unix_ns < $1 OR number <= (SELECT max(number) FROM delivery) - $2
-        ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED)";
+        SELECT number FROM delivery WHERE state <> 'waiting' AND ended_unix_ns < $1 FOR UPDATE SKIP LOCKED)";
+/// The oldest of too many deliveries of a route that wait.
+const GIVE_UP: &str = "
+    UPDATE delivery SET state = 'given_up', ended_unix_ns = $3, last_error = $4, last_error_unix_ns = $3
+    WHERE number IN (
+        SELECT oldest.number FROM unnest($1::text[]) AS of (route)
+        CROSS JOIN LATERAL (
+            SELECT number FROM delivery WHERE route = of.route AND state = 'waiting'
+            ORDER BY number DESC LIMIT 1 OFFSET $2) AS first
+        JOIN delivery AS oldest
+            ON oldest.route = of.route AND oldest.state = 'waiting' AND oldest.number <= first.number
+        FOR UPDATE OF oldest SKIP LOCKED)
+    RETURNING route";
+/// The oldest of too many deliveries of a route that ended.
+const BOUND_ENDED: &str = "
+    DELETE FROM delivery WHERE number IN (
+        SELECT oldest.number FROM unnest($1::text[]) AS of (route)
+        CROSS JOIN LATERAL (
+            SELECT number FROM delivery WHERE route = of.route AND state <> 'waiting'
+            ORDER BY number DESC LIMIT 1 OFFSET $2) AS first
+        JOIN delivery AS oldest
+            ON oldest.route = of.route AND oldest.state <> 'waiting' AND oldest.number <= first.number
+        FOR UPDATE OF oldest SKIP LOCKED)";
+const DELETE_NOTICES: &str = "
+    DELETE FROM notice WHERE number IN (
+        SELECT number FROM notice WHERE unix_ns < $1 ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED)";
+const DELETE_DELIVERIES: &str = "
+    DELETE FROM delivery WHERE number IN (
+        SELECT number FROM delivery WHERE created_unix_ns < $1 ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 const DONE: &str = "UPDATE notice SET done = true WHERE number = ANY($1)";
 const PUT_DELIVERY: &str = "
     INSERT INTO delivery (route, key, created_unix_ns, state, attempts, due_unix_ns, ended_unix_ns, last_error,
@@ -70,23 +101,48 @@ pub(crate) async fn note(
         let body = Notice { issue: issue.clone(), transition: moved.clone() }.to_json();
         let values: [&(dyn ToSql + Sync); 5] = [&issue.id, &number, &unix_ns, &false, &body];
         transaction.execute(&transaction.prepare_cached(PUT_NOTICE).await?, &values).await?;
-        bound_to(transaction, BOUND_NOTICES, unix_ns).await?;
     }
-    Ok(())
+    bound_notices(transaction, false).await
 }
 
-async fn bound_to(transaction: &Transaction<'_>, sql: &str, unix_ns: i64) -> Result<(), DbError> {
-    let values: [&(dyn ToSql + Sync); 2] = [&outbox_kept_since(unix_ns), &OUTBOX_MAX.cast_signed()];
-    transaction.execute(&transaction.prepare_cached(sql).await?, &values).await?;
-    Ok(())
+async fn execute(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<u64, DbError> {
+    Ok(transaction.execute(&transaction.prepare_cached(sql).await?, values).await?)
+}
+
+async fn bound_notices(transaction: &Transaction<'_>, done: bool) -> Result<(), DbError> {
+    execute(transaction, BOUND_NOTICES, &[&done, &OUTBOX_MAX.cast_signed()]).await.map(drop)
+}
+
+/// Bounds the outbox for routes that got deliveries. Returns how many were given up, by route.
+async fn bound_outbox(
+    transaction: &Transaction<'_>,
+    routes: &[&str],
+    unix_ns: i64,
+) -> Result<BTreeMap<String, u64>, DbError> {
+    bound_notices(transaction, false).await?;
+    bound_notices(transaction, true).await?;
+    let max = OUTBOX_MAX.cast_signed();
+    let give_up = transaction.prepare_cached(GIVE_UP).await?;
+    let mut given_up = BTreeMap::new();
+    for row in transaction.query(&give_up, &[&routes, &max, &unix_ns, &OUTBOX_FULL]).await? {
+        *given_up.entry(row.get(0)).or_default() += 1;
+    }
+    execute(transaction, BOUND_ENDED, &[&routes, &max]).await?;
+    let since = outbox_kept_since(unix_ns);
+    execute(transaction, DELETE_DONE, &[&since]).await?;
+    execute(transaction, DELETE_ENDED, &[&since]).await?;
+    Ok(given_up)
 }
 
 /// Deletes what is older.
 pub(crate) async fn delete_before(client: &mut Client, format: Format, unix_ns: i64) -> Result<(), DbError> {
     let transaction = format.begin(client).await?;
-    for sql in [BOUND_NOTICES, BOUND_DELIVERIES] {
-        let values: [&(dyn ToSql + Sync); 2] = [&unix_ns, &i64::MAX];
-        while transaction.execute(&transaction.prepare_cached(sql).await?, &values).await? > 0 {}
+    for sql in [DELETE_NOTICES, DELETE_DELIVERIES] {
+        while execute(&transaction, sql, &[&unix_ns]).await? > 0 {}
     }
     Ok(transaction.commit().await?)
 }
@@ -169,21 +225,21 @@ impl PostgresStore {
         Ok(found.iter().map(delivery).collect::<Result<_, _>>()?)
     }
 
-    async fn dispatch_work(&self, work: &Dispatch) -> Result<bool, DbError> {
+    async fn dispatch_work(&self, work: &Dispatch) -> Result<Option<BTreeMap<String, u64>>, DbError> {
         let mut client = self.write_client().await?;
         let transaction = self.format.begin(&mut client).await?;
         let holds = transaction.prepare_cached(HOLDS).await?;
         if transaction.query_opt(&holds, &[&work.holder]).await?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
-        transaction.execute(&transaction.prepare_cached(DONE).await?, &[&work.notices]).await?;
+        execute(&transaction, DONE, &[&work.notices]).await?;
         for new in &work.deliveries {
             put_delivery(&transaction, &Delivery::new(new.clone())).await?;
         }
-        bound_to(&transaction, BOUND_NOTICES, work.unix_ns).await?;
-        bound_to(&transaction, BOUND_DELIVERIES, work.unix_ns).await?;
+        let routes: Vec<&str> = work.routes().into_iter().collect();
+        let given_up = bound_outbox(&transaction, &routes, work.unix_ns).await?;
         transaction.commit().await?;
-        Ok(true)
+        Ok(Some(given_up))
     }
 
     async fn adopt_page(&self, page: &OutboxPage) -> Result<(), DbError> {
@@ -233,11 +289,11 @@ impl OutboxStore for PostgresStore {
     }
 
     async fn notices(&self, limit: usize) -> Result<Vec<StoredNotice>, StoreError> {
-        let sql = format!("SELECT {NOTICE} FROM notice WHERE NOT done ORDER BY number LIMIT $1");
+        let sql = format!("SELECT {NOTICE} FROM notice WHERE done = false ORDER BY number LIMIT $1");
         Ok(rows(&self.reader().await?, &sql, &[&bound(limit)]).await?.iter().map(notice).collect())
     }
 
-    async fn dispatch(&self, work: Dispatch) -> Result<bool, StoreError> {
+    async fn dispatch(&self, work: Dispatch) -> Result<Option<BTreeMap<String, u64>>, StoreError> {
         Ok(self.dispatch_work(&work).await?)
     }
 

@@ -1,12 +1,13 @@
 //! Notices of transitions, and messages that are to be delivered.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use queryscope_issues::{Issue, Notice, Transition};
 use queryscope_store::{
-    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_MAX, OutboxPage, OutboxStore, RouteRecord, StoreError,
-    StoredNotice, outbox_kept_since,
+    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_FULL, OUTBOX_MAX, OutboxPage, OutboxStore,
+    RouteRecord, StoreError, StoredNotice, outbox_kept_since,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -26,21 +27,46 @@ pub(crate) fn note(db: &Connection, issue: &Issue, transitions: &[Transition]) -
             "INSERT INTO notice (issue, transition, unix_ns, body) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
         )?
         .execute(params![issue.id, transition.number, unix_ns, notice.to_json()])?;
-        bound(db, unix_ns)?;
     }
-    Ok(())
+    bound_notices(db, false)
 }
 
-/// Deletes what is too old, and the oldest of too many.
-fn bound(db: &Connection, unix_ns: i64) -> rusqlite::Result<()> {
-    delete_before(db, outbox_kept_since(unix_ns))?;
-    for table in ["notice", "delivery"] {
-        db.prepare_cached(&format!(
-            "DELETE FROM {table} WHERE number <= (SELECT max(number) FROM {table}) - ?1"
-        ))?
-        .execute([OUTBOX_MAX])?;
-    }
-    Ok(())
+/// Deletes the oldest of too many notices, of those that are done or of the others.
+fn bound_notices(db: &Connection, done: bool) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "DELETE FROM notice WHERE done = ?1 AND number <=
+             (SELECT number FROM notice WHERE done = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+    )?
+    .execute(params![done, OUTBOX_MAX])
+    .map(drop)
+}
+
+/// Deletes what ended too long ago.
+fn delete_ended_before(db: &Connection, unix_ns: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM notice WHERE done = 1 AND unix_ns < ?1")?.execute([unix_ns])?;
+    db.prepare_cached("DELETE FROM delivery WHERE state <> 'waiting' AND ended_unix_ns < ?1")?
+        .execute([unix_ns])
+        .map(drop)
+}
+
+/// Gives up the oldest of too many deliveries of a route that wait, and deletes the oldest of too many that ended.
+/// Returns how many it gave up.
+fn bound_route(db: &Connection, route: &str, unix_ns: i64) -> rusqlite::Result<u64> {
+    let given_up = db
+        .prepare_cached(
+            "UPDATE delivery SET state = 'given_up', ended_unix_ns = ?2, last_error = ?3, last_error_unix_ns = ?2
+             WHERE route = ?1 AND state = 'waiting' AND number <=
+                 (SELECT number FROM delivery WHERE route = ?1 AND state = 'waiting'
+                  ORDER BY number DESC LIMIT 1 OFFSET ?4)",
+        )?
+        .execute(params![route, unix_ns, OUTBOX_FULL, OUTBOX_MAX])?;
+    db.prepare_cached(
+        "DELETE FROM delivery WHERE route = ?1 AND state <> 'waiting' AND number <=
+             (SELECT number FROM delivery WHERE route = ?1 AND state <> 'waiting'
+              ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+    )?
+    .execute(params![route, OUTBOX_MAX])?;
+    Ok(given_up as u64)
 }
 
 /// Deletes what is older.
@@ -97,11 +123,21 @@ fn put_delivery(db: &Connection, delivery: &Delivery) -> rusqlite::Result<()> {
     .map(drop)
 }
 
-fn dispatch(db: &Connection, dispatch: &Dispatch) -> rusqlite::Result<()> {
+fn dispatch(db: &Connection, dispatch: &Dispatch) -> rusqlite::Result<BTreeMap<String, u64>> {
     let mut done = db.prepare_cached("UPDATE notice SET done = 1 WHERE number = ?1")?;
     dispatch.notices.iter().try_for_each(|number| done.execute([number]).map(drop))?;
     dispatch.deliveries.iter().try_for_each(|new| put_delivery(db, &Delivery::new(new.clone())))?;
-    bound(db, dispatch.unix_ns)
+    bound_notices(db, false)?;
+    bound_notices(db, true)?;
+    let mut given_up = BTreeMap::new();
+    for route in dispatch.routes() {
+        let of_route = bound_route(db, route, dispatch.unix_ns)?;
+        if of_route > 0 {
+            given_up.insert(route.to_owned(), of_route);
+        }
+    }
+    delete_ended_before(db, outbox_kept_since(dispatch.unix_ns))?;
+    Ok(given_up)
 }
 
 fn note_attempt(db: &Connection, number: i64, attempt: &Attempt) -> rusqlite::Result<bool> {
@@ -178,8 +214,8 @@ impl OutboxStore for SqliteStore {
         self.readers.read(move |db, _| db.prepare_cached(&sql)?.query_map([limit], notice)?.collect()).await
     }
 
-    async fn dispatch(&self, work: Dispatch) -> Result<bool, StoreError> {
-        self.writer.write(move |db| dispatch(db, &work)).await.map(|()| true)
+    async fn dispatch(&self, work: Dispatch) -> Result<Option<BTreeMap<String, u64>>, StoreError> {
+        self.writer.write(move |db| dispatch(db, &work)).await.map(Some)
     }
 
     async fn deliveries_since(

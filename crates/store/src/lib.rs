@@ -80,8 +80,8 @@ pub use kept::{Account, Kept, Loss, StreamSeen};
 pub use machine::{now, random_id};
 pub use name::{NAME_CHARS, Naming, short_name};
 pub use outbox::{
-    Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_KEPT, OUTBOX_MAX, OutboxPage,
-    OutboxStore, RouteRecord, StoredNotice, outbox_kept_since,
+    Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_FULL, OUTBOX_KEPT, OUTBOX_MAX,
+    OutboxPage, OutboxStore, RouteRecord, StoredNotice, outbox_kept_since,
 };
 pub use packed::{Packed, pack};
 pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};

@@ -9,6 +9,7 @@
 //!
 //! A store looks into neither: the texts are of `queryscope-delivery`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -19,10 +20,13 @@ use serde::{Deserialize, Serialize};
 use crate::access::{NoWord, words};
 use crate::error::StoreError;
 
-/// How long notices and deliveries are kept, whatever became of them.
+/// How long notices that are done, and deliveries that ended, are kept.
 pub const OUTBOX_KEPT: Duration = Duration::from_hours(7 * 24);
-/// Notices, and deliveries, that are kept; the oldest go.
+/// Notices that are done and those that are not, deliveries of a route that ended and those that wait: of each the
+/// newest so many are kept.
 pub const OUTBOX_MAX: u64 = 10_000;
+/// The error of a delivery that is given up because [`OUTBOX_MAX`] newer ones of its route wait.
+pub const OUTBOX_FULL: &str = "more than 10,000 messages wait";
 
 /// A transition of an issue that somebody may have to be told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +54,7 @@ words! {
         Sent = "sent",
         /// The receiver will never take it.
         Refused = "refused",
-        /// It was tried for too long, or its route is gone.
+        /// It was tried for too long, too many newer ones wait, or its route is gone.
         GivenUp = "given_up",
         /// An earlier message of its group was sent: this one is not.
         Joined = "joined",
@@ -161,9 +165,11 @@ pub trait OutboxStore: Send + Sync {
     /// Up to `limit` notices that were not turned into deliveries, the first first.
     async fn notices(&self, limit: usize) -> Result<Vec<StoredNotice>, StoreError>;
 
-    /// Turns notices into deliveries, whole or not at all; nothing, and `false`, when the holder does not have the
-    /// lease. Deletes what is older than [`OUTBOX_KEPT`], and the oldest beyond [`OUTBOX_MAX`].
-    async fn dispatch(&self, dispatch: Dispatch) -> Result<bool, StoreError>;
+    /// Turns notices into deliveries, whole or not at all; `None` when the holder does not have the lease. Deletes
+    /// notices that are done and deliveries that ended longer than [`OUTBOX_KEPT`] ago, and the oldest beyond
+    /// [`OUTBOX_MAX`]. A delivery that waits is never deleted: of each route that gets deliveries, the oldest that wait
+    /// beyond [`OUTBOX_MAX`] are given up with [`OUTBOX_FULL`]. Returns how many were, by route.
+    async fn dispatch(&self, dispatch: Dispatch) -> Result<Option<BTreeMap<String, u64>>, StoreError>;
 
     /// Up to `limit` deliveries that were made at or after a time, the newest first.
     async fn deliveries_since(&self, created_unix_ns: i64, limit: usize)
@@ -198,6 +204,13 @@ pub trait OutboxStore: Send + Sync {
 /// What is older goes.
 pub fn outbox_kept_since(unix_ns: i64) -> i64 {
     unix_ns.saturating_sub(i64::try_from(OUTBOX_KEPT.as_nanos()).unwrap_or(i64::MAX))
+}
+
+impl Dispatch {
+    /// The routes that get deliveries.
+    pub fn routes(&self) -> BTreeSet<&str> {
+        self.deliveries.iter().map(|new| new.route.as_str()).collect()
+    }
 }
 
 impl Delivery {

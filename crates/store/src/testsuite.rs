@@ -330,7 +330,9 @@ suite! { $
         notices_become_deliveries_at_once
         an_attempt_is_noted_while_its_delivery_waits
         one_holder_delivers_at_a_time
-        the_outbox_is_bounded
+        what_ended_is_kept_for_a_week
+        of_a_route_the_newest_messages_wait
+        the_newest_notices_are_kept
         retention_takes_old_messages
         an_outbox_is_taken_over_once
     }

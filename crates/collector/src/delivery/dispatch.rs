@@ -7,8 +7,8 @@ use queryscope_delivery::{Account, GIVE_UP_AFTER, GROUP_LASTS, Group, Made, Mess
 use queryscope_diagnosis::{CauseKind, Change};
 use queryscope_issues::{Issue, Notice};
 use queryscope_store::{
-    Attempt, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, RouteRecord, StoreError,
-    StoredNotice, after_deploys,
+    Attempt, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, OUTBOX_FULL, RouteRecord,
+    StoreError, StoredNotice, after_deploys,
 };
 
 use super::Shared;
@@ -47,8 +47,10 @@ pub(super) async fn dispatch(shared: &Shared, holder: &str) -> Result<bool, Stor
         let deliveries = made.iter().map(|made| delivery(made, unix_ns)).collect();
         let is_last = numbers.len() < NOTICES_MAX;
         let work = Dispatch { holder: holder.to_owned(), unix_ns, notices: numbers, deliveries };
-        if !store.outbox().dispatch(work).await? {
-            return Ok(false);
+        let Some(given_up) = store.outbox().dispatch(work).await? else { return Ok(false) };
+        for (route, messages) in given_up {
+            shared.app.delivery.given_up(&route, messages);
+            tracing::warn!(route, messages, error = OUTBOX_FULL, "messages of issues were given up");
         }
         if is_last {
             return Ok(true);

@@ -54,6 +54,12 @@ impl DeliveryMetrics {
         self.attempts.get_or_create(&Attempts { route: route.to_owned(), outcome }).inc();
     }
 
+    /// Counts messages that were given up without an attempt.
+    pub(super) fn given_up(&self, route: &str, messages: u64) {
+        let outcome = DeliveryState::GivenUp.name();
+        self.attempts.get_or_create(&Attempts { route: route.to_owned(), outcome }).inc_by(messages);
+    }
+
     pub(super) fn dropped(&self) {
         self.dropped.inc();
     }

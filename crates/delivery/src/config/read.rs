@@ -1,6 +1,7 @@
 //! From the text of a file to what it says, with the place of each mistake.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use reqwest::header::HeaderValue;
 use toml::Spanned;
 
 use super::{Config, GROUP_WAIT, Problem, Receiver, Route};
-use crate::addresses::Allowed;
+use crate::addresses::{Allowed, is_host};
 use crate::mail::{Mail, Tls};
 use crate::owners::{OwnerRule, Owners, glob};
 use crate::raw::{RawFile, RawOwner, RawReceiver, RawRoute, RawText};
@@ -219,7 +220,7 @@ impl Reading<'_> {
             }
         }
         if name == "email" {
-            return self.email(at, raw).filter(|_| is_whole).map(Receiver::Email);
+            return self.email(at, raw, allowed).filter(|_| is_whole).map(Receiver::Email);
         }
         let RawReceiver { url, secret, authorization, .. } = raw;
         let Some(url) = url else {
@@ -275,17 +276,12 @@ impl Reading<'_> {
         }
         let read = http_url(&text).and_then(|url| {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-            match host.parse() {
-                Ok(address) if !allowed.admits(&host, address) => Err(format!(
-                    "{address} is not a public address: name it in allow_private where messages may go there"
-                )),
-                _ => Ok(Secret::from(&*text)),
-            }
+            admitted(&host, allowed).map(|()| Secret::from(&*text))
         });
         self.take(at, read)
     }
 
-    fn email(&mut self, at: Span, raw: RawReceiver) -> Option<Mail> {
+    fn email(&mut self, at: Span, raw: RawReceiver, allowed: &Allowed) -> Option<Mail> {
         let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
         let (Some(host), Some(from), false) = (host, from, to.is_empty()) else {
             self.wrong(at, "a receiver of the type email needs host, from and to");
@@ -317,14 +313,39 @@ impl Reading<'_> {
                 return None;
             }
         };
+        let host_at = host.span();
+        let host = self.take(host_at, mail_host(host.into_inner(), allowed));
+        let port = port.map(|port| {
+            let read = Some(*port.get_ref()).filter(|port| *port > 0);
+            self.take(port.span(), read.ok_or_else(|| "0 is no port: expected 1 to 65535".to_owned()))
+        });
         let tls = tls?;
-        let port = port.map_or(tls.port(), Spanned::into_inner);
         if login.is_some() && tls == Tls::None {
             self.wrong(at, "a password is not sent without TLS: tls must be starttls or tls");
             return None;
         }
-        Some(Mail { host: host.into_inner(), port, tls, login, from: sender?, to: recipients? })
+        let port = port.unwrap_or(Some(tls.port()))?;
+        Some(Mail { host: host?, port, tls, login, from: sender?, to: recipients? })
     }
+}
+
+/// A host that is an address is judged at once; a name is, where it is connected to.
+fn admitted(host: &str, allowed: &Allowed) -> Result<(), String> {
+    match host.parse() {
+        Ok(address) if !allowed.admits(host, address) => Err(format!(
+            "{address} is not a public address: name it in allow_private where messages may go there"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The host of a server of mail.
+fn mail_host(text: String, allowed: &Allowed) -> Result<String, String> {
+    let is_address = text.parse::<IpAddr>().is_ok();
+    if !is_address && !is_host(text.strip_suffix('.').unwrap_or(&text)) {
+        return Err(format!("{text:?} is no host: expected one like smtp.example.com or 198.51.100.7"));
+    }
+    admitted(&text, allowed).map(|()| text)
 }
 
 fn http_url(text: &str) -> Result<Url, String> {

@@ -16,8 +16,8 @@ struct Letter {
     lines: Vec<String>,
 }
 
-/// Serves one connection after the other. It answers to `DATA` what the sender of each asks for by its local part:
-/// `CODE@…`, else 250.
+/// Serves one connection after the other. It answers to the letter what the sender of each asks for by its local part
+/// (`CODE@…`, else 250), and to another command what `VERB.TEXT@…` says.
 fn server() -> (SocketAddr, Receiver<Letter>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -38,12 +38,15 @@ fn serve(connection: TcpStream, letters: &Channel<Letter>) -> std::io::Result<()
     writer.write_all(b"220 mail.example.com\r\n")?;
     while let Some(line) = lines.next().transpose()? {
         let (verb, rest) = line.split_once([' ', ':']).unwrap_or((&line, ""));
-        let answer = match verb.to_ascii_uppercase().as_str() {
+        let verb = verb.to_ascii_uppercase();
+        if verb == "MAIL" {
+            rest.clone_into(&mut from);
+        }
+        let asked = from.split(['<', '@']).nth(1).unwrap_or_default();
+        let asked = asked.strip_prefix(&format!("{verb}.")).map(|text| text.replace('_', " "));
+        let answer = match verb.as_str() {
+            _ if asked.is_some() => format!("{}\r\n", asked.unwrap_or_default()),
             "EHLO" => "250-mail.example.com\r\n250 8BITMIME\r\n".to_owned(),
-            "MAIL" => {
-                rest.clone_into(&mut from);
-                "250 fine\r\n".into()
-            }
             "RCPT" => {
                 to.push(rest.to_owned());
                 "250 fine\r\n".into()
@@ -104,6 +107,7 @@ async fn a_letter_says_what_happened_to_all_mailboxes() {
     let text = letter.lines.join("\n");
     let header = |name: &str| letter.lines.iter().find_map(|line| line.strip_prefix(name)).expect(name);
     assert_eq!(header("Message-ID: "), "<issue-slower-ordersdily.1@example.com>");
+    assert_eq!(header("MIME-Version: "), "1.0");
     assert!(header("Subject: ").contains("=?utf-8?"), "{text}");
     assert!(header("To: ").contains("team@example.com") && header("To: ").contains("Ada"), "{text}");
     // As its encoding has it.
@@ -120,12 +124,76 @@ async fn a_letter_says_what_happened_to_all_mailboxes() {
 
 #[tokio::test]
 async fn what_a_server_answers_decides_on_another_attempt() {
-    let (address, letters) = server();
-    let temporary = send(&file(address, "451", "none")).await;
-    assert!(matches!(&temporary, Outcome::Retry { error, .. } if error.contains("451")), "{temporary:?}");
-    let permanent = send(&file(address, "554", "none")).await;
-    assert!(matches!(&permanent, Outcome::Refused { error } if error.contains("554")), "{permanent:?}");
-    assert_eq!(letters.iter().take(2).count(), 2);
+    let (address, _letters) = server();
+    for (from, is_final) in [
+        ("451", false),
+        ("554", true),
+        ("552", true),
+        ("550", true),
+        ("535", false),
+        ("MAIL.530_5.7.0_log_in", false),
+        ("MAIL.550_no", false),
+        ("MAIL.502_not_now", false),
+        ("RCPT.550_5.1.1_no_such_user", true),
+        ("RCPT.553_no", true),
+        ("RCPT.550_5.7.1_no_relay", false),
+        ("RCPT.552_full", false),
+        ("RCPT.450_later", false),
+        ("DATA.554_no", true),
+        ("DATA.503_no", false),
+    ] {
+        let outcome = send(&file(address, from, "none")).await;
+        let (error, was_final) = match outcome {
+            Outcome::Retry { error, .. } => (error, false),
+            Outcome::Refused { error } => (error, true),
+            Outcome::Sent => panic!("{from}: sent"),
+        };
+        let code = from.split(['.', '_']).find(|part| part.parse::<u16>().is_ok()).expect("a code");
+        assert!(error.contains(code) && was_final == is_final, "{from}: {error}");
+    }
+}
+
+/// Answers the first line of each connection with a text, and all that follow.
+fn talker(greeting: Vec<u8>, then: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            // A client that goes away is no failure of this.
+            let _ = connection.write_all(&greeting);
+            let lines = BufReader::new(connection.try_clone().expect("a connection")).lines();
+            for _ in lines.map_while(Result::ok) {
+                let _ = connection.write_all(&then);
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_greeting_that_refuses_is_tried_again() {
+    let address = talker(b"554 5.7.1 blocked for an hour\r\n".to_vec(), Vec::new());
+    let outcome = send(&file(address, "queryscope", "none")).await;
+    assert!(matches!(&outcome, Outcome::Retry { error, .. } if error.contains("554")), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_is_not_read_whole() {
+    let address = talker([b"220 ".to_vec(), vec![b'x'; 4 << 20]].concat(), Vec::new());
+    let outcome = send(&file(address, "queryscope", "none")).await;
+    let says = "sent more than 1048576 bytes";
+    assert!(matches!(&outcome, Outcome::Retry { error, .. } if error.contains(says)), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_long_answer_is_cut_and_has_no_control_characters() {
+    let line = [b"451-\x1b[31m\x07 ".to_vec(), vec![b'y'; 400], b"\r\n".to_vec()].concat();
+    let answer = [line.repeat(40), b"451 end\r\n".to_vec()].concat();
+    let address = talker(b"220 hi\r\n".to_vec(), answer);
+    let outcome = send(&file(address, "queryscope", "none")).await;
+    let Outcome::Retry { error, .. } = outcome else { panic!("{outcome:?}") };
+    assert!(error.contains("451") && error.chars().count() < 250, "{error}");
+    assert!(!error.chars().any(char::is_control), "{error:?}");
 }
 
 #[tokio::test]

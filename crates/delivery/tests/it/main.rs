@@ -1,6 +1,7 @@
 //! Messages to real receivers.
 
 mod alertmanager;
+mod http;
 mod mail;
 
 use std::time::{Duration, SystemTime};

@@ -1,5 +1,6 @@
 //! Notices of transitions, and messages that are to be delivered.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use queryscope_issues::{Action, Kind, Notice, State};
@@ -8,18 +9,20 @@ use super::evaluation::{TTL, key};
 use super::issues::{act, is_sound, open};
 use super::subject::{ALL, Subject, Subjects};
 use crate::outbox::{
-    Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_MAX, OutboxPage, OutboxStore,
-    StoredNotice, outbox_kept_since,
+    Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_FULL, OUTBOX_MAX, OutboxPage,
+    OutboxStore, StoredNotice, outbox_kept_since,
 };
 
 const HOLDER: &str = "who delivers";
+/// More than an outbox holds here.
+const WHOLE: usize = 100_000;
 
 fn outbox(s: &Subject) -> &dyn OutboxStore {
     s.store.outbox()
 }
 
 async fn waiting(s: &Subject) -> Vec<StoredNotice> {
-    outbox(s).notices(ALL).await.expect("a store")
+    outbox(s).notices(WHOLE).await.expect("a store")
 }
 
 fn new(route: &str, key: &str, created_unix_ns: i64) -> NewDelivery {
@@ -27,15 +30,15 @@ fn new(route: &str, key: &str, created_unix_ns: i64) -> NewDelivery {
     NewDelivery { route: route.into(), key: key.into(), created_unix_ns, state: DeliveryState::Waiting, body }
 }
 
-async fn dispatch(s: &Subject, notices: Vec<i64>, deliveries: Vec<NewDelivery>) {
+async fn dispatch(s: &Subject, notices: Vec<i64>, deliveries: Vec<NewDelivery>) -> BTreeMap<String, u64> {
     assert!(outbox(s).delivery_lease(HOLDER, TTL).await.expect("a store"));
     let unix_ns = deliveries.iter().map(|new| new.created_unix_ns).max().unwrap_or_default();
     let work = Dispatch { holder: HOLDER.into(), unix_ns, notices, deliveries };
-    assert!(outbox(s).dispatch(work).await.expect("a store"));
+    outbox(s).dispatch(work).await.expect("a store").expect("the lease")
 }
 
 async fn all(s: &Subject) -> OutboxPage {
-    outbox(s).outbox_page(i64::MIN, i64::MIN, ALL).await.expect("a store")
+    outbox(s).outbox_page(i64::MIN, i64::MIN, WHOLE).await.expect("a store")
 }
 
 async fn due(s: &Subject, unix_ns: i64) -> Vec<Delivery> {
@@ -148,47 +151,108 @@ pub(super) fn one_holder_delivers_at_a_time(subjects: &Subjects) {
         assert!(!lease("other", TTL).await);
         let work =
             Dispatch { holder: "other".into(), deliveries: vec![new("r", "k", 1)], ..Dispatch::default() };
-        assert!(!outbox(s).dispatch(work.clone()).await.expect("a store"));
+        assert_eq!(outbox(s).dispatch(work.clone()).await.expect("a store"), None);
         assert_eq!(all(s).await, OutboxPage::default());
         // The lease on evaluations is another.
         assert!(s.store.evaluation_lease("other", TTL).await.expect("a store"));
         assert!(lease("one", Duration::from_millis(1)).await, "it may be given up");
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert!(lease("other", TTL).await);
-        assert!(outbox(s).dispatch(work).await.expect("a store"));
+        assert_eq!(outbox(s).dispatch(work).await.expect("a store"), Some(BTreeMap::new()));
     });
 }
 
-pub(super) fn the_outbox_is_bounded(subjects: &Subjects) {
+fn stored(transition: u64, unix_ns: i64, done: bool) -> StoredNotice {
+    let body = format!(r#"{{"issue":{{"id":"issue-old"}},"transition":{{"number":{transition}}}}}"#);
+    StoredNotice { number: 0, issue: "issue-old".into(), transition, unix_ns, done, body }
+}
+
+async fn adopt(s: &Subject, notices: Vec<StoredNotice>, deliveries: Vec<Delivery>) {
+    outbox(s).adopt_outbox(OutboxPage { notices, deliveries }).await.expect("a store");
+}
+
+fn of_state(route: &str, key: &str, state: DeliveryState, ended_unix_ns: i64) -> Delivery {
+    let new = NewDelivery { state, ..new(route, key, 1) };
+    let ended = (state != DeliveryState::Waiting).then_some(ended_unix_ns);
+    Delivery { ended_unix_ns: ended, ..Delivery::new(new) }
+}
+
+pub(super) fn what_ended_is_kept_for_a_week(subjects: &Subjects) {
+    use DeliveryState::{GivenUp, Joined, Refused, Sent, Waiting};
     subjects.one(async |s| {
-        let id = open(s, &key("a"), Kind::Slower, 5, 9e4).await;
-        let week = 5_000 - outbox_kept_since(5_000);
-        let stale = StoredNotice {
-            number: 0,
-            issue: "issue-old".into(),
-            transition: 1,
-            unix_ns: 4_999 - week,
-            done: false,
-            body: r#"{"issue":{"id":"issue-old"},"transition":{"number":1}}"#.into(),
-        };
-        let page = OutboxPage {
-            notices: vec![stale],
-            deliveries: vec![Delivery::new(new("hook", "old", 4_999 - week))],
-        };
-        outbox(s).adopt_outbox(page).await.expect("a store");
-        assert_eq!((all(s).await.notices.len(), all(s).await.deliveries.len()), (2, 1));
-        // The next transition, which people make at 5,000, takes the old one along.
-        act(s, &id, Action::Acknowledge).await;
-        assert_eq!(waiting(s).await.len(), 2);
-        dispatch(s, vec![], vec![new("hook", "new", 5_000)]).await;
-        assert_eq!(names(&all(s).await.deliveries), ["hook new"]);
-        let many = (0..OUTBOX_MAX + 5).map(|n| Delivery::new(new("flood", &format!("{n:05}"), 6_000)));
-        let page = OutboxPage { notices: vec![], deliveries: many.collect() };
-        outbox(s).adopt_outbox(page).await.expect("a store");
-        dispatch(s, vec![], vec![]).await;
-        let left = all(s).await.deliveries;
-        assert_eq!((left.len() as u64, left[0].key.as_str()), (OUTBOX_MAX, "00005"));
+        let since = outbox_kept_since(5_000);
+        let old =
+            [Sent, Refused, GivenUp, Joined].map(|state| of_state("hook", state.name(), state, since - 1));
+        let kept = [("kept", Sent, since), ("waits", Waiting, 0)];
+        let kept = kept.map(|(key, state, ended)| of_state("hook", key, state, ended));
+        let notices = vec![stored(1, since - 1, true), stored(2, since - 1, false), stored(3, since, true)];
+        adopt(s, notices, old.into_iter().chain(kept).collect()).await;
+        // Any dispatch takes the old ones along.
+        assert_eq!(dispatch(s, vec![], vec![new("mail", "new", 5_000)]).await, BTreeMap::new());
+        let left = all(s).await;
+        assert_eq!(names(&left.deliveries), ["hook kept", "hook waits", "mail new"]);
+        let left: Vec<u64> = left.notices.iter().map(|notice| notice.transition).collect();
+        assert_eq!(left, [2, 3], "one that is not done is kept");
     });
+}
+
+pub(super) fn of_a_route_the_newest_messages_wait(subjects: &Subjects) {
+    use DeliveryState::{GivenUp, Sent, Waiting};
+    subjects.one(async |s| {
+        let flood = |route: &'static str, prefix: &'static str, state, count| {
+            (0..count).map(move |n| of_state(route, &format!("{prefix}{n:05}"), state, 6_000))
+        };
+        // Those of other routes, and those that ended, push out none that wait.
+        let waiting = flood("flood", "w", Waiting, OUTBOX_MAX);
+        let deliveries = [of_state("hook", "waits", Waiting, 0), of_state("hook", "sent", Sent, 6_000)];
+        adopt(s, vec![], deliveries.into_iter().chain(waiting).collect()).await;
+        assert_eq!(dispatch(s, vec![], vec![new("hook", "new", 6_000)]).await, BTreeMap::new());
+        assert_eq!(all(s).await.deliveries.len() as u64, OUTBOX_MAX + 3);
+        // Two more to the route: the two oldest are given up, and stay visible.
+        let more = vec![new("flood", "x1", 7_000), new("flood", "x2", 7_000)];
+        let given_up = BTreeMap::from([("flood".to_owned(), 2)]);
+        assert_eq!(dispatch(s, vec![], more.clone()).await, given_up);
+        assert_eq!(dispatch(s, vec![], more).await, BTreeMap::new());
+        let records = outbox(s).route_records().await.expect("a store");
+        let [flood_record, hook] = records.try_into().expect("two routes");
+        assert_eq!((flood_record.waiting, flood_record.failed), (OUTBOX_MAX, 2));
+        assert_eq!(flood_record.last_error, Some((OUTBOX_FULL.into(), 7_000)));
+        assert_eq!((hook.waiting, hook.sent, hook.last_error), (2, 1, None));
+        let left = all(s).await.deliveries;
+        let ended: Vec<_> = left.iter().filter(|each| each.state == GivenUp).cloned().collect();
+        assert_eq!(names(&ended), ["flood w00000", "flood w00001"]);
+        assert!(ended.iter().all(|each| each.attempts == 0 && each.ended_unix_ns == Some(7_000)));
+        // Of those that ended, the newest stay.
+        adopt(s, vec![], flood("flood", "s", Sent, OUTBOX_MAX - 1).collect()).await;
+        dispatch(s, vec![], vec![new("flood", "x2", 7_000)]).await;
+        let left = all(s).await.deliveries;
+        let ended: Vec<_> =
+            left.iter().filter(|each| each.route == "flood" && each.state != Waiting).collect();
+        assert_eq!((ended.len() as u64, ended[0].key.as_str()), (OUTBOX_MAX, "w00001"));
+        assert_eq!(left.len() as u64, 2 * OUTBOX_MAX + 3);
+    });
+}
+
+pub(super) fn the_newest_notices_are_kept(subjects: &Subjects) {
+    subjects.one(async |s| {
+        // Those that are done push out none that is not.
+        let waiting = (0..OUTBOX_MAX).map(|n| stored(n, 900, false));
+        let done = (OUTBOX_MAX..2 * OUTBOX_MAX + 3).map(|n| stored(n, 900, true));
+        adopt(s, waiting.chain(done).collect(), vec![]).await;
+        open(s, &key("a"), Kind::Slower, 5, 9e4).await;
+        let first = s.store.outbox().notices(1).await.expect("a store").remove(0);
+        assert_eq!(first.transition, 1, "the oldest made room for that of the issue");
+        assert_eq!(waiting_count(s).await, OUTBOX_MAX);
+        dispatch(s, vec![first.number], vec![]).await;
+        let notices = all(s).await.notices;
+        let done: Vec<_> = notices.iter().filter(|notice| notice.done).collect();
+        assert_eq!((done.len() as u64, waiting_count(s).await), (OUTBOX_MAX, OUTBOX_MAX - 1));
+        assert_eq!(done[0].transition, OUTBOX_MAX + 4 - 1, "the oldest went, and that of the dispatch");
+    });
+}
+
+async fn waiting_count(s: &Subject) -> u64 {
+    waiting(s).await.len() as u64
 }
 
 pub(super) fn retention_takes_old_messages(subjects: &Subjects) {

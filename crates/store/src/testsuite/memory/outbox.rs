@@ -1,6 +1,6 @@
 //! The outbox of the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -9,8 +9,8 @@ use queryscope_issues::Notice;
 use super::MemoryStore;
 use crate::error::StoreError;
 use crate::outbox::{
-    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_MAX, OutboxPage, OutboxStore, RouteRecord,
-    StoredNotice, outbox_kept_since,
+    Attempt, Delivery, DeliveryState, Dispatch, OUTBOX_FULL, OUTBOX_MAX, OutboxPage, OutboxStore,
+    RouteRecord, StoredNotice, outbox_kept_since,
 };
 
 #[derive(Debug, Default)]
@@ -40,15 +40,37 @@ impl Outbox {
                 let (number, body) = (self.number(), notice.to_json());
                 self.notices.push(StoredNotice { number, issue, transition, unix_ns, done: false, body });
             }
-            self.bound(unix_ns);
         }
+        self.bound_notices(false);
     }
 
-    fn bound(&mut self, unix_ns: i64) {
-        self.delete_before(outbox_kept_since(unix_ns));
-        let max = OUTBOX_MAX as usize;
-        self.notices.drain(..self.notices.len().saturating_sub(max));
-        self.deliveries.drain(..self.deliveries.len().saturating_sub(max));
+    fn bound_notices(&mut self, done: bool) {
+        let mut over = beyond(self.notices.iter().filter(|notice| notice.done == done).count());
+        self.notices.retain(|notice| notice.done != done || !take(&mut over));
+    }
+
+    /// Bounds the outbox for routes that got deliveries; how many were given up, by route.
+    fn bound(&mut self, routes: &BTreeSet<&str>, unix_ns: i64) -> BTreeMap<String, u64> {
+        self.bound_notices(false);
+        self.bound_notices(true);
+        let mut given_up = BTreeMap::new();
+        for route in routes {
+            let waits = |each: &Delivery| each.route == *route && each.state == DeliveryState::Waiting;
+            let over = beyond(self.deliveries.iter().filter(|each| waits(each)).count());
+            for delivery in self.deliveries.iter_mut().filter(|each| waits(each)).take(over) {
+                delivery.state = DeliveryState::GivenUp;
+                delivery.ended_unix_ns = Some(unix_ns);
+                delivery.last_error = Some((OUTBOX_FULL.to_owned(), unix_ns));
+                *given_up.entry((*route).to_owned()).or_default() += 1;
+            }
+            let ended = |each: &Delivery| each.route == *route && each.state != DeliveryState::Waiting;
+            let mut over = beyond(self.deliveries.iter().filter(|each| ended(each)).count());
+            self.deliveries.retain(|each| !ended(each) || !take(&mut over));
+        }
+        let since = outbox_kept_since(unix_ns);
+        self.notices.retain(|notice| !notice.done || notice.unix_ns >= since);
+        self.deliveries.retain(|delivery| delivery.ended_unix_ns.is_none_or(|ended| ended >= since));
+        given_up
     }
 
     /// Deletes what is older.
@@ -70,6 +92,17 @@ impl Outbox {
     }
 }
 
+fn beyond(count: usize) -> usize {
+    count.saturating_sub(OUTBOX_MAX as usize)
+}
+
+/// Takes one of what is left; `false` when nothing is.
+fn take(left: &mut usize) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left
+}
+
 #[async_trait]
 impl OutboxStore for MemoryStore {
     async fn delivery_lease(&self, holder: &str, ttl: Duration) -> Result<bool, StoreError> {
@@ -87,19 +120,18 @@ impl OutboxStore for MemoryStore {
         Ok(disk.outbox.notices.iter().filter(|notice| !notice.done).take(limit).cloned().collect())
     }
 
-    async fn dispatch(&self, dispatch: Dispatch) -> Result<bool, StoreError> {
+    async fn dispatch(&self, dispatch: Dispatch) -> Result<Option<BTreeMap<String, u64>>, StoreError> {
         let outbox = &mut self.disk()?.outbox;
         if !outbox.holds(&dispatch.holder) {
-            return Ok(false);
+            return Ok(None);
         }
         for notice in &mut outbox.notices {
             notice.done |= dispatch.notices.contains(&notice.number);
         }
-        for new in dispatch.deliveries {
-            outbox.add(Delivery::new(new));
+        for new in &dispatch.deliveries {
+            outbox.add(Delivery::new(new.clone()));
         }
-        outbox.bound(dispatch.unix_ns);
-        Ok(true)
+        Ok(Some(outbox.bound(&dispatch.routes(), dispatch.unix_ns)))
     }
 
     async fn deliveries_since(
