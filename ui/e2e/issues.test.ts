@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectGood, launch, open, SCHEMES, type Looked, type Width } from "./browser";
-import { ended, slowed } from "./senders";
+import { ended, slowed, started } from "./senders";
 import { Service } from "./service";
 
 let service: Service;
@@ -199,6 +199,22 @@ test("what others do before the page follows the service is shown too", async ()
   follow();
   await page.getByText("Resolved by Hopper").waitFor();
   expect(await act("orders/third", "reopen", { by: "Hopper" })).toBe(200);
+});
+
+test("an answer that takes longer than news take to come is shown all the same", async () => {
+  const { id } = await issueOf("orders/third");
+  await visit("/issues");
+  await page.route(`**/api/issues/${id}`, async (route) => {
+    await new Promise((then) => setTimeout(then, 3000));
+    await route.continue().catch(() => undefined);
+  });
+  const news = setInterval(() => void service.send(...started({ label: "news" })), 300);
+  try {
+    await page.goto(`${service.url}/issues/${id}`);
+    await page.getByRole("button", { name: "Resolve" }).waitFor({ timeout: 20_000 });
+  } finally {
+    clearInterval(news);
+  }
 });
 
 test("keys move between issues and act on them", async () => {

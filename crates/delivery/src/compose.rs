@@ -67,7 +67,8 @@ impl Group {
     pub fn all(messages: &[Message]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for group in messages.iter().filter_map(Self::of) {
-            let is_same = |id: &str, route: &str| (id, route) == (group.id.as_str(), group.key.route.as_str());
+            let is_same =
+                |id: &str, route: &str| (id, route) == (group.id.as_str(), group.key.route.as_str());
             let lasts = messages.iter().any(|first| is_same(&first.id, &first.route));
             if lasts && !groups.iter().any(|known| is_same(&known.id, &known.key.route)) {
                 groups.push(group);

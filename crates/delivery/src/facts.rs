@@ -128,7 +128,10 @@ mod tests {
         assert_eq!(words(&[("engine_version", "polars 2.1.0")], &[]), " since polars 2.1.0");
         assert_eq!(words(&[("deploy", "v7"), version], &[]), " since deploy v7");
         assert_eq!(words(&[("program_version", "7")], &[version]), " since program 7");
-        assert_eq!(words(&[("table", "events"), ("host", "etl-3")], &[]), " on etl-3 with more rows of events");
+        assert_eq!(
+            words(&[("table", "events"), ("host", "etl-3")], &[]),
+            " on etl-3 with more rows of events"
+        );
         assert_eq!(words(&[], &[version]), " with engine 2.1.0");
         assert_eq!(words(&[], &[("program_version", "7")]), "");
     }

@@ -134,11 +134,8 @@ pub(crate) async fn owners(
 
 /// The owners of the issues of a project: the file names no projects, and another project's owners are not told.
 async fn owners_in(app: &App, project: &str) -> Result<Vec<String>, ApiError> {
-    let mut request = IssuesRequest {
-        project: Some(project.to_owned()),
-        limit: READ_AT_ONCE,
-        ..IssuesRequest::default()
-    };
+    let mut request =
+        IssuesRequest { project: Some(project.to_owned()), limit: READ_AT_ONCE, ..IssuesRequest::default() };
     let mut owners = BTreeSet::new();
     loop {
         let read = app.store.issues(request.clone()).await?;

@@ -217,7 +217,8 @@ fn a_group_ends_an_hour_after_its_first_message() {
 #[test]
 fn that_late_runs_are_on_one_host_is_no_cause() {
     let late = |label: &str| {
-        let members = json!({"kind": "late", "detail": "it is late", "host": "etl-3", "engine_version": null});
+        let members =
+            json!({"kind": "late", "detail": "it is late", "host": "etl-3", "engine_version": null});
         (notice(label, None, members), Account::default())
     };
     let first = made(&[late("a"), late("b")], &[]);
