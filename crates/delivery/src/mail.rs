@@ -213,20 +213,11 @@ fn letter(mail: &Mail, message: &Message) -> Result<lettre::Message, String> {
 fn text(message: &Message) -> String {
     let mut lines = vec![message.sentence.clone()];
     for member in message.members.iter().take(LISTED_MAX) {
-        let issue = &member.issue;
         if message.members.len() > 1 {
             lines.extend([String::new(), member.sentence.clone()]);
         }
         lines.extend(member.account.iter().map(|cause| format!("  - {cause}")));
-        let named = [
-            ("project", Some(&issue.project)),
-            ("service", issue.service.as_ref()),
-            ("environment", issue.environment.as_ref()),
-            ("host", issue.host.as_ref()),
-            ("owner", member.owner.as_ref()),
-        ];
-        let named = named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-        lines.push(format!("  {}", named.collect::<Vec<_>>().join(", ")));
+        lines.push(format!("  {}", member.whose().join(", ")));
         lines.extend(member.link.iter().map(|link| format!("  {link}")));
     }
     let more = message.count.saturating_sub(message.members.len().min(LISTED_MAX) as u64);

@@ -47,6 +47,21 @@ pub struct Member {
     pub link: Option<String>,
 }
 
+impl Member {
+    /// Whose query it is and where it runs: `project default`, `host etl-3`, `owner team-orders`.
+    pub(crate) fn whose(&self) -> Vec<String> {
+        let issue = &self.issue;
+        let named = [
+            ("project", Some(&issue.project)),
+            ("service", issue.service.as_ref()),
+            ("environment", issue.environment.as_ref()),
+            ("host", issue.host.as_ref()),
+            ("owner", self.owner.as_ref()),
+        ];
+        named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?))).collect()
+    }
+}
+
 impl Message {
     /// A message that tests a route; `random` makes its key.
     pub fn test(route: &str, unix_ns: i64, random: &str, link: Option<String>) -> Self {

@@ -91,16 +91,7 @@ fn listed(member: &Member) -> String {
 }
 
 fn context(member: &Member) -> Value {
-    let issue = &member.issue;
-    let named = [
-        ("project", Some(&issue.project)),
-        ("service", issue.service.as_ref()),
-        ("environment", issue.environment.as_ref()),
-        ("host", issue.host.as_ref()),
-        ("owner", member.owner.as_ref()),
-    ];
-    let named = named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-    let text = named.collect::<Vec<_>>().join(" · ");
+    let text = member.whose().join(" · ");
     json!({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(&text, CONTEXT_CHARS_MAX)}]})
 }
 
