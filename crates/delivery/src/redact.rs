@@ -91,12 +91,12 @@ impl Redactor {
         self.add(query);
         self.add(url.fragment().unwrap_or_default());
         self.add_parts(path.split('/').chain(query.split(['&', '=', ';'])).chain(query.split('&')));
-        let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let (user, password) = (decode(url.username()), decode(url.password().unwrap_or_default()));
+        let (user, password) = (url.username(), url.password().unwrap_or_default());
         if !user.is_empty() || !password.is_empty() {
-            self.add(&user);
-            self.add(&password);
-            self.add_base64(&format!("{user}:{password}"));
+            self.add(user);
+            self.add(password);
+            let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+            self.add_base64(&format!("{}:{}", decode(user), decode(password)));
         }
     }
 

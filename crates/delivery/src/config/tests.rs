@@ -136,13 +136,13 @@ fn each_mistake_is_named_with_its_place() {
     );
     let no_host = "is no host: expected one like smtp.example.com or 198.51.100.7";
     for host in ["", "smtp example.com", "mail:25", "10.0.0"] {
-        same(changed("smtp.example.com", host), &format!("20:8: {host:?} {no_host}"));
+        same(changed("smtp.example.com", host), &format!("21:8: {host:?} {no_host}"));
     }
-    same(changed("smtp.example.com", "192.168.1.1"), &format!("20:8: 192.168.1.1 {not_public}"));
-    same(changed("smtp.example.com", "::1"), &format!("20:8: ::1 {not_public}"));
+    same(changed("smtp.example.com", "192.168.1.1"), &format!("21:8: 192.168.1.1 {not_public}"));
+    same(changed("smtp.example.com", "::1"), &format!("21:8: ::1 {not_public}"));
     same(
         changed("user = \"queryscope\"", "user = \"queryscope\"\nport = 0"),
-        "22:8: 0 is no port: expected 1 to 65535",
+        "23:8: 0 is no port: expected 1 to 65535",
     );
     same(changed("label = \"**\"\n", ""), "40:1: a rule of owners needs one of label and path");
 }
