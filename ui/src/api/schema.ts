@@ -494,7 +494,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the owners of queries, by the file of settings. */
+        /** Lists the owners of queries, by the file of settings; of one project, the owners of its issues. */
         get: operations["owners"];
         put?: never;
         post?: never;
@@ -5442,7 +5442,13 @@ export interface operations {
     };
     owners: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5458,6 +5464,15 @@ export interface operations {
                     "application/json": components["schemas"]["Owners"];
                 };
             };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Reading is restricted, and no session or token says who asks */
             401: {
                 headers: {
@@ -5469,6 +5484,15 @@ export interface operations {
             };
             /** @description The Host is a name that is not served */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
