@@ -105,6 +105,8 @@ def test_threads_have_queries_of_their_own(sent: Sent, connection: duckdb.DuckDB
         thread.start()
     for thread in threads:
         thread.join()
+    # The end of following waits two seconds at most for what is written.
+    sent.wait(lambda: len(sent.profiles()) >= 32 * 5)
     queryscope.uninstall()
     profiles = [each for each in sent.profiles() if (each["label"] or "").startswith("thread")]
     told = {each["label"]: each["plan"]["physical"][0]["metrics"]["rows_out"] for each in profiles}
