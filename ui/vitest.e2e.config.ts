@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
-    // Each file has a browser and a service of its own. Most of its time it waits.
-    maxWorkers: 2,
+    // One browser and one service at a time: two on two cores make each test slower, and all hardly faster.
+    fileParallelism: false,
     testTimeout: 240_000,
     hookTimeout: 360_000,
     expect: { poll: { timeout: 60_000 } },
