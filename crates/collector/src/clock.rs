@@ -151,7 +151,8 @@ fn system_unix_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, nanos)
 }
 
-fn nanos(duration: Duration) -> i64 {
+/// A time in nanoseconds, as moments are counted.
+pub(crate) fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 

@@ -6,6 +6,7 @@
 //! their runs merely have one version of the engine joins nothing later: all runs may have it, and a second cause would
 //! be kept from people.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use queryscope_issues::{Direction, Notice};
@@ -65,16 +66,11 @@ impl Group {
     /// The groups of messages, the newest message first: each as its newest message says. A group whose first message
     /// is not among them is none any more.
     pub fn all(messages: &[Message]) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for group in messages.iter().filter_map(Self::of) {
-            let is_same =
-                |id: &str, route: &str| (id, route) == (group.id.as_str(), group.key.route.as_str());
-            let lasts = messages.iter().any(|first| is_same(&first.id, &first.route));
-            if lasts && !groups.iter().any(|known| is_same(&known.id, &known.key.route)) {
-                groups.push(group);
-            }
-        }
-        groups
+        let firsts = messages.iter().map(|message| (message.id.as_str(), message.route.as_str()));
+        let mut firsts: HashSet<(&str, &str)> = firsts.collect();
+        // The newest message of a group takes its first one out: the others are passed over.
+        let newest = messages.iter().filter(|message| firsts.remove(&(&*message.group, &*message.route)));
+        newest.filter_map(Self::of).collect()
     }
 }
 

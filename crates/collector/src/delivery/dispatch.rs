@@ -12,6 +12,7 @@ use queryscope_store::{
 };
 
 use super::Shared;
+use crate::clock::nanos;
 use crate::evaluation;
 use crate::read::deploy_span;
 
@@ -153,10 +154,6 @@ fn account(change: &Change) -> Account {
         sentences: sentences.map(|cause| cause.sentence.clone()).collect(),
         causes,
     }
-}
-
-fn nanos(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Gives up messages to routes that the file does not name any more.

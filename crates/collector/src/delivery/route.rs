@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::accounts;
 use super::{LOOK_EVERY, Shared};
+use crate::clock::nanos;
 
 /// Messages that are read at once.
 const PAGE: usize = 20;
@@ -172,8 +173,4 @@ impl Lane<'_> {
 fn random() -> f64 {
     let bits = queryscope_store::random_id().as_u128() as u32;
     f64::from(bits) / f64::from(u32::MAX)
-}
-
-fn nanos(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

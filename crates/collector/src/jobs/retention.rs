@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::pause;
 use super::recordings_lock::RecordingsLock;
 use crate::app::App;
-use crate::clock::Steps;
+use crate::clock::{Steps, nanos};
 
 const LOOK_EVERY: Duration = Duration::from_mins(10);
 /// Nothing is deleted for so long after a step of the clock: a wrong date may be set right again.
@@ -50,8 +50,7 @@ async fn delete_old(
     lock: &RecordingsLock,
     keep: Duration,
 ) -> Result<(), RecordingError> {
-    let age = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-    let before = app.clock.unix_ns().saturating_sub(age(keep));
+    let before = app.clock.unix_ns().saturating_sub(nanos(keep));
     let counted = app.metrics.deleted.get();
     let outcome = delete_before(app, stop, lock, before).await;
     let total = app.metrics.deleted.get() - counted;
@@ -60,7 +59,7 @@ async fn delete_old(
     }
     outcome?;
     let Some(_guard) = lock.take(stop).await else { return Ok(()) };
-    app.recordings.sweep(app.store.as_ref(), before.saturating_sub(age(SWEEP_MARGIN))).await?;
+    app.recordings.sweep(app.store.as_ref(), before.saturating_sub(nanos(SWEEP_MARGIN))).await?;
     Ok(())
 }
 

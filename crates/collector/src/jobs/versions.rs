@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::pause;
 use super::recordings_lock::RecordingsLock;
 use crate::app::App;
+use crate::clock::nanos;
 
 /// So long after its start a service looks first, so that one that is restarted all the time looks, too, and
 /// services that were started together have done what matters.
@@ -32,7 +33,7 @@ pub(super) async fn run(
         every = LOOK_EVERY;
         let Some(_guard) = lock.take(&stop).await else { return };
         let now = app.clock.unix_ns();
-        let ago = |time: Duration| now.saturating_sub(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        let ago = |time: Duration| now.saturating_sub(nanos(time));
         let sweep = app.recordings.sweep_versions(app.store.as_ref(), ago(LOOK_BACK)..=now, ago(KEPT));
         let swept = tokio::select! {
             () = stop.cancelled() => return,
