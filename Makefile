@@ -66,6 +66,7 @@ e2e: $(VENV)/installed ui/node_modules/.package-lock.json
 	$(VENV)/bin/python tests/e2e/schemathesis_run.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/e2e/mcp_client.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/e2e/tables.py --binary target/debug/queryscope
+	$(VENV)/bin/python tests/e2e/otlp_receiver.py --binary target/debug/queryscope
 	$(VENV)/bin/python tests/mcp/bench.py --binary target/debug/queryscope --bench target/debug/queryscope-bench --count 12
 	$(VENV)/bin/python tests/e2e/deploy_check.py --binary target/debug/queryscope
 

@@ -15,6 +15,7 @@ use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
 use crate::deploys::SeenVersions;
+use crate::ended::EndedFeed;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Conflicts, Decoders};
 use crate::live::Live;
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) decoders: Arc<Decoders>,
     pub(crate) conflicts: Conflicts,
     pub(crate) live: Live,
+    /// Tells of the runs that commits of this collector ended.
+    pub(crate) ended: EndedFeed,
     /// What the evaluation of ended runs tells of itself, and what wakes it.
     pub(crate) evaluation: Gauges,
     /// What deliveries are counted into.

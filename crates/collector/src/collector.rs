@@ -17,6 +17,7 @@ use crate::away::DependencyHealth;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
 use crate::deploys::{self, SeenVersions};
+use crate::ended::{EndedFeed, EndedRuns};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
@@ -66,18 +67,20 @@ impl Collector {
         let parallel = std::thread::available_parallelism().map_or(2, usize::from);
         let evaluation = Gauges::default();
         let delivery = DeliveryMetrics::default();
+        let ended = EndedFeed::default();
         let app = App {
             store,
             recordings,
             clock,
             tokens,
             access: Access::new(&settings.reading),
-            metrics: Metrics::new(commits, &evaluation, &delivery),
+            metrics: Metrics::new(commits, &evaluation, &delivery, &ended.counts),
             budget: Budget::new(settings.body_budget_bytes),
             admission: Admission::new(settings.requests_max, settings.slot_deadline),
             decoders: Arc::new(Decoders::new(parallel)),
             conflicts: Conflicts::new(),
             live: Live::new(),
+            ended,
             evaluation,
             delivery,
             versions: SeenVersions::default(),
@@ -130,6 +133,11 @@ impl Collector {
         let batch = Bytes::from(batch);
         let committed = accept(&self.app, project.to_owned(), batch, Coding::Plain, share).await?;
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
+    }
+
+    /// Begins to tell of the runs that end by commits of this collector, to one follower.
+    pub fn follow_ended(&self) -> EndedRuns {
+        self.app.ended.follow()
     }
 
     /// Is cancelled when the store cannot go on: the process must end.

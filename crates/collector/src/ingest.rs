@@ -16,6 +16,6 @@ pub(crate) use admission::Admission;
 pub(crate) use body::spent;
 pub(crate) use budget::{Budget, Share};
 pub(crate) use conflicts::Conflicts;
-pub(crate) use decode::{Coding, Decoders};
+pub(crate) use decode::{Coding, Decoders, inflated};
 pub(crate) use events::{__path_events, EVENTS, accept, events};
 pub(crate) use health::{__path_health, health};

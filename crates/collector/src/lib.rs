@@ -14,6 +14,7 @@ mod collector;
 mod delivery;
 mod deploys;
 mod detached;
+mod ended;
 mod error;
 mod evaluation;
 mod held;
@@ -43,6 +44,7 @@ pub use access::{
 pub use axum::http::HeaderName;
 pub use clock::{Clock, SystemClock};
 pub use collector::{Collector, Ingested};
+pub use ended::{EndedBatch, EndedCounts, EndedRuns};
 pub use error::ApiError;
 pub use evaluation::{Again, NotAgain};
 pub use metrics::CommitMetrics;

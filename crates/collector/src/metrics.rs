@@ -16,6 +16,7 @@ use queryscope_issues::{Kind, State};
 use queryscope_store::{IssueCount, StoreStats};
 
 use crate::delivery::DeliveryMetrics;
+use crate::ended::EndedCounts;
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
 use crate::ingest::EVENTS;
@@ -183,7 +184,12 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new(commits: CommitMetrics, evaluation: &Gauges, delivery: &DeliveryMetrics) -> Self {
+    pub(crate) fn new(
+        commits: CommitMetrics,
+        evaluation: &Gauges,
+        delivery: &DeliveryMetrics,
+        ended: &EndedCounts,
+    ) -> Self {
         let mut metrics = Self { registry: Registry::with_prefix("queryscope"), ..Self::default() };
         let registry = &mut metrics.registry;
         registry.register("http_requests", "Requests answered", metrics.answers.clone());
@@ -195,6 +201,7 @@ impl Metrics {
         metrics.register_connections();
         metrics.register_evaluation(evaluation);
         delivery.register(&mut metrics.registry);
+        ended.register(&mut metrics.registry);
         let registry = &mut metrics.registry;
         registry.register("events_accepted", "Events stored", metrics.accepted.clone());
         registry.register(

@@ -12,6 +12,7 @@ use queryscope_store::{Name, Role, Scope};
 use crate::export::ExportArgs;
 use crate::gate::GateArgs;
 use crate::mcp::McpArgs;
+use crate::otlp::OtlpArgs;
 use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
 
@@ -162,6 +163,8 @@ pub(crate) struct ServeArgs {
     /// Let agents that ask at `/mcp` resolve issues; without it, they read alone
     #[arg(long, env = "QUERYSCOPE_MCP_ACTIONS")]
     pub(crate) mcp_actions: bool,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpArgs,
 }
 
 #[expect(clippy::struct_field_names, reason = "options are named after their fields")]
@@ -456,7 +459,7 @@ fn text(text: &str) -> Result<String, String> {
 }
 
 /// Seconds, or a time with a unit.
-fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let time = match text.parse::<u64>() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => humantime::parse_duration(text).ok(),

@@ -16,6 +16,7 @@ mod log;
 mod mcp;
 mod migrate;
 mod open_files;
+mod otlp;
 mod post;
 mod profiles_file;
 mod progress;

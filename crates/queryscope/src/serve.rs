@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
+use crate::otlp::Otlp;
 use crate::signals::Signals;
 use crate::{mcp, open_files, snippet, store, token, user};
 
@@ -87,6 +88,15 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let agents = mcp::router(collector.routes(), args.mcp_actions);
     let collector = collector.with_readers(agents);
 
+    let ended = CancellationToken::new();
+    let sending = match &args.otlp.otlp {
+        Some(receiver) => {
+            let otlp = Otlp::new(&args.otlp, receiver, collector.follow_ended())?;
+            Some(tokio::spawn(otlp.run(ended.clone())))
+        }
+        None => None,
+    };
+
     let url = url(listener.local_addr()?);
     data.write_address(&url)?;
     let senders = ingest.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -97,6 +107,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     }
     let stop = stop_on_signals()?;
     let result = serve(&collector, listener, ingest, stop).await;
+    ended.cancel();
+    if let Some(sending) = sending {
+        // It bounds its own time.
+        let _ = sending.await;
+    }
     // Another service may have the folder, or another folder its name.
     if lock.identity().is_in_place() {
         data.remove_address();

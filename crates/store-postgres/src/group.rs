@@ -168,15 +168,19 @@ impl<'b> Grouping<'b> {
         let fresh = self.see(row, &seqs);
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
         let mut unkept = accepted;
+        let mut ended = Vec::new();
         for part in &batch.parts {
             let Some(part) = part.fresh(&fresh, &mut self.packer)? else { continue };
             unkept -= part.events as u64;
-            self.add_part(row, batch, &process, part);
+            let query_id = part.query_id;
+            if self.add_part(row, batch, &process, part) {
+                ended.push(query_id);
+            }
         }
         if unkept > 0 {
             *self.group.unkept.entry(row).or_default() += unkept.cast_signed();
         }
-        Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
+        Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted, ended })
     }
 
     /// Notes seqs of a stream as seen and gives back the runs that had not been.
@@ -202,7 +206,14 @@ impl<'b> Grouping<'b> {
         fresh
     }
 
-    fn add_part(&mut self, stream: i64, batch: &StreamBatch, process: &StreamProcess, part: FreshPart<'b>) {
+    /// Adds the new events of a query: whether they ended it.
+    fn add_part(
+        &mut self,
+        stream: i64,
+        batch: &StreamBatch,
+        process: &StreamProcess,
+        part: FreshPart<'b>,
+    ) -> bool {
         let report = &*part.report;
         let known_place = self.places.get(&part.query_id).copied();
         let place = known_place.unwrap_or(self.group.queries.len());
@@ -222,7 +233,9 @@ impl<'b> Grouping<'b> {
             let facts = report.finished.as_ref().or(report.started.as_ref());
             change.started_unix_ns = facts.and_then(|facts| facts.started_unix_ns).or(change.started_unix_ns);
         }
-        let ended = change.query.ended_by((!new).then_some(before.1), report);
+        let known_before = (!new).then_some(before.1);
+        let has_ended = change.query.has_just_ended(known_before);
+        let ended = change.query.ended_by(known_before, report);
         self.group.ended.extend(ended.map(|seq| (place, seq)));
         change.told |= change.query.known != before.1;
         change.moved |= moved;
@@ -231,6 +244,7 @@ impl<'b> Grouping<'b> {
         let status = change.query.status;
         let FreshPart { first, last, gzip, .. } = part;
         self.group.chunks.push(NewChunk { query: place, first, last, gzip, status, moved, new });
+        has_ended
     }
 
     /// A query before the group adds to it; one that is new, with what it begins with.

@@ -91,7 +91,7 @@ async fn who_loses_a_conflict_tries_again() {
              CREATE TRIGGER stop BEFORE INSERT ON chunk FOR EACH ROW EXECUTE FUNCTION conflict('{state}')"
         );
         sql.batch_execute(&conflicts).await.expect("put");
-        let Committed { accepted, duplicates } = store.commit(sent(number)).await.expect("stored");
+        let Committed { accepted, duplicates, .. } = store.commit(sent(number)).await.expect("stored");
         assert_eq!((accepted, duplicates), (2, 0), "{state}");
         sql.batch_execute("DROP TRIGGER stop ON chunk").await.expect("taken");
     }
@@ -110,7 +110,7 @@ async fn stopped(store: &PostgresStore, sql: &Client, obstacle: &Obstacle, numbe
 /// that were accepted, and duplicates.
 async fn committed(store: &PostgresStore, number: u64) -> (u64, u64) {
     for _ in 0..TRIES_MAX {
-        if let Ok(Committed { accepted, duplicates }) = store.commit(sent(number)).await {
+        if let Ok(Committed { accepted, duplicates, .. }) = store.commit(sent(number)).await {
             return (accepted, duplicates);
         }
     }

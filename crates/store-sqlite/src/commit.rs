@@ -132,20 +132,24 @@ impl Committer {
         let fresh = seen::mark(db, stream.row, &mut stream.last, seqs.iter().copied())?;
         let accepted: u64 = fresh.iter().map(|run| run.last - run.first + 1).sum();
         let mut unkept = accepted;
+        let mut ended = Vec::new();
         for (part, stored) in batch.parts.iter().zip(stored) {
             let part = part.fresh(&fresh, &mut self.packer);
             let part = part.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             let Some(part) = part else { continue };
             unkept -= part.events as u64;
-            self.write_part(db, batch, process, stream.row, stored, &part)?;
+            if self.write_part(db, batch, process, stream.row, stored, &part)? {
+                ended.push(part.query_id);
+            }
         }
         if unkept > 0 {
             db.prepare_cached(STREAM_UNKEPT)?.execute((stream.row, unkept))?;
         }
         self.streams.hold(batch.process.id, stream);
-        Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted })
+        Ok(Committed { accepted, duplicates: seqs.len() as u64 - accepted, ended })
     }
 
+    /// Writes the new events of a query: whether they ended it.
     fn write_part(
         &mut self,
         db: &Connection,
@@ -154,7 +158,7 @@ impl Committer {
         stream: i64,
         stored: Option<Stored>,
         part: &FreshPart<'_>,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<bool> {
         let report = &*part.report;
         let mut query = Query::first(&batch.project, process, part.query_id, report);
         let new = stored.is_none();
@@ -182,6 +186,7 @@ impl Committer {
                 stored.row
             }
         };
+        let has_ended = query.has_just_ended(known_before);
         if let Some(seq) = query.ended_by(known_before, report) {
             inbox::append(db, row, seq)?;
         }
@@ -211,7 +216,7 @@ impl Committer {
             });
         }
         self.next_chunk += 1;
-        Ok(())
+        Ok(has_ended)
     }
 
     fn insert_query(

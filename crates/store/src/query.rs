@@ -206,10 +206,16 @@ impl Query {
         self.rules.clone_from(&facts.rules);
     }
 
+    /// Whether new events of the query ended it. `before` is what was known of it before these events; `None` when it
+    /// is new.
+    pub fn has_just_ended(&self, before: Option<Known>) -> bool {
+        self.known == Known::Finished && before != Some(Known::Finished)
+    }
+
     /// The event that ended it, where new events of the query just did: its run is to be evaluated, if the query has a
     /// label. `before` is what was known of it before these events; `None` when it is new.
     pub fn ended_by(&self, before: Option<Known>, report: &Report) -> Option<Seq> {
-        let ends = self.known == Known::Finished && before != Some(Known::Finished) && self.label.is_some();
+        let ends = self.has_just_ended(before) && self.label.is_some();
         report.finished.as_ref().filter(|_| ends).map(|facts| facts.seq)
     }
 

@@ -31,12 +31,14 @@ use crate::recording::{RecordingParts, Sealed};
 use crate::token::TokenRecord;
 
 /// What became of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Committed {
     /// Events stored by it.
     pub accepted: u64,
     /// Events that had been stored before.
     pub duplicates: u64,
+    /// Runs that it ended: their first end is among the stored events.
+    pub ended: Vec<QueryId>,
 }
 
 /// One group commit, as its observer sees it.

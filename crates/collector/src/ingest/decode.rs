@@ -133,6 +133,13 @@ fn inflate(
     inflate_members(body, limit, inflated)
 }
 
+/// A body, inflated; `None` when it is not gzip, or inflates to more than `limit`.
+pub(crate) fn inflated(body: &[u8], limit: usize) -> Option<Vec<u8>> {
+    let mut inflated = Vec::new();
+    let outcome = inflate(&mut Inflater::default(), body, limit, &mut inflated).ok()?;
+    matches!(outcome, Inflated::Whole).then_some(inflated)
+}
+
 /// Inflates all members of a body; the sizes their footers claim are not believed.
 fn inflate_members(body: &[u8], limit: usize, inflated: &mut Vec<u8>) -> std::io::Result<Inflated> {
     inflated.clear();
@@ -152,7 +159,7 @@ mod tests {
     }
 
     /// What becomes of a body, which is the same where all bodies are taken as several members.
-    fn inflated(body: &[u8], limit: usize) -> Option<String> {
+    fn inflated_text(body: &[u8], limit: usize) -> Option<String> {
         let said = |outcome, buffer| match outcome {
             Ok(Inflated::Whole) => Some(String::from_utf8(buffer).expect("text")),
             Ok(Inflated::OverLimit) => Some("over".into()),
@@ -167,26 +174,26 @@ mod tests {
     #[test]
     fn members_are_joined() {
         let body = [member("a"), member("b")].concat();
-        assert_eq!(inflated(&body, 100).as_deref(), Some("a\nb\n"));
+        assert_eq!(inflated_text(&body, 100).as_deref(), Some("a\nb\n"));
     }
 
     #[test]
     fn the_limit_is_exact() {
         let body = member("12345");
-        assert_eq!(inflated(&body, 6).as_deref(), Some("12345\n"));
-        assert_eq!(inflated(&body, 5).as_deref(), Some("over"));
+        assert_eq!(inflated_text(&body, 6).as_deref(), Some("12345\n"));
+        assert_eq!(inflated_text(&body, 5).as_deref(), Some("over"));
     }
 
     #[test]
     fn damage_and_garbage_are_refused() {
         let body = member("some text that is long enough to be damaged");
-        assert_eq!(inflated(&body[..body.len() - 1], 1000), None);
-        assert_eq!(inflated(&[&body[..], b"garbage"].concat(), 1000), None);
-        assert_eq!(inflated(b"no gzip", 1000), None);
-        assert_eq!(inflated(b"", 1000), None);
+        assert_eq!(inflated_text(&body[..body.len() - 1], 1000), None);
+        assert_eq!(inflated_text(&[&body[..], b"garbage"].concat(), 1000), None);
+        assert_eq!(inflated_text(b"no gzip", 1000), None);
+        assert_eq!(inflated_text(b"", 1000), None);
         let mut forged = body.clone();
         let end = forged.len();
         forged[end - 4..].fill(0xff);
-        assert_eq!(inflated(&forged, 1000), None);
+        assert_eq!(inflated_text(&forged, 1000), None);
     }
 }

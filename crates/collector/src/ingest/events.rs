@@ -86,7 +86,7 @@ pub(crate) struct EventsAnswer {
 pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Response {
     let (head, mut body) = request.into_parts();
     match answer(&app, &head.headers, &mut body).await {
-        Ok(Committed { accepted, duplicates }) => {
+        Ok(Committed { accepted, duplicates, .. }) => {
             (StatusCode::ACCEPTED, Json(EventsAnswer { accepted, duplicates })).into_response()
         }
         Err(error) => {
@@ -125,7 +125,8 @@ pub(crate) async fn accept(
     let has_ended = |facts: &Facts| facts.label.is_some();
     let ended =
         packed.parts.iter().filter(|part| part.report.finished.as_ref().is_some_and(has_ended)).count();
-    let committed = if packed.parts.is_empty() && packed.loose.is_empty() {
+    let told = app.ended.is_followed().then(|| project.clone());
+    let mut committed = if packed.parts.is_empty() && packed.loose.is_empty() {
         Committed::default()
     } else {
         let batch = StreamBatch {
@@ -147,6 +148,10 @@ pub(crate) async fn accept(
     }
     let duplicates = committed.duplicates + repeated;
     app.metrics.stored(committed.accepted, duplicates);
+    let runs = std::mem::take(&mut committed.ended);
+    if let Some(project) = told.filter(|_| !runs.is_empty()) {
+        app.ended.tell(project, body.clone(), coding, runs);
+    }
     if duplicates > 0 {
         compare(app, body, coding);
     }

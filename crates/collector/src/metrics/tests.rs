@@ -9,7 +9,8 @@ const PAGE: &str = include_str!("../../../../docs/reference/metrics.md");
 /// The figures by name, as a scraper sees them, and their types.
 fn served() -> BTreeSet<(String, String)> {
     let delivery = DeliveryMetrics::default();
-    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default(), &delivery);
+    let ended = EndedCounts::default();
+    let metrics = Metrics::new(CommitMetrics::default(), &Gauges::default(), &delivery, &ended);
     // A family appears with its first member.
     delivery.noted("all", DeliveryState::Sent);
     delivery.set_waiting(&[RouteRecord::default()]);

@@ -65,7 +65,7 @@ impl Target {
     pub(crate) async fn flush(&mut self) -> Result<()> {
         let commits = self.wave.iter().map(|batch| commit(&self.store, batch));
         let committed = try_join_all(commits).await?;
-        for (batch, Committed { accepted, duplicates }) in self.wave.iter().zip(committed) {
+        for (batch, Committed { accepted, duplicates, .. }) in self.wave.iter().zip(committed) {
             self.events += accepted;
             if duplicates > 0 {
                 for part in &batch.parts {

@@ -117,6 +117,7 @@ pub(super) fn the_first_bytes_of_an_event_stay(subjects: &Subjects) {
 pub(super) fn the_same_batch_a_hundred_times_at_once(subjects: &Subjects) {
     subjects.one(async |s| {
         let sent = batch(1).progress(1, 2..=9).finished(1, 10, facts("x")).loose([11]).build();
+        let query = sent.parts[0].query_id;
         let mut tasks = Vec::new();
         for _ in 0..100 {
             let (store, sent) = (Arc::clone(&s.store), sent.clone());
@@ -131,8 +132,9 @@ pub(super) fn the_same_batch_a_hundred_times_at_once(subjects: &Subjects) {
             );
             sum.accepted += committed.accepted;
             sum.duplicates += committed.duplicates;
+            sum.ended.extend(committed.ended);
         }
-        assert_eq!(sum, Committed { accepted: 10, duplicates: 990 });
+        assert_eq!(sum, Committed { accepted: 10, duplicates: 990, ended: vec![query] });
         assert_eq!(s.chunks(1).await.len(), 1);
         assert_eq!(s.chunks(1).await.concat().len(), 9);
     });

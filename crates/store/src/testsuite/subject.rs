@@ -84,7 +84,7 @@ impl Subject {
 
     /// Stores a batch: how many events were accepted, and how many were duplicates.
     pub(super) async fn commit(&self, batch: BatchBuilder) -> (u64, u64) {
-        let Committed { accepted, duplicates } = self.try_commit(batch).await.expect("stored");
+        let Committed { accepted, duplicates, .. } = self.try_commit(batch).await.expect("stored");
         (accepted, duplicates)
     }
 
