@@ -10,6 +10,7 @@
 mod again;
 mod cache;
 mod events;
+mod findings;
 mod forward;
 mod found;
 mod gauge;
@@ -27,6 +28,7 @@ use queryscope_diagnosis::Detector;
 use queryscope_store::{Evaluation, QueryKey, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use self::findings::Findings;
 use self::forward::Forward;
 use self::look::{Look, Waiting, look};
 use self::missing::Book;
@@ -140,6 +142,8 @@ struct Evaluator {
     late_at: Option<Instant>,
     /// When queries usually run.
     book: Book,
+    /// What is known of the findings of queries.
+    findings: Findings,
 }
 
 impl Evaluator {
@@ -153,6 +157,7 @@ impl Evaluator {
             has_issues: false,
             late_at: None,
             book: Book::default(),
+            findings: Findings::default(),
             app,
         }
     }
@@ -161,6 +166,7 @@ impl Evaluator {
     fn forget(&mut self) {
         self.cache.clear();
         self.book.forget();
+        self.findings.forget();
         self.leased_at = None;
     }
 
@@ -261,9 +267,10 @@ impl Evaluator {
             jobs.push(Job::load(&self.app, &self.forward, key, known, waiting).await?);
         }
         let done = slice::evaluate(&self.app, jobs).await?;
-        let slice::Done { queries, consumed, detectors, told, issues, evaluated, unread, failed } = done;
+        let slice::Done { queries, consumed, detectors, told, mut issues, evaluated, unread, failed } = done;
         let taken = consumed.len();
         self.book.note(&issues);
+        self.findings.observe(&self.app, &mut issues).await?;
         if !self.record(Evaluation { queries, consumed, told, issues, ..Evaluation::default() }).await? {
             return Ok(false);
         }

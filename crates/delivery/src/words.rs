@@ -81,6 +81,10 @@ fn alarm(issue: &Issue, account: &Account, since: &str) -> String {
             format!("{label}{times}{}{why}{since}", walls.unwrap_or_default())
         }
         Kind::Failing => format!("{label}: {:.0} % of its runs fail{since}", issue.severity * 100.0),
+        Kind::NewFinding => {
+            let detail = issue.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+            format!("{label} warns of {}{since}{detail}", issue.findings_in_words())
+        }
         kind => {
             let detail = issue.detail.as_ref().map(|detail| format!(": {detail}"));
             format!("{label} is {}{since}{}", adjective(kind), detail.unwrap_or_default())
@@ -93,6 +97,7 @@ fn adjective(kind: Kind) -> String {
     match kind {
         Kind::Slower => "slower".into(),
         Kind::DataGrew => "slower with more data".into(),
+        Kind::NewFinding => "with new findings".into(),
         kind => kind.name().replace('_', " "),
     }
 }
@@ -105,6 +110,7 @@ fn name(kind: Kind) -> &'static str {
         Kind::DataGrew => "the growth",
         Kind::Late => "the late run",
         Kind::Missing => "the absence",
+        Kind::NewFinding => "the finding",
     }
 }
 

@@ -47,7 +47,7 @@ impl Watching {
     }
 }
 
-/// A run that was evaluated, with the file that ran it.
+/// A run that was evaluated, with the file that ran it; its findings are not among its features.
 pub fn seen_run(run: &RunFeatures, call_site: Option<String>) -> SeenRun {
     let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(ToOwned::to_owned);
     SeenRun {
@@ -64,6 +64,7 @@ pub fn seen_run(run: &RunFeatures, call_site: Option<String>) -> SeenRun {
         engine_version: text(&run.engine_version),
         program_version: text(&run.program_version),
         call_site,
+        findings: Vec::new(),
     }
 }
 

@@ -23,6 +23,8 @@ pub enum Kind {
     Late,
     /// No run started when one usually does.
     Missing,
+    /// Runs warn of what they did not before.
+    NewFinding,
 }
 
 /// Where an issue stands.
@@ -84,8 +86,12 @@ pub struct Issue {
     /// Wall time at stake a day, in whole milliseconds; of failures that of the results that are missing.
     pub wall_ms_a_day: f64,
     /// How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
-    /// that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap.
+    /// that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap. Of
+    /// new findings, how many they are.
     pub severity: f64,
+    /// The findings it is about, by rule; empty where it is about none.
+    #[serde(default)]
+    pub findings: Vec<String>,
     /// Its mute. A mute outlives a resolution by the service: what comes back is muted again.
     pub mute: Option<Mute>,
     /// The version of the engine of the last run that named one.
@@ -132,7 +138,8 @@ pub struct Unreadable(#[from] serde_json::Error);
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Slower, Self::Failing, Self::DataGrew, Self::Late, Self::Missing];
+    pub const ALL: [Self; 6] =
+        [Self::Slower, Self::Failing, Self::DataGrew, Self::Late, Self::Missing, Self::NewFinding];
 
     /// Its name in JSON and in stores.
     pub const fn name(self) -> &'static str {
@@ -142,6 +149,7 @@ impl Kind {
             Self::DataGrew => "data_grew",
             Self::Late => "late",
             Self::Missing => "missing",
+            Self::NewFinding => "new_finding",
         }
     }
 
@@ -152,7 +160,7 @@ impl Kind {
 
     /// Whether so much at stake is worth an issue.
     pub(crate) fn is_worth(self, wall_ms_a_day: f64) -> bool {
-        matches!(self, Self::Failing | Self::Late | Self::Missing) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
+        !matches!(self, Self::Slower | Self::DataGrew) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN
     }
 }
 
@@ -218,6 +226,7 @@ impl Issue {
             host: None,
             wall_ms_a_day: 0.0,
             severity: 0.0,
+            findings: Vec::new(),
             mute: None,
             engine_version: None,
             program_version: None,
@@ -280,7 +289,10 @@ impl Issue {
     pub(crate) fn is_calm(&self, run: &SeenRun) -> Option<bool> {
         match (self.kind, run.outcome) {
             (_, Outcome::Cancelled)
-            | (Kind::Slower | Kind::DataGrew | Kind::Late | Kind::Missing, Outcome::Failed) => None,
+            | (
+                Kind::Slower | Kind::DataGrew | Kind::Late | Kind::Missing | Kind::NewFinding,
+                Outcome::Failed,
+            ) => None,
             (Kind::Failing, outcome) => Some(outcome == Outcome::Finished),
             (_, Outcome::Finished) => {
                 Some(self.watch.usual_wall_ms.is_none_or(|usual| run.wall_ms <= usual * CALM_FACTOR))

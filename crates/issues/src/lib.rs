@@ -10,6 +10,7 @@
 
 mod act;
 mod audit;
+mod finding;
 mod issue;
 mod late;
 pub mod limits;
@@ -23,6 +24,7 @@ mod transition;
 
 pub use act::{Action, Person, Refusal};
 pub use audit::problems;
+pub use finding::{NewFindings, WarnedRun, is_settled, new_findings};
 pub use issue::{Issue, Kind, State, Unreadable};
 pub use late::{Late, late};
 pub use missing::{Rhythm, is_missing, rhythm};

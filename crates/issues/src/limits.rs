@@ -15,6 +15,12 @@ pub const LATE_RUNS_MIN: usize = 8;
 pub const LATE_FACTOR: f64 = 1.5;
 /// Least time by which a late run is past nine tenths of the earlier ones, in milliseconds.
 pub const LATE_MS_MIN: f64 = 10_000.0;
+/// Last finished runs that are looked at for findings that are new.
+pub const FINDING_RUNS: usize = 60;
+/// A finding is new from so many runs in a row on.
+pub const FINDING_RUNS_MIN: usize = 3;
+/// And with so many before that do not have it.
+pub const FINDING_BEFORE_RUNS_MIN: usize = 5;
 /// Characters of a person's name.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of a comment on a transition, and of a note.

@@ -5,6 +5,7 @@
 //! more than that. A resolved one comes back with a change that began after it was resolved, or with [`BAD_RUNS`] more
 //! runs of the change that a person called over.
 
+use crate::finding;
 use crate::issue::{Issue, Kind, State, Who};
 use crate::limits::{BAD_RUNS, CALM_RUNS};
 use crate::seen::{Observed, SeenChange, SeenRun};
@@ -28,8 +29,10 @@ pub fn observe(
     known: Option<Issue>,
     seen: &Observed,
 ) -> Option<Moved> {
-    if matches!(kind, Kind::Late | Kind::Missing) {
-        return signal::observe(query, kind, known, seen);
+    match kind {
+        Kind::Late | Kind::Missing => return signal::observe(query, kind, known, seen),
+        Kind::NewFinding => return finding::observe(query, known, seen),
+        Kind::Slower | Kind::Failing | Kind::DataGrew => {}
     }
     let change = seen.open.iter().find(|change| change.kind == kind);
     let mut transitions = Vec::new();
@@ -91,7 +94,7 @@ pub fn observe(
 }
 
 impl Issue {
-    fn is_new(&self, run: &SeenRun) -> bool {
+    pub(crate) fn is_new(&self, run: &SeenRun) -> bool {
         (run.started_unix_ns, &run.id) > (self.watch.seen_until.0, &self.watch.seen_until.1)
     }
 
@@ -105,7 +108,7 @@ impl Issue {
     }
 
     /// Ends its mute where a run is of another version than the mute is for.
-    fn outdate_mute(&mut self, run: &SeenRun, unix_ns: i64) -> Option<Transition> {
+    pub(crate) fn outdate_mute(&mut self, run: &SeenRun, unix_ns: i64) -> Option<Transition> {
         let mute = self.mute.as_ref()?;
         if !mute.is_outdated(run.engine_version.as_deref(), run.program_version.as_deref()) {
             return None;
@@ -115,7 +118,7 @@ impl Issue {
     }
 
     /// Notes a run as the last, its versions, and the file that ran it.
-    fn note(&mut self, run: &SeenRun) {
+    pub(crate) fn note(&mut self, run: &SeenRun) {
         if self.is_new(run) {
             self.watch.seen_until = (run.started_unix_ns, run.id.clone());
         }
@@ -158,7 +161,12 @@ impl Issue {
             format!("it is back: {} runs since it was resolved are no better", self.watch.bad_runs)
         };
         self.follow(change);
+        Some(self.reopen(reason, unix_ns))
+    }
+
+    /// Takes up a resolved one again; a mute that it has goes on.
+    pub(crate) fn reopen(&mut self, reason: String, unix_ns: i64) -> Transition {
         let to = if self.mute.is_some() { State::Muted } else { State::Regressed };
-        Some(self.transition(Some(State::Resolved), to, Who::Service, reason, unix_ns))
+        self.transition(Some(State::Resolved), to, Who::Service, reason, unix_ns)
     }
 }

@@ -34,6 +34,8 @@ pub struct SeenRun {
     pub program_version: Option<String>,
     /// The file that ran it.
     pub call_site: Option<String>,
+    /// The rules of its findings that warn.
+    pub findings: Vec<String>,
 }
 
 /// A change that lasts.
@@ -106,6 +108,8 @@ pub enum Signal {
         wall_ms: f64,
         /// What is said of it.
         detail: String,
+        /// The findings it is about, by rule.
+        findings: Vec<String>,
     },
     /// It does not any more, and why.
     Over(String),

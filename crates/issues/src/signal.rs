@@ -31,15 +31,7 @@ pub(crate) fn observe(
             let mut transitions: Vec<Transition> =
                 issue.end_mute_by(engine_version.as_deref(), seen.unix_ns).into_iter().collect();
             if is_resolved {
-                let to = if issue.mute.is_some() { State::Muted } else { State::Regressed };
-                let reason = format!("it is back: {detail}");
-                transitions.push(issue.transition(
-                    Some(State::Resolved),
-                    to,
-                    Who::Service,
-                    reason,
-                    seen.unix_ns,
-                ));
+                transitions.push(issue.reopen(format!("it is back: {detail}"), seen.unix_ns));
             }
             transitions
         }
@@ -54,7 +46,7 @@ pub(crate) fn observe(
 
 impl Issue {
     /// Takes over what is known of the run it is about.
-    fn take_signal(&mut self, signal: &SeenSignal) {
+    pub(crate) fn take_signal(&mut self, signal: &SeenSignal) {
         let Signal::Lasts {
             environment,
             host,
@@ -64,6 +56,7 @@ impl Issue {
             severity,
             wall_ms,
             detail,
+            findings,
         } = &signal.now
         else {
             return;
@@ -72,6 +65,7 @@ impl Issue {
         self.run = Some(signal.run.clone());
         (self.since_unix_ns, self.good_unix_ns) = (*since_unix_ns, *good_unix_ns);
         self.detail = Some(detail.clone());
+        self.findings.clone_from(findings);
         self.environment.clone_from(environment);
         self.host.clone_from(host);
         self.severity = finite(*severity);

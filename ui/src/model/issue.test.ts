@@ -11,6 +11,7 @@ import {
   issueWords,
   muteWords,
   reasonOf,
+  severityFigure,
   stateLine,
   told,
   transitionWords,
@@ -59,6 +60,10 @@ test("an issue says what, since when, and what is at stake", () => {
   );
   expect(issueLine(issue({ state: "resolved" }), change(), said)).toBe("a: slower, resolved t6");
   expect(issueWords(issue({ kind: "data_grew", severity: 1.5 }))).toBe("is 1.5x slower as its data grew");
+  const warned = issue({ kind: "new_finding", change: null, run: "q", findings: ["skew", "tiny_batches"] });
+  expect(issueLine(warned, undefined, said)).toBe("a warns of skew, tiny batches");
+  expect(severityFigure(issue({ kind: "new_finding", severity: 2 }))).toEqual(["new findings", "2"]);
+  expect(severityFigure(issue({ kind: "missing", severity: 3 }))).toEqual(["of its usual gap", "3.0x"]);
   const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
   expect(issueLine(late, undefined, said)).toBe("a is late, 2.4x its usual time");
   expect(detailLine(late)).toBe("The run has run for 94.0 s.");

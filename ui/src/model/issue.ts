@@ -1,7 +1,7 @@
 // Issues as the service tells them, and their words. The service judges and moves them; this page only formats.
 
 import type { Schemas } from "../api/client";
-import { formatDuration, formatRatio, formatShare, plural } from "../units";
+import { formatCount, formatDuration, formatRatio, formatShare, plural } from "../units";
 import { howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
@@ -32,6 +32,7 @@ export const KINDS: Record<IssueKind, { name: string; tag: "fail" | "slow" | "pl
   data_grew: { name: "data grew", tag: "plain" },
   late: { name: "late", tag: "slow" },
   missing: { name: "missing", tag: "slow" },
+  new_finding: { name: "new finding", tag: "slow" },
 };
 
 /** What a state means, for who points at it. */
@@ -43,8 +44,8 @@ export const STATE_WORDS: Record<IssueState, string> = {
   resolved: "it is over",
 };
 
-/** "is 2.4x slower", "fails in 90 % of its runs", "is 1.5x slower as its data grew". */
-export function issueWords({ kind, severity }: Pick<Issue, "kind" | "severity">): string {
+/** "is 2.4x slower", "fails in 90 % of its runs", "is 1.5x slower as its data grew", "warns of skew, tiny batches". */
+export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind" | "severity" | "findings">): string {
   switch (kind) {
     case "slower":
       return `is ${formatRatio(severity)} slower`;
@@ -56,6 +57,25 @@ export function issueWords({ kind, severity }: Pick<Issue, "kind" | "severity">)
       return `is late, ${formatRatio(severity)} its usual time`;
     case "missing":
       return `is missing, ${formatRatio(severity)} its usual gap without a run`;
+    case "new_finding":
+      return `warns of ${nameInText(findings.join(", ").replaceAll("_", " "))}`;
+  }
+}
+
+/** What the severity of an issue is, and how much: "wall time", "2.4x". */
+export function severityFigure({ kind, severity }: Pick<Issue, "kind" | "severity">): [name: string, text: string] {
+  switch (kind) {
+    case "failing":
+      return ["runs that fail", formatShare(severity)];
+    case "late":
+      return ["of its usual time", formatRatio(severity)];
+    case "missing":
+      return ["of its usual gap", formatRatio(severity)];
+    case "new_finding":
+      return ["new findings", formatCount(severity)];
+    case "slower":
+    case "data_grew":
+      return ["wall time", formatRatio(severity)];
   }
 }
 
@@ -146,7 +166,7 @@ export function issuesLine(issues: readonly Issue[], isCut: boolean, which: stri
 /** What a notification says. */
 export function issueNotice(issue: Issue): { title: string; body: string } {
   const again = issue.state === "regressed" ? "again " : "";
-  const words = issueWords(issue).replace(/^(is|fails) /, `$1 ${again}`);
+  const words = issueWords(issue).replace(/^(is|fails|warns) /, `$1 ${again}`);
   const place = [issue.service, issue.environment, issue.host].flatMap((name) =>
     name == null ? [] : nameInText(name),
   );

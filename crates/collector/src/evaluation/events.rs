@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Context, Plan, RunFeatures};
+use queryscope_diagnosis::{Context, Plan, RunFeatures, seen_run};
+use queryscope_issues::SeenRun;
 use queryscope_protocol::{Event, EventKind, QueryId, Seq, seq_of};
 use queryscope_recordings::{LineReader, RecordingError};
 use queryscope_store::{Known, Query, RecordingParts, StoreError, lines_of, unpack};
@@ -159,18 +160,18 @@ fn features_of(
 }
 
 impl Ended {
-    /// The features of the run, and the file that ran it; `None` where the profile cannot be read.
-    pub(super) fn features(
-        &self,
-        plan: impl FnOnce(Plan) -> Arc<Plan>,
-    ) -> Option<(RunFeatures, Option<String>)> {
-        match &self.text {
-            Text::Line(line) => features_of(&self.query, line, plan),
+    /// The features of the run, and what issues see of it; `None` where the profile cannot be read.
+    pub(super) fn features(&self, plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<(RunFeatures, SeenRun)> {
+        let (features, call_site) = match &self.text {
+            Text::Line(line) => features_of(&self.query, line, plan)?,
             Text::Chunk(chunk) => {
                 let text = unpack(chunk).ok()?;
                 let line = lines_of(&text).find(|line| seq_of(line) == self.seq)?;
-                features_of(&self.query, line, plan)
+                features_of(&self.query, line, plan)?
             }
-        }
+        };
+        let findings = self.query.rules.clone();
+        let seen = SeenRun { findings, ..seen_run(&features, call_site) };
+        Some((features, seen))
     }
 }

@@ -132,6 +132,7 @@ fn lasts(LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
         good_unix_ns: *good_unix_ns,
         severity: late.factor,
         wall_ms: late.over_ms,
+        findings: Vec::new(),
         detail,
     };
     SeenSignal { kind: Kind::Late, run: query.query_id.to_string(), now }

@@ -295,6 +295,7 @@ fn lasts(newest: &Query, rhythm: Rhythm, now_unix_ns: i64) -> SeenSignal {
         severity: (now_unix_ns - last) as f64 / rhythm.every_ns as f64,
         wall_ms: 0.0,
         detail,
+        findings: Vec::new(),
     };
     SeenSignal { kind: Kind::Missing, run: newest.query_id.to_string(), now }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Detector, Plan, Watching, Workspace, seen_run};
+use queryscope_diagnosis::{Detector, Plan, Watching, Workspace};
 use queryscope_issues::Observed;
 use queryscope_store::{ObservedQuery, QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoreError, carry};
 use tokio::runtime::Handle;
@@ -182,7 +182,7 @@ impl Query<'_, '_> {
             if !detector.takes(run.started_unix_ns, run.query_id) {
                 continue;
             }
-            let Some((features, call_site)) = ended.and_then(|ended| ended.features(Arc::<Plan>::new)) else {
+            let Some((features, seen_run)) = ended.and_then(|ended| ended.features(Arc::<Plan>::new)) else {
                 unread += 1;
                 continue;
             };
@@ -191,7 +191,6 @@ impl Query<'_, '_> {
                 plans.push(RunPlan { fingerprint: plan, packed: features.plan.pack().into() });
             }
             added.push(found::evaluated(&features));
-            let seen_run = seen_run(&features, call_site);
             for transition in detector.observe_with(features, self.workspace, &mut load) {
                 told.push(transition.change().id.clone());
                 moved.note(&key, transition.change());

@@ -1,5 +1,6 @@
 //! Issues: opened, resolved and brought back by runs that are posted, and moved by people.
 
+mod findings;
 mod growth;
 mod late;
 mod missing;
@@ -314,7 +315,7 @@ async fn issues_are_filtered_paged_and_validated() {
     }
     assert_eq!(found, "cba");
     for (params, reason) in [
-        ("kind=faster", "kind: \"faster\" is not slower, failing, data_grew, late or missing"),
+        ("kind=faster", "kind: \"faster\" is not slower, failing, data_grew, late, missing or new_finding"),
         (
             "state=open,closed",
             "state: \"open,closed\" is not one or more of open, acknowledged, muted, resolved and regressed, \

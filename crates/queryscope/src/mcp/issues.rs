@@ -114,8 +114,8 @@ fn head(issue: &Issue, times: Times) -> String {
         "data_grew" => format!("{} slower as its data grew", ratio(issue.severity)),
         "failing" => format!("{} of its runs fail", share(issue.severity)),
         other => match &issue.detail {
-            Some(detail) => format!("{}, {}", line(other), line(detail)),
-            None => line(other).into_owned(),
+            Some(detail) => format!("{}, {}", line(&other.replace('_', " ")), line(detail)),
+            None => line(&other.replace('_', " ")).into_owned(),
         },
     };
     let named = |word: &str, text: &Option<String>| {

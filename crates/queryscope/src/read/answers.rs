@@ -100,6 +100,9 @@ pub(crate) struct Issue {
     pub(crate) after_deploys: Option<String>,
     pub(crate) wall_ms_a_day: f64,
     pub(crate) severity: f64,
+    /// Rules of the findings it is about.
+    #[serde(default)]
+    pub(crate) findings: Vec<String>,
 }
 
 /// Runs on one side of a change.

@@ -80,6 +80,9 @@ impl Known {
             "data_grew" => format!("{} slower as its data grew", ratio(severity)),
             "late" => format!("late, {} its usual time", ratio(severity)),
             "missing" => format!("missing, {} its usual gap", ratio(severity)),
+            "new_finding" => {
+                line(&format!("warns of {}", self.issue.findings.join(", ").replace('_', " "))).into_owned()
+            }
             other => line(&other.replace('_', " ")).into_owned(),
         }
     }
@@ -98,6 +101,13 @@ impl Known {
         }
     }
 
+    /// Wall time at stake a day: of what is not over, and of changes alone. What a late run takes is no time a day, and
+    /// what a finding costs is not known.
+    pub(crate) fn stake_ms_a_day(&self) -> Option<f64> {
+        let is_open = matches!(self.issue.state.as_str(), "open" | "regressed" | "acknowledged");
+        (is_open && self.issue.change.is_some()).then_some(self.issue.wall_ms_a_day)
+    }
+
     /// When its runs changed; when it was opened first, where its change is not open.
     pub(crate) fn since_unix_ns(&self) -> i64 {
         self.change.as_ref().map_or(self.issue.opened_unix_ns, |change| change.since_unix_ns)
@@ -112,7 +122,7 @@ impl Known {
         match (self.issue.kind.as_str(), self.issue.state.as_str()) {
             (_, "acknowledged" | "muted" | "resolved") => SOFT,
             ("failing", _) => FAIL,
-            ("slower" | "late" | "missing", _) => SLOW,
+            ("slower" | "late" | "missing" | "new_finding", _) => SLOW,
             _ => PLAIN,
         }
     }
@@ -198,7 +208,7 @@ pub(crate) async fn run(args: &IssuesArgs, screen: Screen) -> Result<Found> {
 
 /// "3 issues, 2 h 05 min of wall time a day at stake".
 pub(crate) fn sum_line(known: &[Known]) -> String {
-    let at_stake: f64 = known.iter().map(|known| known.issue.wall_ms_a_day).sum();
+    let at_stake: f64 = known.iter().filter_map(Known::stake_ms_a_day).sum();
     let issues = plural(known.len() as u64, "issue", "issues");
     format!("{issues}, {} of wall time a day at stake", duration(at_stake))
 }
@@ -224,7 +234,7 @@ fn cells(known: &Known, times: Times) -> Vec<Cell> {
     };
     let cause = known.cause();
     vec![
-        Cell::number(Some(issue.wall_ms_a_day), duration),
+        Cell::number(known.stake_ms_a_day(), duration),
         Cell::text(&name(&issue.label), Some(&issue.label)),
         Cell::text(&known.what(), Some(&issue.kind)).in_style(known.style()),
         Cell::text(&cause.map_or("–".into(), cause_name), cause),

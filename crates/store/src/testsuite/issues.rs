@@ -44,6 +44,7 @@ fn seen_run(number: i64, wall_ms: f64) -> SeenRun {
         engine_version: Some("1.0".into()),
         program_version: None,
         call_site: None,
+        findings: Vec::new(),
     }
 }
 
@@ -170,6 +171,7 @@ fn lasts(severity: f64) -> Signal {
         severity,
         wall_ms: 70_000.4,
         detail: "the run has run for 94 s".into(),
+        findings: Vec::new(),
     }
 }
 
