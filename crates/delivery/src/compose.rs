@@ -86,7 +86,9 @@ struct Batch<'n> {
 impl Batch<'_> {
     /// Whether a notice may be one of these; the same issue again is news of its own.
     fn takes(&self, key: &GroupKey, notice: &Notice) -> bool {
-        self.key == *key && self.members.iter().all(|(known, _)| known.issue.id != notice.issue.id)
+        // People are not told of what joins a group, and always of what came back.
+        let is_told = self.joined.is_none() || notice.transition.from.is_none();
+        self.key == *key && is_told && self.members.iter().all(|(known, _)| known.issue.id != notice.issue.id)
     }
 }
 
@@ -179,10 +181,11 @@ fn messages(config: &Config, route: &Route, mut batch: Batch<'_>, unix_ns: i64) 
 }
 
 fn member(config: &Config, notice: &Notice, account: &Account) -> Member {
-    let Notice { issue, transition } = notice.clone();
+    let Notice { mut issue, transition } = notice.clone();
     let facts = Facts::of_change(&issue, account);
+    issue.owner = config.owner_of(&issue).map(ToOwned::to_owned);
     Member {
-        owner: config.owner_of(&issue).map(ToOwned::to_owned),
+        owner: issue.owner.clone(),
         sentence: words::sentence(notice, account, &facts),
         // Of what is over they are no news.
         account: if notice.direction() == Direction::Over { Vec::new() } else { account.sentences.clone() },

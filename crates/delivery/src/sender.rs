@@ -102,7 +102,14 @@ impl Sender {
                 } else {
                     let alert = |member: &crate::message::Member| {
                         let issue = current.unwrap_or(&member.issue);
-                        alertmanager::alert(config, issue, &member.sentence, &member.account, unix_ns)
+                        // What was said of an earlier transition may not hold any more.
+                        let is_old = issue.transitions != member.transition.number;
+                        let summary = if is_old && alertmanager::is_active(issue) {
+                            words::standing(issue, &Account::default())
+                        } else {
+                            member.sentence.clone()
+                        };
+                        alertmanager::alert(config, issue, &summary, &member.account, unix_ns)
                     };
                     message.members.iter().map(alert).collect()
                 };

@@ -54,6 +54,7 @@ impl Received {
 struct State {
     script: VecDeque<Answer>,
     received: Vec<Received>,
+    answered: usize,
 }
 
 /// A receiver on a port of this machine. It answers 200 where nothing else was asked for.
@@ -116,6 +117,11 @@ impl TestReceiver {
     /// All it got.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.state).received.clone()
+    }
+
+    /// How many requests it has answered.
+    pub fn answered(&self) -> usize {
+        lock(&self.state).answered
     }
 
     /// What a receiver that honours keys has of this: the body of each key it took, once.
@@ -185,5 +191,6 @@ fn serve(connection: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         };
         writer
             .write_all(format!("HTTP/1.1 {status} X\r\n{further}content-length: 2\r\n\r\nok").as_bytes())?;
+        lock(state).answered += 1;
     }
 }

@@ -7,7 +7,7 @@ use queryscope_delivery::{Account, GIVE_UP_AFTER, GROUP_LASTS, Group, Made, Mess
 use queryscope_diagnosis::{CauseKind, Change};
 use queryscope_issues::{Issue, Notice};
 use queryscope_store::{
-    Attempt, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, OUTBOX_FULL, RouteRecord,
+    Attempt, Delivery, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, OUTBOX_FULL, RouteRecord,
     StoreError, StoredNotice, after_deploys,
 };
 
@@ -42,8 +42,14 @@ pub(super) async fn dispatch(shared: &Shared, holder: &str) -> Result<bool, Stor
         let notices = readable(shared, &waiting, unix_ns).await?;
         let since = unix_ns.saturating_sub(nanos(GROUP_LASTS));
         let recent = store.outbox().deliveries_since(since, RECENT_MAX).await?;
-        let recent: Vec<Message> =
-            recent.iter().filter_map(|delivery| Message::from_json(&delivery.body).ok()).collect();
+        // Who was never told of a group is not told that another issue joins it.
+        let is_told =
+            |delivery: &&Delivery| !matches!(delivery.state, DeliveryState::Refused | DeliveryState::GivenUp);
+        let recent: Vec<Message> = recent
+            .iter()
+            .filter(is_told)
+            .filter_map(|delivery| Message::from_json(&delivery.body).ok())
+            .collect();
         let made = compose(&shared.config, &notices, &Group::all(&recent), unix_ns);
         let deliveries = made.iter().map(|made| delivery(made, unix_ns)).collect();
         let is_last = numbers.len() < NOTICES_MAX;

@@ -10,9 +10,9 @@ use queryscope_store::IssueStep;
 use serde_json::{Value, json};
 
 use crate::app::{Jobs, Setup, TOKEN, TestApp, eventually};
-use crate::changes::changed;
+use crate::changes::{changed, near};
 use crate::deploys;
-use crate::events::{NOW_NS, SECOND_NS};
+use crate::events::{NOW_NS, SECOND_NS, batch, finished};
 use crate::issues::issues;
 
 /// A file with a webhook at an address.
@@ -218,6 +218,39 @@ async fn a_receiver_is_not_asked_before_the_time_it_named() {
     let due = app.store.outbox().due_deliveries("all", i64::MAX, 9).await.expect("a store");
     let wait_ns = due[0].due_unix_ns - due[0].created_unix_ns;
     assert!((600..=661).contains(&(wait_ns / 1_000_000_000)), "{wait_ns}");
+}
+
+#[tokio::test]
+async fn who_was_not_told_of_a_cause_is_told_of_the_next_issue() {
+    let receiver = TestReceiver::start();
+    let file = webhook(&receiver.url()).replace(r#"type = "webhook""#, r#"type = "slack""#);
+    let app = app(&file.replace(r#"secret = "the key""#, "")).await;
+    // Run 31 of each query is the first slow one, and starts at this time.
+    let starts_unix_ns = |place: i64| NOW_NS - (4_000 - place) * 60 * SECOND_NS;
+    let deploy =
+        json!({"service": "orders-etl", "version": "2.0", "unix_ns": starts_unix_ns(30) - SECOND_NS});
+    assert_eq!(deploys::post(&app, Some(TOKEN), &deploy).await.status, 201);
+    let runs = |stream: u64, label: &str| {
+        let walls = [near(100.0, 30), near(400.0, 8)].concat();
+        let each = walls.iter().zip(0..).map(|(wall_ms, place)| {
+            let n = stream * 1_000 + place as u64;
+            let starts = starts_unix_ns(place);
+            finished(
+                n,
+                n,
+                json!({"label": label, "failed": null, "wall_ms": wall_ms, "started_unix_ns": starts}),
+            )
+        });
+        batch(stream, each.collect::<Vec<_>>())
+    };
+    receiver.script([Answer::Status(400)]);
+    let _jobs = jobs(&app);
+    app.store(runs(1, "l")).await;
+    eventually("a refusal", async || (route(&app).await["failed"] == json!(1)).then_some(())).await;
+    app.store(runs(2, "m")).await;
+    as_time_passes(&app, "a message", || (receiver.taken().len() == 1).then_some(())).await;
+    let told = receiver.taken().into_values().next().expect("a message");
+    assert!(told.contains("m takes ") && told.contains(" since deploy 2.0"), "{told}");
 }
 
 #[tokio::test]

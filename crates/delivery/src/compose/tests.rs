@@ -202,6 +202,12 @@ fn what_came_back_or_is_over_is_told_though_its_cause_was() {
         let again = made(&[(notice("a", state, members), caused(&host))], &groups);
         assert!(of_route(&again, "slack").iter().all(|(_, joins, _)| !joins), "{again:?}");
     }
+    // Also beside a new one that joins the group.
+    let back = notice("a", Some(State::Resolved), json!({"state": "regressed", "transitions": 3}));
+    let both = made(&[opened("c", &host), (back, caused(&host))], &groups);
+    let told: Vec<(&str, bool)> =
+        of_route(&both, "slack").iter().map(|(id, joins, _)| (*id, *joins)).collect();
+    assert_eq!(told, [("issue-slower-c.1", true), ("issue-slower-a.3", false)]);
 }
 
 #[test]
@@ -290,6 +296,12 @@ fn other_kinds_say_their_detail() {
     });
     let back = made(&[(notice("c", Some(State::Open), missing), Account::default())], &[]);
     assert_eq!(of_route(&back, "hook"), [("issue-slower-c.2", false, "c: the absence is over: why")]);
+    let finding = json!({
+        "kind": "new_finding", "detail": "the last 3 runs warn of it", "findings": ["skew", "tiny_batches"],
+    });
+    let warned = made(&[(notice("d", None, finding), caused(&[("host", "h")]))], &[]);
+    let sentence = "d warns of skew and tiny batches on h: the last 3 runs warn of it";
+    assert_eq!(of_route(&warned, "hook"), [("issue-slower-d.1", false, sentence)]);
     let kinds = made(
         &[
             opened("a", &[("host", "h")]),

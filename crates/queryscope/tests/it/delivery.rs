@@ -14,8 +14,6 @@ use crate::common::{Service, command, queryscope, wait_for, wait_within};
 use crate::evaluated::{batches, post, until_evaluated};
 use crate::shared::TOKEN;
 
-/// How often the service is killed.
-const KILLS: u64 = 8;
 /// A lease of a collector that was killed ends within so long.
 const TAKEN_OVER: Duration = Duration::from_mins(3);
 
@@ -72,35 +70,66 @@ fn told(receiver: &TestReceiver) -> BTreeSet<String> {
     keys
 }
 
+/// The steps of a delivery after which the service is killed.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The transition is stored with its notice.
+    Stored,
+    /// Its message waits, or was just sent.
+    Composed,
+    /// An attempt failed, and that was noted.
+    Failed,
+    /// The message was sent, and there is no answer.
+    Sent,
+    /// The receiver has answered.
+    Answered,
+}
+
 #[test]
-fn each_transition_is_told_however_often_the_service_is_killed() {
+fn a_kill_between_any_two_steps_of_a_delivery_loses_nothing() {
     let root = tempfile::tempdir().expect("a folder");
     let data = root.path().join("data");
     let receiver = TestReceiver::start();
     let file = file(root.path(), receiver.address());
-    let service = Service::start_with(&data, &["--config", &file]);
+    let mut service = Service::start_with(&data, &["--config", &file]);
     post(&service, &batches(60));
     until_evaluated(&data);
     let id = issues(&service)[0]["id"].as_str().expect("an id").to_owned();
     let mut is_resolved = issues(&service)[0]["state"] == "resolved";
-    let mut service = Some(service);
-    for n in 0..KILLS {
-        receiver.script([Answer::Silent, Answer::Late(Duration::from_millis(150)), Answer::Status(500)]);
-        let alive = service.take().expect("it runs");
-        act(&alive, &id, if is_resolved { "reopen" } else { "resolve" });
+    let is_told = |service: &Service| {
+        let waiting = service.get("/api/routes").json()["routes"][0]["waiting"].clone();
+        (waiting == 0 && told(&receiver) == transitions(service)).then_some(())
+    };
+    wait_within(TAKEN_OVER, "the first messages", || is_told(&service));
+    for step in [Step::Stored, Step::Composed, Step::Failed, Step::Sent, Step::Answered] {
+        let before = (receiver.received().len(), receiver.answered());
+        let waiting = |service: &Service| service.get("/api/routes").json()["routes"][0]["waiting"].as_u64();
+        match step {
+            Step::Failed => receiver.script([Answer::Status(500)]),
+            Step::Sent => receiver.script([Answer::Late(Duration::from_secs(20))]),
+            Step::Stored | Step::Composed | Step::Answered => {}
+        }
+        act(&service, &id, if is_resolved { "reopen" } else { "resolve" });
         is_resolved = !is_resolved;
-        // A kill comes at any moment: of the transition, of its message, and of each attempt.
-        std::thread::sleep(Duration::from_millis((n * 379 + 53) % 1_300));
-        alive.kill();
-        service = Some(Service::start_with(&data, &["--config", &file]));
+        let is_received = || (receiver.received().len() > before.0).then_some(());
+        match step {
+            Step::Stored => {}
+            Step::Composed => wait_for("a message", || {
+                is_received().or_else(|| (waiting(&service) > Some(0)).then_some(()))
+            }),
+            Step::Failed => {
+                let error = || service.get("/api/routes").json()["routes"][0]["last_error"].clone();
+                wait_for("a noted failure", || error().is_string().then_some(()));
+            }
+            Step::Sent => wait_for("a request", is_received),
+            Step::Answered => {
+                wait_for("an answer", || (receiver.answered() > before.1).then_some(()));
+            }
+        }
+        service.kill();
+        service = Service::start_with(&data, &["--config", &file]);
+        wait_within(TAKEN_OVER, &format!("messages after {step:?}"), || is_told(&service));
     }
-    let service = service.expect("it runs");
-    let expected = transitions(&service);
-    assert!(expected.len() as u64 > KILLS, "{expected:?}");
-    wait_within(TAKEN_OVER, "all messages", || (told(&receiver) == expected).then_some(()));
-    wait_for("nothing to wait", || {
-        (service.get("/api/routes").json()["routes"][0]["waiting"] == 0).then_some(())
-    });
     service.stop();
     let checked = queryscope(["check", "--data", &data.to_string_lossy()]).success();
     assert!(checked.ends_with(": sound\n"), "{checked}");
