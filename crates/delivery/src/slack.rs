@@ -34,65 +34,68 @@ pub(crate) fn payload(message: &Message) -> Value {
     })];
     // A header shows no more than its limit.
     if title.chars().count() > HEADER_CHARS_MAX {
-        blocks.push(section(&escaped(&message.sentence, TEXT_CHARS_MAX)));
+        blocks.push(section(&message.sentence, TEXT_CHARS_MAX));
     }
     match message.members.as_slice() {
         [] => {}
         [one] => {
-            let causes: Vec<String> =
-                one.account.iter().take(CAUSES_MAX).map(|cause| format!("• {}", line(cause))).collect();
+            let causes: Vec<String> = one
+                .account
+                .iter()
+                .take(CAUSES_MAX)
+                .map(|cause| format!("• {}", cut(&one_line(cause), LINE_CHARS_MAX)))
+                .collect();
             if !causes.is_empty() {
-                blocks.push(section(&causes.join("\n")));
+                blocks.push(plain_section(&causes.join("\n")));
             }
             blocks.push(context(one));
         }
         all => {
-            let mut lines: Vec<String> = all.iter().take(LISTED_MAX).map(listed).collect();
-            let more = message.count.saturating_sub(lines.len() as u64);
+            blocks.extend(all.iter().take(LISTED_MAX).map(listed));
+            let more = message.count.saturating_sub(all.len().min(LISTED_MAX) as u64);
             if more > 0 {
-                lines.push(format!("and {more} more"));
-            }
-            // Four lines of a link and a sentence each fit into a section.
-            for some in lines.chunks(4) {
-                blocks.push(section(&some.join("\n")));
+                blocks.push(plain_section(&format!("and {more} more")));
             }
             blocks.push(context(&all[0]));
         }
     }
-    if let Some(link) = message.link.as_ref().filter(|link| link.chars().count() <= LINK_CHARS_MAX) {
-        blocks.push(json!({
-            "type": "actions",
-            "elements": [{
-                "type": "button",
-                "text": {"type": "plain_text", "text": "Open in queryscope"},
-                "url": link,
-            }],
-        }));
+    if let Some(button) = button(message.link.as_deref(), "Open in queryscope") {
+        blocks.push(json!({"type": "actions", "elements": [button]}));
     }
     // Notifications show it instead of the blocks.
     json!({"text": escaped(&title, TEXT_CHARS_MAX), "blocks": blocks})
 }
 
-fn section(text: &str) -> Value {
-    json!({"type": "section", "text": {"type": "mrkdwn", "text": text}})
+/// A block with a text. All texts are plain: labels and errors may hold the signs of Slack's markup.
+fn section(text: &str, chars_max: usize) -> Value {
+    plain_section(&cut(&one_line(text), chars_max))
 }
 
-fn line(text: &str) -> String {
-    escaped(text, LINE_CHARS_MAX)
+fn plain_section(text: &str) -> Value {
+    json!({"type": "section", "text": {"type": "plain_text", "text": text}})
 }
 
-fn listed(member: &Member) -> String {
-    let sentence = line(&member.sentence);
-    match member.link.as_ref().filter(|link| link.len() <= LINE_CHARS_MAX) {
-        // A line between `<` and `>` must not hold the sign that ends its address.
-        Some(link) => format!("• <{link}|{}>", sentence.replace('|', "¦")),
-        None => format!("• {sentence}"),
+fn listed(member: &Member) -> Value {
+    let mut block = section(&format!("• {}", member.sentence), LINE_CHARS_MAX);
+    if let Some(button) = button(member.link.as_deref(), "Open") {
+        block["accessory"] = button;
     }
+    block
+}
+
+/// A button that opens a page, where its address is not too long.
+fn button(link: Option<&str>, text: &str) -> Option<Value> {
+    let link = link.filter(|link| link.chars().count() <= LINK_CHARS_MAX)?;
+    Some(json!({"type": "button", "text": {"type": "plain_text", "text": text}, "url": link}))
 }
 
 fn context(member: &Member) -> Value {
-    let text = member.whose().join(" · ");
-    json!({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(&text, CONTEXT_CHARS_MAX)}]})
+    let text = cut(&one_line(&member.whose().join(" · ")), CONTEXT_CHARS_MAX);
+    json!({"type": "context", "elements": [{"type": "plain_text", "text": text}]})
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
 /// A text whose signs Slack shows as they are, of at most so many characters: what is cut is no part of an escape.

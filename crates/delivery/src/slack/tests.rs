@@ -40,11 +40,18 @@ fn is_within_limits(payload: &Value) {
                 assert_eq!(block["text"]["type"], "plain_text");
                 assert!((1..=150).contains(&chars(&block["text"]["text"])));
             }
-            "section" => assert!((1..=3_000).contains(&chars(&block["text"]["text"]))),
+            "section" => {
+                assert_eq!(block["text"]["type"], "plain_text");
+                assert!((1..=3_000).contains(&chars(&block["text"]["text"])));
+                if let Some(button) = block.get("accessory") {
+                    assert!(chars(&button["text"]["text"]) <= 75 && chars(&button["url"]) <= 3_000);
+                }
+            }
             "context" => {
                 let elements = block["elements"].as_array().expect("elements");
                 assert!((1..=10).contains(&elements.len()));
                 assert!(elements.iter().all(|element| (1..=2_000).contains(&chars(&element["text"]))));
+                assert!(elements.iter().all(|element| element["type"] == "plain_text"));
             }
             "actions" => {
                 let elements = block["elements"].as_array().expect("elements");
@@ -60,7 +67,7 @@ fn is_within_limits(payload: &Value) {
 
 #[test]
 fn one_issue_is_a_sentence_its_account_and_a_link() {
-    let account = Account { sentences: vec!["more rows: 2 < 4 & so on".into()], ..Account::default() };
+    let account = Account { sentences: vec!["more rows: 2 < 4 & *so* on".into()], ..Account::default() };
     let payload = of(&["orders/daily".into()], &account);
     is_within_limits(&payload);
     has_blocks(
@@ -69,8 +76,8 @@ fn one_issue_is_a_sentence_its_account_and_a_link() {
             {"type": "header", "text": {
                 "type": "plain_text", "text": "🔴 orders/daily takes 2.3 times as long on h", "emoji": true,
             }},
-            {"type": "section", "text": {"type": "mrkdwn", "text": "• more rows: 2 &lt; 4 &amp; so on"}},
-            {"type": "context", "elements": [{"type": "mrkdwn", "text": "project default · service etl · host h"}]},
+            {"type": "section", "text": {"type": "plain_text", "text": "• more rows: 2 < 4 & *so* on"}},
+            {"type": "context", "elements": [{"type": "plain_text", "text": "project default · service etl · host h"}]},
             {"type": "actions", "elements": [{
                 "type": "button", "text": {"type": "plain_text", "text": "Open in queryscope"},
                 "url": "https://q.example.com/issues/issue-slower-orders%2Fdaily",
@@ -90,7 +97,11 @@ fn many_issues_are_listed_and_counted() {
     is_within_limits(&payload);
     let text = payload.to_string();
     assert!(text.contains("120 queries slower on h") && text.contains("and 110 more"), "{text}");
-    assert!(text.contains("|orders/009 takes 2.3 times as long") && !text.contains("|orders/010 "), "{text}");
+    assert!(
+        text.contains("• orders/009 takes 2.3 times as long") && !text.contains("• orders/010 "),
+        "{text}"
+    );
+    assert!(text.contains(r#""url":"https://q.example.com/issues/issue-slower-orders%2F009""#), "{text}");
 }
 
 #[test]
