@@ -106,7 +106,7 @@ test("a user of one project is told what is for administrators", async () => {
   const looked = await settingsOf("bob");
   const { page } = looked;
   await page.getByText("bob is a viewer of etl.").waitFor();
-  await page.getByText("are for administrators of all projects").waitFor();
+  await page.getByText("Tokens, users and sessions are for administrators").waitFor();
   expect(await page.getByRole("region").count()).toBe(0);
   await expectGood(looked);
   await page.context().close();

@@ -115,9 +115,11 @@ macro_rules! action {
             request: Request,
         ) -> Result<Json<IssueDetail>, ApiError> {
             let id = issue_id(id)?;
-            let mut body: $body = read(request).await?;
+            let (head, body) = request.into_parts();
+            let from = access::address_of(&app, &head);
+            let mut body: $body = read(Request::from_parts(head, body)).await?;
             who.sign(&mut body.by);
-            $make(&app, &id, &project, body).await?;
+            $make(&app, &id, &project, body, from).await?;
             detail(&app, &id, &project).await.map(Json)
         }
     };
@@ -158,15 +160,28 @@ async fn make_acknowledged(
     id: &str,
     project: &ProjectFilter,
     body: IssueAct,
+    _: Option<String>,
 ) -> Result<(), ApiError> {
     act(app, id, project, Action::Acknowledge, body).await
 }
 
-async fn make_resolved(app: &App, id: &str, project: &ProjectFilter, body: IssueAct) -> Result<(), ApiError> {
+async fn make_resolved(
+    app: &App,
+    id: &str,
+    project: &ProjectFilter,
+    body: IssueAct,
+    _: Option<String>,
+) -> Result<(), ApiError> {
     act(app, id, project, Action::Resolve, body).await
 }
 
-async fn make_open(app: &App, id: &str, project: &ProjectFilter, body: IssueAct) -> Result<(), ApiError> {
+async fn make_open(
+    app: &App,
+    id: &str,
+    project: &ProjectFilter,
+    body: IssueAct,
+    _: Option<String>,
+) -> Result<(), ApiError> {
     act(app, id, project, Action::Reopen, body).await
 }
 
@@ -175,16 +190,23 @@ async fn make_muted(
     id: &str,
     project: &ProjectFilter,
     body: IssueMuteAct,
+    from: Option<String>,
 ) -> Result<(), ApiError> {
     let until = condition(&body)?;
     let IssueMuteAct { by, comment, .. } = body;
     let actor = name(by.clone())?;
     act(app, id, project, Action::Mute(until), IssueAct { by, comment }).await?;
-    access::note(app, AccessAction::IssueMuted, actor, Some(id.to_owned()), None).await;
+    access::note(app, AccessAction::IssueMuted, actor, Some(id.to_owned()), from).await;
     Ok(())
 }
 
-async fn add_note(app: &App, id: &str, project: &ProjectFilter, body: IssueNoteAct) -> Result<(), ApiError> {
+async fn add_note(
+    app: &App,
+    id: &str,
+    project: &ProjectFilter,
+    body: IssueNoteAct,
+    _: Option<String>,
+) -> Result<(), ApiError> {
     let text = text("text", Some(body.text))?;
     let text = text.ok_or_else(|| ApiError::invalid("text: must not be empty"))?;
     let note = Note { unix_ns: app.clock.unix_ns(), by: name(body.by)?, text };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{RawQuery, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use queryscope_protocol::limits::PAGE_DEFAULT;
 use queryscope_store::{
@@ -16,10 +16,12 @@ use queryscope_store::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::access::Principal;
 use crate::act::body::{bounded, read};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::read::{Asked, cursor, limit, unix_ns};
+use crate::security;
 use crate::tokens::Bearer;
 
 pub(crate) use self::seen::{SeenVersions, flush, run};
@@ -34,7 +36,7 @@ const COMMIT_CHARS_MAX: usize = 200;
 const URL_CHARS_MAX: usize = 2_000;
 /// How far ahead of the collector's clock a deploy may be: clocks differ.
 const AHEAD_NS_MAX: i64 = 3_600_000_000_000;
-/// The project of a token that may do everything in all of them.
+/// The project of a token or user that may act in all of them.
 const PROJECT_DEFAULT: &str = "default";
 
 /// A deploy, as a build system posts it.
@@ -84,7 +86,8 @@ pub(crate) struct DeployBody {
 /// to an earlier version is a deploy of its own.
 ///
 /// Versions that processes name themselves are deploys without a call. One that was posted as well is the posted one.
-/// The token is one for sending, whose project the deploy is of, or one of an administrator.
+/// The token is one for sending, whose project the deploy is of, or one of an administrator. Where users log in,
+/// editors post with their session.
 #[utoipa::path(
     post,
     path = "/v1/deploys",
@@ -96,7 +99,7 @@ pub(crate) struct DeployBody {
         (status = 201, description = "The deploy, stored", body = Deploy),
         (status = 400, description = "The body is invalid", body = ErrorBody),
         (status = 401, description = "The token is missing or wrong", body = ErrorBody),
-        (status = 403, description = "The token is for reading", body = ErrorBody),
+        (status = 403, description = "Who asks is no editor, or a page of another site asks", body = ErrorBody),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorBody),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorBody),
         (status = 415, description = "The body is not application/json", body = ErrorBody),
@@ -105,7 +108,7 @@ pub(crate) struct DeployBody {
 )]
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let now_unix_ns = app.clock.unix_ns();
-    let project = project(&app, request.headers(), now_unix_ns / 1_000_000)?;
+    let (project, request) = project(&app, request, now_unix_ns / 1_000_000).await?;
     let deploy = deploy(project, read(request).await?, now_unix_ns)?;
     let posted = app.store.deploys().post_deploy(deploy).await.inspect_err(|error| app.watch(error))?;
     let PostedDeploy { deploy, is_new } = posted;
@@ -114,16 +117,27 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Resul
 }
 
 /// The project of who posts.
-fn project(app: &App, headers: &HeaderMap, unix_ms: i64) -> Result<String, ApiError> {
-    match app.tokens.bearer(headers, unix_ms) {
-        Bearer::Reader(who) if who.role >= Role::Editor => {
-            Ok(who.project.unwrap_or_else(|| PROJECT_DEFAULT.into()))
+async fn project(app: &App, request: Request, unix_ms: i64) -> Result<(String, Request), ApiError> {
+    let who = match app.tokens.bearer(request.headers(), unix_ms) {
+        Bearer::Reader(who) => who,
+        Bearer::None if app.settings.reading.is_restricted() => {
+            security::check(app, &request)?;
+            let (head, body) = request.into_parts();
+            let who = Principal::of(app, &head).await?;
+            return Ok((of_editor(who, "this needs the role editor")?, Request::from_parts(head, body)));
         }
-        Bearer::Reader(_) => {
-            Err(ApiError::new(StatusCode::FORBIDDEN, "the token is for reading: one for sending is needed"))
+        Bearer::None | Bearer::Unknown | Bearer::Sender => {
+            return Ok((app.tokens.project(request.headers())?, request));
         }
-        Bearer::None | Bearer::Unknown | Bearer::Sender => app.tokens.project(headers),
+    };
+    Ok((of_editor(who, "the token is for reading: one for sending is needed")?, request))
+}
+
+fn of_editor(who: Principal, refusal: &str) -> Result<String, ApiError> {
+    if who.role < Role::Editor {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, refusal));
     }
+    Ok(who.project.unwrap_or_else(|| PROJECT_DEFAULT.into()))
 }
 
 fn deploy(project: String, body: DeployBody, now_unix_ns: i64) -> Result<Deploy, ApiError> {

@@ -1,6 +1,7 @@
 //! What administrators see and change: tokens, users, sessions, and how the service is set up.
 //!
-//! All of it needs an administrator of all projects. What changes something is a POST of `application/json`, which no
+//! All of it needs an administrator: one of all projects, or one of a project, who sees and changes what is of that
+//! project alone. What changes something is a POST of `application/json`, which no
 //! form of another site can send, and leaves an entry in the log of access.
 
 mod overview;
@@ -59,16 +60,43 @@ pub(crate) struct Nothing {}
 /// What a handler needs to know of who asks.
 struct By {
     name: Option<String>,
+    wall: Wall,
     address: Option<String>,
 }
 
 impl By {
     fn of(app: &App, who: Principal, head: &axum::http::request::Parts) -> Self {
-        Self { name: who.name, address: access::address_of(app, head) }
+        Self { name: who.name, wall: Wall(who.project), address: access::address_of(app, head) }
     }
 
-    async fn note(self, app: &App, action: AccessAction, subject: &str) {
-        access::note(app, action, self.name, Some(subject.to_owned()), self.address).await;
+    async fn note(&self, app: &App, action: AccessAction, subject: &str) {
+        let (name, address) = (self.name.clone(), self.address.clone());
+        access::note(app, action, name, Some(subject.to_owned()), address).await;
+    }
+}
+
+/// The only project that an administrator manages; without one, all.
+struct Wall(Option<String>);
+
+impl Wall {
+    /// Whether what is of a project, or of all, is within it.
+    fn holds(&self, project: Option<&str>) -> bool {
+        self.0.is_none() || self.0.as_deref() == project
+    }
+
+    /// The project that something is made of.
+    ///
+    /// # Errors
+    /// 403 where that is another one.
+    fn within(&self, project: Option<String>) -> Result<Option<String>, ApiError> {
+        match &self.0 {
+            Some(own) if project.as_ref().is_some_and(|project| project != own) => {
+                let reason = format!("you manage the project {own:?} alone");
+                Err(ApiError::new(StatusCode::FORBIDDEN, reason))
+            }
+            Some(own) => Ok(Some(own.clone())),
+            None => Ok(project),
+        }
     }
 }
 

@@ -43,14 +43,25 @@ pub(crate) fn check_one_host(headers: &HeaderMap) -> Result<(), ApiError> {
 
 /// Refuses readers that a browser must not answer: foreign host names, and pages of other sites.
 pub(crate) async fn check_reader(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let reason = if !is_own_host(&request, &app.settings.allowed_hosts) {
+    match check(&app, &request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Refuses a request that a browser must not have made.
+///
+/// # Errors
+/// 403 with the reason.
+pub(crate) fn check(app: &App, request: &Request) -> Result<(), ApiError> {
+    let reason = if !is_own_host(request, &app.settings.allowed_hosts) {
         "this host name is not served, allow it with --allowed-host"
-    } else if is_asked_by_another_site(&request) {
+    } else if is_asked_by_another_site(request) {
         "a page of another site cannot ask this: open the address itself"
     } else {
-        return next.run(request).await;
+        return Ok(());
     };
-    ApiError::new(StatusCode::FORBIDDEN, reason).into_response()
+    Err(ApiError::new(StatusCode::FORBIDDEN, reason))
 }
 
 /// Whether a request names a host that is ours. A foreign page could give its own name our address (DNS

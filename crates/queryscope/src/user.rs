@@ -83,17 +83,25 @@ fn read_password(name: &str) -> Result<String> {
     let mut line = String::new();
     input.lock().read_line(&mut line).context("the password cannot be read")?;
     drop(hidden);
+    if line.ends_with(INTERRUPT) {
+        bail!("interrupted");
+    }
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// A terminal that does not show what is typed until this is dropped.
+/// What Ctrl-C types.
+const INTERRUPT: char = '\u{3}';
+
+/// A terminal that does not show what is typed until this is dropped. Ctrl-C ends the line instead of the program,
+/// which would leave the terminal so.
 struct Hidden(rustix::termios::Termios);
 
 impl Hidden {
     fn begin() -> Result<Self> {
         let before = rustix::termios::tcgetattr(std::io::stdin()).context("the terminal cannot be set")?;
         let mut silent = before.clone();
-        silent.local_modes.remove(rustix::termios::LocalModes::ECHO);
+        silent.local_modes.remove(rustix::termios::LocalModes::ECHO | rustix::termios::LocalModes::ISIG);
+        silent.special_codes[rustix::termios::SpecialCodeIndex::VEOL] = INTERRUPT as u8;
         set(&silent).context("the terminal cannot be set")?;
         Ok(Self(before))
     }
@@ -122,10 +130,10 @@ pub(crate) async fn note(store: &Arc<dyn Store>, action: AccessAction, subject: 
     Ok(store.access().note_access(vec![entry], ACCESS_LOG_MAX).await?)
 }
 
-/// The key of a link that makes the first administrator; `None` where there is a user. Those of earlier starts go on:
+/// The key of a link that makes the first administrator; `None` where there is one. Those of earlier starts go on:
 /// collectors that share a store print one each.
 pub(crate) async fn first_key(store: &Arc<dyn Store>) -> Result<Option<String>> {
-    if !store.access().users().await?.is_empty() {
+    if store.access().users().await?.iter().any(User::is_admin_of_all) {
         return Ok(None);
     }
     let (key, now) = (new_token(), SystemClock::new().unix_ms());

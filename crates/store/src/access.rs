@@ -138,6 +138,12 @@ impl User {
     pub fn is_of_provider(&self) -> bool {
         self.password.starts_with(OF_PROVIDER)
     }
+
+    /// Whether the user manages everything.
+    #[must_use]
+    pub fn is_admin_of_all(&self) -> bool {
+        self.role == Role::Admin && self.project.is_none()
+    }
 }
 
 /// SHA-256 of the id of a session, which its browser alone has.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Attempts that fail count for so long.
+/// Attempts that fail count until none was made for so long.
 const WINDOW: Duration = Duration::from_mins(5);
-/// So many may fail in that time, from one address and of one user.
+/// So many may fail until then, from one address and of one user.
 const OF_ADDRESS_MAX: u32 = 20;
 const OF_USER_MAX: u32 = 10;
 /// Addresses and users that are remembered. Beyond them the oldest are forgotten.
@@ -39,6 +39,7 @@ impl Of {
 
 #[derive(Debug, Clone, Copy)]
 struct Counted {
+    /// The last of them.
     since: Instant,
     count: u32,
 }
@@ -68,6 +69,7 @@ impl Attempts {
                 *counted = Counted { since: now, count: 0 };
             }
             counted.count += 1;
+            counted.since = now;
         }
         Ok(())
     }
@@ -121,6 +123,17 @@ mod tests {
         assert_eq!(attempts.begin(address(2), "eve", now), Ok(()));
         let later = now + WINDOW + Duration::from_secs(1);
         assert_eq!(attempts.begin(address(1), "ada", later), Ok(()));
+    }
+
+    #[test]
+    fn attempts_count_until_there_were_none_for_a_while() {
+        let (attempts, now) = (Attempts::default(), queryscope_store::now());
+        for n in 0..OF_USER_MAX {
+            assert_eq!(attempts.begin(address(1), "ada", now + WINDOW / 2 * n), Ok(()));
+        }
+        let last = now + WINDOW / 2 * (OF_USER_MAX - 1);
+        assert_eq!(attempts.begin(address(1), "ada", last + WINDOW / 2), Err(WINDOW / 2));
+        assert_eq!(attempts.begin(address(1), "ada", last + WINDOW + Duration::from_secs(1)), Ok(()));
     }
 
     #[test]

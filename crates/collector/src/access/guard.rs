@@ -55,7 +55,7 @@ fn admit(who: &Principal, least: queryscope_store::Role, rule: Rule, uri: &mut U
     }
     let Some(project) = &who.project else { return Ok(()) };
     match rule.reach {
-        Reach::Nothing | Reach::Page => Ok(()),
+        Reach::Nothing | Reach::Page | Reach::Managed => Ok(()),
         Reach::Project => keep_within(uri, project),
         Reach::Everything => forbidden("this tells of all projects, and your access is to one".into()),
     }

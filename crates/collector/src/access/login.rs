@@ -25,6 +25,8 @@ use crate::tokens::hash_token;
 pub(super) const PATHS: [&str; 6] =
     ["/login", "/login/first", "/login.css", openid::BEGIN, openid::CALLBACK, "/logout"];
 
+/// What attempts with the link of the first administrator count under: no user has a name with a space in it.
+const FIRST: &str = "first link";
 const FORM_BYTES_MAX: usize = 16 << 10;
 const FORM_DEADLINE: Duration = Duration::from_secs(10);
 pub(super) const TOO_MANY: &str = "too many attempts, try again later";
@@ -221,10 +223,10 @@ async fn invitation(app: &App, key: &str) -> Result<String, ApiError> {
     let tokens = app.store.tokens().await?;
     let mut invitations = tokens.into_iter().filter(|token| token.scope == Scope::Invitation);
     let found = invitations.find(|token| token.hash == hash && token.holds_at(now));
-    let is_over = !app.store.access().users().await?.is_empty();
+    let is_over = app.store.access().users().await?.iter().any(User::is_admin_of_all);
     found.filter(|_| !is_over).map(|token| token.name).ok_or_else(|| {
         let reason =
-            "this link does not hold any more: it is for one use, within a day, while there is no user";
+            "this link does not hold any more: it is for one use, within a day, while there is no administrator";
         ApiError::not_found(reason)
     })
 }
@@ -242,7 +244,7 @@ async fn make_first(State(app): State<Arc<App>>, request: Request) -> Result<Res
     let form = form_of(body).await?;
     let text = |name| form.get(name).cloned().unwrap_or_default();
     let (name, password, address) = (text("user"), text("password"), proxy::client(&app, &head));
-    if let Err(wait) = app.access.attempts.begin(address, "", queryscope_store::now()) {
+    if let Err(wait) = app.access.attempts.begin(address, FIRST, queryscope_store::now()) {
         let page = first_form(StatusCode::TOO_MANY_REQUESTS, &form, Some(TOO_MANY));
         return Ok(with_wait(page, wait));
     }
@@ -267,9 +269,9 @@ async fn make_first(State(app): State<Arc<App>>, request: Request) -> Result<Res
     if !app.store.access().add_user(user).await? {
         return Err(over());
     }
-    app.access.attempts.succeeded(address, "");
+    app.access.attempts.succeeded(address, FIRST);
     let from = address.map(|address| address.to_string());
-    note(&app, AccessAction::UserAdded, Some("first link".into()), Some(name.clone()), from.clone()).await;
+    note(&app, AccessAction::UserAdded, Some(FIRST.into()), Some(name.clone()), from.clone()).await;
     enter(&app, &head, &name, "/", from).await
 }
 

@@ -92,18 +92,19 @@ pub(super) async fn callback(
     let refused = |status, reason: &str| {
         Ok(with_cookie(login_page(&app, status, &form, Some(reason)), &gone(is_secure)))
     };
+    let address = proxy::client(&app, &head);
+    let from = address.map(|address| address.to_string());
     if let Some(error) = said.get("error") {
         let about = said.get("error_description").map_or(String::new(), |about| format!(": {about}"));
         let reason: String = format!("the provider refused: {error}{about}").chars().take(300).collect();
+        note(&app, AccessAction::LoginFailed, None, None, from).await;
         return refused(StatusCode::FORBIDDEN, &reason);
     }
-    let address = proxy::client(&app, &head);
     // No user has a name with a space in it.
     let counted = format!("provider {}", address.map(|address| address.to_string()).unwrap_or_default());
     if let Err(wait) = app.access.attempts.begin(address, &counted, queryscope_store::now()) {
         return refused(StatusCode::TOO_MANY_REQUESTS, TOO_MANY).map(|page| with_wait(page, wait));
     }
-    let from = address.map(|address| address.to_string());
     let code = said.remove("code").unwrap_or_default();
     let identity = match provider.finish(code, attempt, &back(&app, &head)).await {
         Ok(identity) => identity,
@@ -120,7 +121,9 @@ pub(super) async fn callback(
             &format!("none of the groups of {} gives a role here", identity.name),
         );
     };
-    if let Err(reason) = known(&app, provider, &identity, role, project).await? {
+    if let Err(reason) = known(&app, provider, &identity, (role, project), from.clone()).await? {
+        note(&app, AccessAction::LoginFailed, None, Some(identity.name.chars().take(64).collect()), from)
+            .await;
         return refused(StatusCode::FORBIDDEN, &reason);
     }
     app.access.attempts.succeeded(address, &counted);
@@ -136,8 +139,8 @@ async fn known(
     app: &App,
     provider: &Provider,
     identity: &Identity,
-    role: Role,
-    project: Option<String>,
+    (role, project): (Role, Option<String>),
+    from: Option<String>,
 ) -> Result<Result<(), String>, ApiError> {
     let name = &identity.name;
     if let Err(reason) = check_user_name(name) {
@@ -156,7 +159,7 @@ async fn known(
         };
         // Another collector may be as fast.
         if users.add_user(user).await? {
-            note(app, AccessAction::UserAdded, by, Some(name.clone()), None).await;
+            note(app, AccessAction::UserAdded, by, Some(name.clone()), from).await;
             return Ok(Ok(()));
         }
     }
@@ -164,7 +167,7 @@ async fn known(
         Some(user) if user.password == is => {
             if (user.role, &user.project) != (role, &project) {
                 users.change_role(name, role, project).await?;
-                note(app, AccessAction::RoleChanged, by, Some(name.clone()), None).await;
+                note(app, AccessAction::RoleChanged, by, Some(name.clone()), from).await;
             }
             Ok(Ok(()))
         }

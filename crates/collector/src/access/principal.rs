@@ -43,7 +43,7 @@ impl Principal {
     /// # Errors
     /// 401 where nobody says on a service that restricts reading, or says what does not hold; 403 for a token that is
     /// not for reading, and for a user of a proxy who has no role.
-    pub(super) async fn of(app: &App, head: &Parts) -> Result<Self, ApiError> {
+    pub(crate) async fn of(app: &App, head: &Parts) -> Result<Self, ApiError> {
         let reading = &app.settings.reading;
         match app.tokens.bearer(&head.headers, app.clock.unix_ms()) {
             Bearer::Reader(principal) => return Ok(principal),
@@ -52,6 +52,10 @@ impl Principal {
                 return Err(ApiError::new(axum::http::StatusCode::FORBIDDEN, reason));
             }
             Bearer::Unknown if reading.is_restricted() => {
+                // A proxy may pass on the token of its own login beside the user it names.
+                if let Some(user) = proxy::user(app, head).await? {
+                    return Ok(user);
+                }
                 return Err(ApiError::unauthorized("the token is not known, or has expired"));
             }
             _ => {}
@@ -78,7 +82,7 @@ impl Principal {
         Ok(match self.kind {
             Kind::Anonymous | Kind::OfProxy => true,
             Kind::Token(hash) => app.tokens.reader(hash, app.clock.unix_ms()).as_ref() == Some(self),
-            Kind::User(hash) => app.access.sessions.find(app, hash).await?.as_ref() == Some(self),
+            Kind::User(hash) => app.access.sessions.look_up(app, hash).await?.as_ref() == Some(self),
         })
     }
 

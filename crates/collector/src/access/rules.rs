@@ -19,6 +19,8 @@ pub(super) enum Reach {
     Project,
     /// Of all projects.
     Everything,
+    /// Of tokens, users and sessions, whose handlers keep an administrator of one project to those of that project.
+    Managed,
     /// Of no project: the same for everybody who may ask.
     Nothing,
     /// A page: without data.
@@ -74,7 +76,7 @@ pub(super) fn rule(path: &str) -> Option<Rule> {
         "/api/access" | "/api/openapi.json" | security::AGENTS => needs(Role::Viewer, Reach::Nothing),
         "/metrics" | "/api/routes" | "/api/service" => needs(Role::Viewer, Reach::Everything),
         "/api/audit" => needs(Role::Admin, Reach::Everything),
-        path if manage::is_managed(path) => needs(Role::Admin, Reach::Everything),
+        path if manage::is_managed(path) => needs(Role::Admin, Reach::Managed),
         _ => None,
     }
 }

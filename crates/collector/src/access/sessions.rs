@@ -31,17 +31,32 @@ pub(super) struct Sessions(Mutex<HashMap<SessionHash, Known>>);
 struct Known {
     user: Principal,
     looked: Instant,
+    /// Whether a request used it then.
+    is_used: bool,
 }
 
 impl Sessions {
-    /// The user of a session.
+    /// The user of a session, which is used by this.
     ///
     /// # Errors
     /// 503 when the store fails.
     pub(super) async fn find(&self, app: &App, hash: SessionHash) -> Result<Option<Principal>, ApiError> {
+        self.look(app, hash, true).await
+    }
+
+    /// The user of a session, which is no use of it: who only follows a stream is idle.
+    ///
+    /// # Errors
+    /// 503 when the store fails.
+    pub(super) async fn look_up(&self, app: &App, hash: SessionHash) -> Result<Option<Principal>, ApiError> {
+        self.look(app, hash, false).await
+    }
+
+    async fn look(&self, app: &App, hash: SessionHash, is_used: bool) -> Result<Option<Principal>, ApiError> {
         let now = queryscope_store::now();
         if let Some(known) = self.0.lock().get(&hash)
             && now.duration_since(known.looked) < KNOWN_FOR
+            && (known.is_used || !is_used)
         {
             return Ok(Some(known.user.clone()));
         }
@@ -56,7 +71,7 @@ impl Sessions {
             self.end(app, hash).await?;
             return Ok(None);
         }
-        if unix_ms - session.used_unix_ms >= USE_EVERY_MS {
+        if is_used && unix_ms - session.used_unix_ms >= USE_EVERY_MS {
             app.store.access().use_session(hash, unix_ms).await?;
         }
         let User { name, role, project, .. } = user;
@@ -66,7 +81,7 @@ impl Sessions {
             all.retain(|_, known| now.duration_since(known.looked) < KNOWN_FOR);
         }
         if all.len() < KNOWN_MAX {
-            all.insert(hash, Known { user: user.clone(), looked: now });
+            all.insert(hash, Known { user: user.clone(), looked: now, is_used });
         }
         Ok(Some(user))
     }

@@ -1,5 +1,6 @@
 //! Sessions: listed, and ended.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use queryscope_store::{AccessAction, Session, SessionHash};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{By, Nothing, named, unix_ns};
+use super::{By, Nothing, Wall, named, unix_ns};
 use crate::access::{IDLE, Kind, Principal};
 use crate::act::read;
 use crate::app::App;
@@ -43,7 +44,7 @@ struct SessionEntry {
     is_yours: bool,
 }
 
-/// Lists the sessions of users. For administrators of all projects.
+/// Lists the sessions of users: an administrator of one project sees those of its users.
 #[utoipa::path(
     get,
     path = "/api/sessions",
@@ -58,7 +59,7 @@ pub(crate) async fn sessions(
     State(app): State<Arc<App>>,
     who: Principal,
 ) -> Result<Json<SessionList>, ApiError> {
-    listed(&app, who.kind).await
+    listed(&app, &Wall(who.project), who.kind).await
 }
 
 /// Ends a session: its user is asked for a login, and its live streams end, within seconds.
@@ -90,21 +91,25 @@ pub(crate) async fn end_session(
     let by = By::of(&app, who, &head);
     let Nothing {} = read(Request::from_parts(head, body)).await?;
     let none = || ApiError::not_found(format!("there is no session {id:?}"));
-    let found = going_on(&app).await?.into_iter().find(|session| id_of(&session.hash) == id);
+    let found = going_on(&app, &by.wall).await?.into_iter().find(|session| id_of(&session.hash) == id);
     let session = found.ok_or_else(none)?;
     if !app.access.end(&app, session.hash).await? {
         return Err(none());
     }
     by.note(&app, AccessAction::SessionEnded, &session.user).await;
-    listed(&app, kind).await
+    listed(&app, &by.wall, kind).await
 }
 
-async fn going_on(app: &App) -> Result<Vec<Session>, ApiError> {
+async fn going_on(app: &App, wall: &Wall) -> Result<Vec<Session>, ApiError> {
     let since = app.clock.unix_ms() - IDLE.as_millis() as i64;
-    Ok(app.store.access().sessions(since, LISTED_MAX).await?)
+    let sessions = app.store.access().sessions(since, LISTED_MAX).await?;
+    let users = app.store.access().users().await?.into_iter();
+    let within: HashSet<String> =
+        users.filter(|user| wall.holds(user.project.as_deref())).map(|user| user.name).collect();
+    Ok(sessions.into_iter().filter(|session| within.contains(&session.user)).collect())
 }
 
-async fn listed(app: &App, yours: Kind) -> Result<Json<SessionList>, ApiError> {
+async fn listed(app: &App, wall: &Wall, yours: Kind) -> Result<Json<SessionList>, ApiError> {
     let entry = |session: Session| SessionEntry {
         id: id_of(&session.hash),
         is_yours: yours == Kind::User(session.hash),
@@ -112,7 +117,7 @@ async fn listed(app: &App, yours: Kind) -> Result<Json<SessionList>, ApiError> {
         created_unix_ns: unix_ns(session.created_unix_ms),
         used_unix_ns: unix_ns(session.used_unix_ms),
     };
-    Ok(Json(SessionList { sessions: going_on(app).await?.into_iter().map(entry).collect() }))
+    Ok(Json(SessionList { sessions: going_on(app, wall).await?.into_iter().map(entry).collect() }))
 }
 
 fn id_of(hash: &SessionHash) -> String {

@@ -9,7 +9,7 @@ use queryscope_store::{AccessAction, Name, Scope, TokenRecord};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{By, Nothing, conflict, named, unix_ns};
+use super::{By, Nothing, Wall, conflict, named, unix_ns};
 use crate::access::Principal;
 use crate::act::read;
 use crate::app::App;
@@ -71,7 +71,7 @@ pub(crate) struct TokenMade {
     tokens: Vec<TokenEntry>,
 }
 
-/// Lists the tokens of the store, without their texts. For administrators of all projects.
+/// Lists the tokens of the store, without their texts: an administrator of one project sees those of that project.
 #[utoipa::path(
     get,
     path = "/api/tokens",
@@ -82,8 +82,8 @@ pub(crate) struct TokenMade {
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]
-pub(crate) async fn tokens(State(app): State<Arc<App>>) -> Result<Json<TokenList>, ApiError> {
-    Ok(Json(TokenList { tokens: listed(&app).await? }))
+pub(crate) async fn tokens(State(app): State<Arc<App>>, who: Principal) -> Result<Json<TokenList>, ApiError> {
+    Ok(Json(TokenList { tokens: listed(&app, &Wall(who.project)).await? }))
 }
 
 /// Makes a token; its text is in this answer and nowhere else. Collectors take it within a second.
@@ -121,8 +121,8 @@ pub(crate) async fn add_token(
         .map(|project| project.parse())
         .transpose()
         .map_err(|error: queryscope_store::NoName| ApiError::invalid(format!("project: {error}")))?;
-    let project = match (project, wanted.scope) {
-        (Some(project), _) => String::from(project),
+    let project = match (by.wall.within(project.map(Into::into))?, wanted.scope) {
+        (Some(project), _) => project,
         (None, Scope::Ingest) => DEFAULT_PROJECT.to_owned(),
         (None, _) => TokenRecord::ALL_PROJECTS.to_owned(),
     };
@@ -143,7 +143,7 @@ pub(crate) async fn add_token(
         )));
     }
     by.note(&app, AccessAction::TokenAdded, &name).await;
-    Ok(Json(TokenMade { token: text, tokens: listed(&app).await? }))
+    Ok(Json(TokenMade { token: text, tokens: listed(&app, &by.wall).await? }))
 }
 
 /// Revokes a token: collectors refuse it, and end its live streams, within seconds.
@@ -174,19 +174,20 @@ pub(crate) async fn revoke_token(
     let (head, body) = request.into_parts();
     let by = By::of(&app, who, &head);
     let Nothing {} = read(Request::from_parts(head, body)).await?;
-    let is_listed = app.store.tokens().await?.iter().any(|token| token.name == name && is_shown(token));
+    let is_this = |token: &TokenRecord| token.name == name && is_shown(token, &by.wall);
+    let is_listed = app.store.tokens().await?.iter().any(is_this);
     if !is_listed || !app.store.revoke_token(&name).await? {
         return Err(ApiError::not_found(format!("there is no token {name:?}")));
     }
     by.note(&app, AccessAction::TokenRevoked, &name).await;
-    Ok(Json(TokenList { tokens: listed(&app).await? }))
+    Ok(Json(TokenList { tokens: listed(&app, &by.wall).await? }))
 }
 
-fn is_shown(token: &TokenRecord) -> bool {
-    token.scope != Scope::Invitation
+fn is_shown(token: &TokenRecord, wall: &Wall) -> bool {
+    token.scope != Scope::Invitation && wall.holds(token.wall())
 }
 
-async fn listed(app: &App) -> Result<Vec<TokenEntry>, ApiError> {
+async fn listed(app: &App, wall: &Wall) -> Result<Vec<TokenEntry>, ApiError> {
     let entry = |token: TokenRecord| TokenEntry {
         scope: token.scope,
         project: token.wall().map(Into::into),
@@ -195,5 +196,6 @@ async fn listed(app: &App) -> Result<Vec<TokenEntry>, ApiError> {
         used_unix_ns: token.used_unix_ms.map(unix_ns),
         name: token.name,
     };
-    Ok(app.store.tokens().await?.into_iter().filter(is_shown).map(entry).collect())
+    let tokens = app.store.tokens().await?.into_iter();
+    Ok(tokens.filter(|token| is_shown(token, wall)).map(entry).collect())
 }

@@ -9,7 +9,7 @@ use queryscope_store::{AccessAction, Name, Role, User};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{By, Nothing, conflict, named, unix_ns};
+use super::{By, Nothing, Wall, conflict, named, unix_ns};
 use crate::access::{self, Principal, check_password, check_user_name};
 use crate::act::read;
 use crate::app::App;
@@ -69,7 +69,7 @@ pub(crate) struct UserChange {
     password: Option<String>,
 }
 
-/// Lists the users. For administrators of all projects.
+/// Lists the users: an administrator of one project sees those of that project.
 #[utoipa::path(
     get,
     path = "/api/users",
@@ -80,8 +80,8 @@ pub(crate) struct UserChange {
         (status = 503, description = "Reading failed", body = ErrorBody),
     )
 )]
-pub(crate) async fn users(State(app): State<Arc<App>>) -> Result<Json<UserList>, ApiError> {
-    listed(&app).await
+pub(crate) async fn users(State(app): State<Arc<App>>, who: Principal) -> Result<Json<UserList>, ApiError> {
+    listed(&app, &Wall(who.project)).await
 }
 
 /// Makes a user who logs in with a password.
@@ -110,7 +110,7 @@ pub(crate) async fn add_user(
     let by = By::of(&app, who, &head);
     let UserToMake { name, password, role, project } = read(Request::from_parts(head, body)).await?;
     check_user_name(&name).map_err(|reason| ApiError::invalid(format!("name: {reason}")))?;
-    let project = project_of(project)?;
+    let project = by.wall.within(project_of(project)?)?;
     let password = hashed(&app, password).await?;
     let created_unix_ms = app.clock.unix_ms();
     let user = User { name: name.clone(), role, project, password, created_unix_ms };
@@ -118,7 +118,7 @@ pub(crate) async fn add_user(
         return Err(conflict(format!("there is a user {name:?} already")));
     }
     by.note(&app, AccessAction::UserAdded, &name).await;
-    listed(&app).await
+    listed(&app, &by.wall).await
 }
 
 /// Gives a user another role and project, or another password, which ends the user's sessions.
@@ -154,8 +154,9 @@ pub(crate) async fn change_user(
     let UserChange { role, project, password } = read(Request::from_parts(head, body)).await?;
     let project = project_of(project)?;
     let users = app.store.access();
-    let none = || ApiError::not_found(format!("there is no user {name:?}"));
-    let user = users.user(&name).await?.ok_or_else(none)?;
+    let none = || no_user(&name);
+    let user = within(&app, &by, &name).await?;
+    let project = if role.is_some() { by.wall.within(project)? } else { project };
     match (role, password) {
         (Some(role), None) => {
             if role < Role::Admin || project.is_some() {
@@ -178,7 +179,7 @@ pub(crate) async fn change_user(
         }
         _ => return Err(ApiError::invalid("one of role, with its project, and password is needed")),
     }
-    listed(&app).await
+    listed(&app, &by.wall).await
 }
 
 /// Removes a user and ends the user's sessions.
@@ -210,28 +211,35 @@ pub(crate) async fn remove_user(
     let (head, body) = request.into_parts();
     let by = By::of(&app, who, &head);
     let Nothing {} = read(Request::from_parts(head, body)).await?;
+    within(&app, &by, &name).await?;
     check_not_last(&app, &name).await?;
     if !app.store.access().remove_user(&name).await? {
-        return Err(ApiError::not_found(format!("there is no user {name:?}")));
+        return Err(no_user(&name));
     }
     by.note(&app, AccessAction::UserRemoved, &name).await;
-    listed(&app).await
+    listed(&app, &by.wall).await
+}
+
+fn no_user(name: &str) -> ApiError {
+    ApiError::not_found(format!("there is no user {name:?}"))
+}
+
+/// A user that who asks manages.
+async fn within(app: &App, by: &By, name: &str) -> Result<User, ApiError> {
+    let user = app.store.access().user(name).await?;
+    user.filter(|user| by.wall.holds(user.project.as_deref())).ok_or_else(|| no_user(name))
 }
 
 /// Refuses to leave a service without anybody who could give rights back.
 async fn check_not_last(app: &App, name: &str) -> Result<(), ApiError> {
     let users = app.store.access().users().await?;
-    let admins: Vec<&User> = users.iter().filter(|user| is_admin(user)).collect();
+    let admins: Vec<&User> = users.iter().filter(|user| user.is_admin_of_all()).collect();
     if let [last] = admins[..]
         && last.name == name
     {
         return Err(conflict(format!("{name} is the last administrator of all projects")));
     }
     Ok(())
-}
-
-fn is_admin(user: &User) -> bool {
-    user.role == Role::Admin && user.project.is_none()
 }
 
 fn project_of(project: Option<String>) -> Result<Option<String>, ApiError> {
@@ -245,7 +253,7 @@ async fn hashed(app: &App, password: String) -> Result<String, ApiError> {
     access::hashed(app, password).await
 }
 
-async fn listed(app: &App) -> Result<Json<UserList>, ApiError> {
+async fn listed(app: &App, wall: &Wall) -> Result<Json<UserList>, ApiError> {
     let entry = |user: User| UserEntry {
         is_of_provider: user.is_of_provider(),
         created_unix_ns: unix_ns(user.created_unix_ms),
@@ -253,6 +261,7 @@ async fn listed(app: &App) -> Result<Json<UserList>, ApiError> {
         role: user.role,
         project: user.project,
     };
-    let users = app.store.access().users().await?.into_iter().map(entry).collect();
+    let users = app.store.access().users().await?.into_iter();
+    let users = users.filter(|user| wall.holds(user.project.as_deref())).map(entry).collect();
     Ok(Json(UserList { users }))
 }

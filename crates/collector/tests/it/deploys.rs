@@ -3,10 +3,11 @@
 use axum::body::Body;
 use axum::http::{Request, header};
 use queryscope_collector::hash_token;
-use queryscope_store::{Scope, TokenRecord};
+use queryscope_store::{DeploysRequest, Scope, TokenRecord};
 use serde_json::{Value, json};
 
-use crate::app::{Answer, OTHER_TOKEN, TOKEN, TestApp, eventually};
+use crate::access::{restricted, session};
+use crate::app::{Answer, OTHER_TOKEN, TOKEN, TestApp, eventually, with_header};
 use crate::changes::{near, runs};
 use crate::events::{NOW_NS, SECOND_NS, finished, process_with, stream};
 use crate::issues::issues;
@@ -97,6 +98,30 @@ async fn a_deploy_needs_a_token_and_what_is_wrong_is_named() {
     }
     let answer = app.call("GET", "/v1/deploys").await;
     assert_eq!((answer.status.as_u16(), answer.header("allow")), (405, Some("POST")));
+}
+
+#[tokio::test]
+async fn editors_tell_of_deploys_with_their_session() {
+    let (app, ..) = restricted().await;
+    let as_user = async |letter: char, site: Option<&str>| {
+        let request = Request::post("/v1/deploys").header(header::HOST, "localhost");
+        let request = request.header("content-type", "application/json");
+        let request = site.iter().fold(request, |request, site| request.header("sec-fetch-site", *site));
+        let request = request.body(Body::from(json!({"version": letter}).to_string())).expect("a request");
+        let says = session(letter);
+        let (name, value) = says.header();
+        app.send(with_header(request, name, value)).await
+    };
+    for (letter, status) in [('a', 403), ('9', 401), ('b', 201), ('e', 201), ('f', 201)] {
+        let answer = as_user(letter, None).await;
+        assert_eq!(answer.status, status, "{letter}: {answer:?}");
+    }
+    assert_eq!(as_user('e', Some("same-origin")).await.status, 200);
+    assert_eq!(as_user('e', Some("cross-site")).await.status, 403);
+    let of_etl =
+        app.store.deploys().list_deploys(DeploysRequest { limit: 9, ..DeploysRequest::default() }).await;
+    let projects: Vec<_> = of_etl.expect("a store").into_iter().map(|deploy| deploy.project).collect();
+    assert_eq!(projects.iter().filter(|project| *project == "etl").count(), 1, "{projects:?}");
 }
 
 /// A batch of one run of a version of the program and of the engine, in a process of its own.

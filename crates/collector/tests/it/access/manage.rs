@@ -143,6 +143,48 @@ async fn a_user_is_made_changed_and_removed() {
 }
 
 #[tokio::test]
+async fn an_administrator_of_a_project_manages_that_one() {
+    let (app, ..) = restricted().await;
+    let admin = session('c');
+    let names = async |path: &str, of: &str, name: &str| -> Vec<String> {
+        let listed = ask(&app, &admin, "GET", path).await.json();
+        let all = listed[of].as_array().expect("a list").iter();
+        all.map(|entry| entry[name].as_str().expect("a name").to_owned()).collect()
+    };
+    let users = ["admin of etl", "editor of etl", "viewer of etl"];
+    assert_eq!(names("/api/users", "users", "name").await, users);
+    assert_eq!(names("/api/sessions", "sessions", "user").await.len(), 3);
+    assert!(names("/api/tokens", "tokens", "name").await.contains(&"t-etl".to_owned()));
+    assert!(!names("/api/tokens", "tokens", "name").await.contains(&"t-admin".to_owned()));
+    // What is made is of the project, whether it is named or not.
+    for (path, of, mut body) in [
+        ("/api/tokens", "tokens", json!({"name": "mine", "scope": "admin"})),
+        ("/api/users", "users", json!({"name": "zoe", "password": PASSWORD, "role": "admin"})),
+    ] {
+        let made = post(&app, &admin, path, &body).await;
+        assert_eq!(made.status, 200, "{made:?}");
+        let name = body["name"].as_str().expect("a name").to_owned();
+        assert_eq!(named(&made.json(), of, &name).expect("made")["project"], "etl");
+        (body["name"], body["project"]) = (json!("other"), json!("default"));
+        let refused = post(&app, &admin, path, &body).await;
+        assert_eq!(refused.status, 403, "{refused:?}");
+    }
+    let wider = json!({"role": "admin", "project": "default"});
+    assert_eq!(post(&app, &admin, "/api/users/zoe/change", &wider).await.status, 403);
+    let changed = post(&app, &admin, "/api/users/zoe/change", &json!({"role": "editor"})).await.json();
+    assert_eq!(named(&changed, "users", "zoe").expect("there")["project"], "etl");
+    // Those of others are not there.
+    for (path, body) in [
+        ("/api/tokens/t-admin/revoke", json!({})),
+        ("/api/users/viewer/change", json!({"role": "admin"})),
+        ("/api/users/viewer/remove", json!({})),
+        ("/api/users/admin/change", json!({"password": PASSWORD})),
+    ] {
+        assert_eq!(post(&app, &admin, path, &body).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn one_administrator_stays() {
     let (app, ..) = restricted().await;
     for (path, body) in [

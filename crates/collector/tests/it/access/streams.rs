@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, header};
 use http_body_util::BodyExt;
-use queryscope_collector::hash_token;
+use queryscope_collector::{IDLE, hash_token};
 
 use super::{Says, bearer, id_of, restricted, session};
 use crate::app::{TestApp, with_header};
@@ -48,6 +48,20 @@ async fn a_stream_tells_of_one_project() {
         let heard = until(&mut open(&app, &says, "/api/live").await, "event: snapshot").await;
         assert_eq!(heard.contains("secret-label"), sees, "{says:?}: {heard}");
     }
+}
+
+#[tokio::test]
+async fn who_only_follows_a_stream_is_idle() {
+    let (app, ..) = restricted().await;
+    let _jobs = app.start_jobs();
+    let mut body = open(&app, &session('d'), "/api/live").await;
+    until(&mut body, "event: snapshot").await;
+    for _ in 0..2 {
+        app.clock.advance(IDLE / 2 + Duration::from_secs(1));
+        // It is looked meanwhile whether the session holds, which is no use of it.
+        tokio::time::sleep(Duration::from_secs(4)).await;
+    }
+    ends(body).await;
 }
 
 #[tokio::test]
