@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 use self::app::{App, Outcome};
-use self::follow::{Follower, Update};
+use self::follow::{Follower, Update, Wanted};
 use crate::read::args::{ServiceArgs, SourceArgs};
 use crate::read::screen::Screen;
 use crate::read::service::Service;
@@ -77,7 +77,7 @@ async fn show(
     follower: Arc<Follower>,
     mut updates: mpsc::Receiver<Update>,
 ) -> Result<()> {
-    let (visible, to_ask) = watch::channel(Vec::new());
+    let (wanted_runs, to_ask) = watch::channel(Wanted::default());
     let _live = Task(tokio::spawn(Arc::clone(&follower).live()));
     let _asking = Task(tokio::spawn(Arc::clone(&follower).ask(to_ask)));
     let _issues = Task(tokio::spawn(Arc::clone(&follower).issues()));
@@ -121,11 +121,10 @@ async fn show(
         terminal
             .draw(|frame| view::draw(frame, &mut app, times))
             .context("the terminal cannot be written to")?;
-        visible.send_if_modified(|ids| {
-            let is_new = ids != app.visible();
-            if is_new {
-                app.visible().clone_into(ids);
-            }
+        let now_wanted = app.wanted();
+        wanted_runs.send_if_modified(|known| {
+            let is_new = *known != now_wanted;
+            *known = now_wanted;
             is_new
         });
     }

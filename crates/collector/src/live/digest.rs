@@ -1,7 +1,7 @@
 //! What a chunk's events say about how far their run is.
 
 use queryscope_insights::user_code;
-use queryscope_insights::vocabulary::counters::BUSY;
+use queryscope_insights::vocabulary::counters::{BUSY, ROWS_OUT, ROWS_SCANNED};
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkError, lines_of, unpack};
 
@@ -24,6 +24,8 @@ pub(super) enum Report {
 pub(super) struct PlannedNode {
     pub(super) id: u64,
     pub(super) kind: Box<str>,
+    /// Whether it reads from no other node.
+    pub(super) is_leaf: bool,
     /// The function of the program that it calls.
     pub(super) user_code: Option<Box<str>>,
 }
@@ -34,6 +36,8 @@ pub(super) struct NodeReport {
     pub(super) id: u64,
     /// Nanoseconds of work since the query began; `None` when there is no such counter.
     pub(super) busy_ns: Option<u64>,
+    /// Rows it decoded, else those it gave on, since the query began.
+    pub(super) rows: Option<u64>,
     pub(super) done: bool,
 }
 
@@ -64,6 +68,7 @@ fn report(line: &str) -> Option<Report> {
             let nodes = profile.plan.physical.iter().map(|node| PlannedNode {
                 id: node.id,
                 kind: kind(&node.kind),
+                is_leaf: node.inputs.is_empty(),
                 user_code: user_code(node).map(String::into_boxed_str),
             });
             Some(Report::Plan(nodes.collect()))
@@ -73,6 +78,7 @@ fn report(line: &str) -> Option<Report> {
             let nodes = sample.nodes.iter().map(|(id, counters)| NodeReport {
                 id: *id,
                 busy_ns: BUSY.value_in(counters),
+                rows: ROWS_SCANNED.value_in(counters).or_else(|| ROWS_OUT.value_in(counters)),
                 done: counters.done == Some(true),
             });
             Some(Report::Sample { elapsed_ms: sample.elapsed_ms, nodes: nodes.collect() })
@@ -95,22 +101,23 @@ mod tests {
             r#"{HEAD}started","profile":{{"schema":"engine-telemetry/profile@1","query_id":"q","wall_ms":1,"plan":{{"logical":[],"physical":[{{"id":4294967297,"kind":"group-by","role":"aggregation","inputs":[],"properties":{{"user_code":"score"}}}}]}}}}}}"#
         );
         let sample = format!(
-            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":9,"busy_ns":5,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
+            r#"{HEAD}progress","elapsed_ms":1002.5,"nodes":{{"7":{{"elapsed_compute":9,"busy_ns":5,"rows_out":2,"rows_scanned":3,"done":true}},"8":{{"io_total_active_ns":9}}}}}}"#
         );
         let other = format!(r#"{HEAD}note"}}"#);
         let gzip = Packer::new().pack([started.as_bytes(), other.as_bytes(), sample.as_bytes(), b"damaged"]);
-        let node = |id, busy_ns, done| NodeReport { id, busy_ns, done };
+        let node = |id, busy_ns, rows, done| NodeReport { id, busy_ns, rows, done };
         assert_eq!(
             read(&gzip).expect("sound"),
             [
                 Report::Plan(vec![PlannedNode {
                     id: 4_294_967_297,
                     kind: "group-by".into(),
+                    is_leaf: true,
                     user_code: Some("score".into()),
                 }]),
                 Report::Sample {
                     elapsed_ms: 1002.5,
-                    nodes: vec![node(7, Some(5), true), node(8, None, false)]
+                    nodes: vec![node(7, Some(5), Some(3), true), node(8, None, None, false)]
                 },
             ]
         );

@@ -20,6 +20,7 @@ const NODES_MAX: usize = 4096;
     "elapsed_ms": 2004.5,
     "threads": [1.874],
     "busy_known": true,
+    "rows_read": 12_500_000,
     "busiest": {"id": 4_294_967_299_i64, "kind": "group-by", "threads": 1.391},
     "user_code": null,
     "done": 2,
@@ -38,6 +39,8 @@ pub(crate) struct Pulse {
     /// Whether a node has told how long it worked. Where none has, `threads` holds zeros and says nothing: some
     /// engines do not count it.
     busy_known: bool,
+    /// Rows that nodes without inputs read so far; null where none has told.
+    rows_read: Option<u64>,
     /// The node that worked most before the last sample; null when none did.
     busiest: Option<Busiest>,
     /// The first node that calls code of the program; null when none does. Engines count little of such work, so
@@ -93,7 +96,9 @@ pub(super) struct Progress {
 #[derive(Debug, Default)]
 struct Node {
     kind: Box<str>,
+    is_leaf: bool,
     busy_ns: Option<u64>,
+    rows: Option<u64>,
     done: bool,
 }
 
@@ -120,7 +125,9 @@ impl Progress {
     fn hear_plan(&mut self, nodes: &[PlannedNode]) {
         self.planned = nodes.len();
         for node in nodes.iter().take(NODES_MAX) {
-            self.nodes.entry(node.id).or_default().kind.clone_from(&node.kind);
+            let known = self.nodes.entry(node.id).or_default();
+            known.kind.clone_from(&node.kind);
+            known.is_leaf = node.is_leaf;
         }
         self.user_code = nodes.iter().find_map(|node| {
             let name = node.user_code.as_ref()?.to_string();
@@ -142,6 +149,7 @@ impl Progress {
             }
             let node = self.nodes.entry(report.id).or_default();
             node.done |= report.done;
+            node.rows = node.rows.max(report.rows);
             let Some(busy_ns) = report.busy_ns else { continue };
             let unknown = if self.blind { busy_ns } else { 0 };
             let grown_ns = busy_ns.saturating_sub(node.busy_ns.unwrap_or(unknown));
@@ -172,6 +180,7 @@ impl Progress {
             elapsed_ms: self.elapsed_ms,
             threads: self.threads.iter().skip(self.threads.len().saturating_sub(samples)).copied().collect(),
             busy_known: self.nodes.values().any(|node| node.busy_ns.is_some()),
+            rows_read: self.rows_read(),
             busiest: self.busiest.map(|(id, threads)| Busiest {
                 id,
                 kind: self.nodes.get(&id).map_or_else(String::new, |node| node.kind.to_string()),
@@ -182,6 +191,11 @@ impl Progress {
             nodes: self.planned.max(self.nodes.len()),
             quiet_ms: round(self.elapsed_ms - self.moved_ms),
         })
+    }
+
+    fn rows_read(&self) -> Option<u64> {
+        let leaves = self.nodes.values().filter(|node| node.is_leaf);
+        leaves.filter_map(|node| node.rows).reduce(u64::saturating_add)
     }
 }
 
@@ -200,6 +214,7 @@ mod tests {
         let node = |&(id, busy_ms, done): &(u64, u64, bool)| NodeReport {
             id,
             busy_ns: Some(busy_ms * 1_000_000),
+            rows: None,
             done,
         };
         Report::Sample { elapsed_ms, nodes: nodes.iter().map(node).collect() }
@@ -209,6 +224,7 @@ mod tests {
         let node = |(id, kind, user_code): (u64, &str, Option<&str>)| PlannedNode {
             id,
             kind: kind.into(),
+            is_leaf: id == 1,
             user_code: user_code.map(Into::into),
         };
         Report::Plan([(1, "scan", None), (2, "sort", None), (3, "sink", Some("score"))].map(node).to_vec())
@@ -233,11 +249,29 @@ mod tests {
     #[test]
     fn threads_of_an_engine_that_counts_no_work_are_not_known() {
         let mut progress = Progress::default();
-        let uncounted = NodeReport { id: 1, busy_ns: None, done: false };
+        let uncounted = NodeReport { id: 1, busy_ns: None, rows: None, done: false };
         progress.hear(&[plan(), Report::Sample { elapsed_ms: 1_000.0, nodes: vec![uncounted] }]);
         assert!(!pulse(&progress, 1).busy_known);
         progress.hear(&[sample(2_000.0, &[(1, 0, false)]), sample(3_000.0, &[])]);
         assert!(pulse(&progress, 1).busy_known);
+    }
+
+    #[test]
+    fn rows_are_those_that_scans_read() {
+        let mut progress = Progress::default();
+        let read = |elapsed_ms, rows: [Option<u64>; 2]| {
+            let nodes = rows.into_iter().zip(1..).map(|(rows, id)| NodeReport {
+                id,
+                busy_ns: None,
+                rows,
+                done: false,
+            });
+            Report::Sample { elapsed_ms, nodes: nodes.collect() }
+        };
+        progress.hear(&[plan(), read(1_000.0, [None, Some(9)])]);
+        assert_eq!(pulse(&progress, 1).rows_read, None, "the sort reads from the scan");
+        progress.hear(&[read(2_000.0, [Some(40), Some(9)]), read(3_000.0, [None, Some(10)])]);
+        assert_eq!(pulse(&progress, 1).rows_read, Some(40));
     }
 
     #[test]

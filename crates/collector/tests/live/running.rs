@@ -31,7 +31,7 @@ async fn a_query_is_seen_from_its_start_to_its_end() {
 
     server.post(batch(1, [sample(3, 1, 1_000.0, [500, 1_500])])).await;
     let expected = json!({
-        "query_id": query(1), "elapsed_ms": 1_000.0, "threads": [2.0], "busy_known": true,
+        "query_id": query(1), "elapsed_ms": 1_000.0, "threads": [2.0], "busy_known": true, "rows_read": null,
         "busiest": { "id": 2, "kind": "sort", "threads": 1.5 }, "user_code": null,
         "done": 0, "nodes": 2, "quiet_ms": 0.0,
     });

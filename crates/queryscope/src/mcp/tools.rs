@@ -86,7 +86,8 @@ impl Kind {
                  evidence, nodes, cost, a typical run, the line of the program, and earlier changes."
             }
             Self::Running => {
-                "What runs now: elapsed time, remaining time with its basis, busy threads, the busiest node, host."
+                "What runs now: elapsed time, remaining time with its basis, busy threads, the busiest node, rows read \
+                 so far, host."
             }
             Self::Run => {
                 "One run: its state against the usual time, the line of the program, error, findings, and its plan as \

@@ -12,7 +12,7 @@ pub(crate) struct ServiceArgs {
     /// Address of a service elsewhere [default: that of the service that runs on the data folder]
     #[arg(long, value_name = "URL", env = "QUERYSCOPE_URL")]
     pub(crate) url: Option<String>,
-    /// Token to send, where a proxy in front of the service wants one; the service itself answers without
+    /// Token to send, where reading is restricted or a proxy in front of the service wants one
     #[arg(long, value_name = "TOKEN", env = "TELEMETRY_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
     #[command(flatten)]

@@ -143,7 +143,7 @@ impl<E> Listing<E> {
                 Figure::Unknown => String::new(),
                 Figure::Number(number) => number.to_string(),
                 Figure::Whole(number) => number.to_string(),
-                Figure::Text(text) => line(text).into_owned(),
+                Figure::Text(text) => no_formula(line(text).into_owned()),
             }))?;
         }
         Ok(String::from_utf8(writer.into_inner()?)?)
@@ -242,6 +242,11 @@ fn order(a: &Figure, b: &Figure, reverse: bool) -> Ordering {
 pub(crate) fn pairs(rows: &[(&str, String)]) -> String {
     let names = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
     joined(rows.iter().map(|(name, text)| format!("{}  {text}", painted(&pad(name, names), SOFT))))
+}
+
+/// A text that a spreadsheet would take for a formula begins with an apostrophe, as in the tables of `/api/export`.
+fn no_formula(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }
 
 #[cfg(test)]

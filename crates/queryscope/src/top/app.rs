@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::choice::Choice;
-use super::follow::{Pulse, Snapshot, Update};
+use super::follow::{Pulse, Snapshot, Update, Wanted};
 use super::issues_view::IssuesView;
 use super::keys::Key;
 use super::plan_view::PlanView;
@@ -55,6 +55,8 @@ pub(crate) struct App {
     pub(crate) sort: &'static str,
     pub(crate) reverse: bool,
     pub(crate) is_grouped: bool,
+    /// The label whose runs alone are shown, empty for those without one: a group that was opened.
+    pub(crate) group: Option<String>,
     /// Text that label, service, host or id must have.
     pub(crate) filter: String,
     pub(crate) is_filtering: bool,
@@ -77,6 +79,7 @@ impl App {
             sort: rows::SORT,
             reverse: false,
             is_grouped: false,
+            group: None,
             filter: String::new(),
             is_filtering: false,
             plan: None,
@@ -121,6 +124,11 @@ impl App {
             Update::Ended(run) => {
                 if let Some(plan) = self.plan.as_mut().filter(|plan| plan.run == run.query_id) {
                     plan.ended = Some(*run);
+                }
+            }
+            Update::PlanFound { run } => {
+                if let Some(plan) = self.plan.as_mut().filter(|plan| plan.run == run) {
+                    plan.lost = None;
                 }
             }
             Update::PlanLost { run, reason } => {
@@ -172,6 +180,15 @@ impl App {
         }
     }
 
+    /// The running runs whose remaining time is asked for: those on the screen, and all others. Whether a run is late
+    /// is told of those, too.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let visible = self.visible().to_vec();
+        let all = self.running.iter().flat_map(BTreeMap::keys);
+        let others = all.filter(|id| !visible.contains(id)).cloned().collect();
+        Wanted { visible, others }
+    }
+
     /// The selected run; `None` in groups.
     pub(crate) fn selected_run(&self) -> Option<&Running> {
         self.running.as_ref()?.get(self.choice.selected()?).filter(|_| !self.is_grouped)
@@ -183,9 +200,10 @@ impl App {
             Key::Interrupt => return Outcome::Quit,
             _ if self.is_filtering => self.type_filter(key),
             _ if self.plan.is_some() => self.press_in_plan(key),
-            Key::Char('q') => return Outcome::Quit,
-            Key::Escape if self.filter.is_empty() => return Outcome::Quit,
-            Key::Escape => self.filter.clear(),
+            Key::Escape if self.shows_issues && self.filter.is_empty() => self.shows_issues = false,
+            Key::Escape if !self.filter.is_empty() => self.filter.clear(),
+            Key::Escape if self.group.is_some() => self.regroup(true),
+            Key::Escape | Key::Char('q') => return Outcome::Quit,
             Key::Char('/') => self.is_filtering = true,
             Key::Char('i') => self.shows_issues = !self.shows_issues,
             _ if self.shows_issues => self.issues.press(key),
@@ -195,8 +213,8 @@ impl App {
             Key::PageDown => self.choice.move_by_pages(1),
             Key::Home => self.choice.move_by(isize::MIN / 2),
             Key::End => self.choice.move_by(isize::MAX / 2),
-            Key::Char('g') => self.is_grouped = !self.is_grouped,
-            Key::Char('s') => self.sort = rows::after(self.sort),
+            Key::Char('g') => self.regroup(!self.is_grouped),
+            Key::Char('s') => self.sort = rows::after(self.sort, self.is_grouped),
             Key::Char('r') => self.reverse = !self.reverse,
             Key::Enter => self.open(),
             Key::Backspace | Key::Char(_) => {}
@@ -233,13 +251,22 @@ impl App {
         }
     }
 
+    /// Shows groups, or the runs of all.
+    fn regroup(&mut self, is_grouped: bool) {
+        self.is_grouped = is_grouped;
+        self.group = None;
+        self.choice.forget();
+        if !rows::has_column(self.sort, is_grouped) {
+            self.sort = rows::SORT;
+        }
+    }
+
     /// Opens the plan of the selected run, or the runs of the selected group.
     fn open(&mut self) {
         let Some(selected) = self.choice.selected().map(str::to_owned) else { return };
         if self.is_grouped {
-            self.is_grouped = false;
-            self.filter = selected;
-            self.choice.forget();
+            self.regroup(false);
+            self.group = Some(selected);
         } else {
             let run = self.running.as_ref().and_then(|running| running.get(&selected));
             self.plan = run.map(|running| PlanView::new(running.run.clone()));

@@ -1,6 +1,6 @@
 //! Following a service, also after an outage.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from
 const ASK_EVERY: Duration = Duration::from_millis(250);
 /// An answer is asked for again after so long: as on the dashboard.
 const ASK_AGAIN: Duration = Duration::from_secs(4);
+/// Of a run that is not on the screen, an answer is asked for again after so long.
+const ASK_OTHERS_AGAIN: Duration = Duration::from_mins(1);
 /// The issues are asked for again after so long, also without news: what they cost moves with each run.
 const ISSUES_AGAIN: Duration = Duration::from_secs(30);
 /// Time between two questions for the issues, whatever is news.
@@ -54,11 +56,24 @@ pub(crate) enum Update {
     },
     /// The run whose plan is open does not run.
     Ended(Box<Run>),
+    /// The plan is followed again.
+    PlanFound {
+        run: String,
+    },
     /// The plan cannot be followed.
     PlanLost {
         run: String,
         reason: String,
     },
+}
+
+/// Runs whose remaining time is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Those on the screen.
+    pub(crate) visible: Vec<String>,
+    /// All others: whether they are late is counted.
+    pub(crate) others: Vec<String>,
 }
 
 /// All running queries.
@@ -75,6 +90,9 @@ pub(crate) struct Pulse {
     pub(crate) elapsed_ms: f64,
     /// Busy threads, the last sample last.
     pub(crate) threads: Vec<f64>,
+    /// Rows its scans read so far.
+    #[serde(default)]
+    pub(crate) rows_read: Option<i64>,
     pub(crate) busiest: Option<Busiest>,
     #[serde(default)]
     pub(crate) user_code: Option<serde::de::IgnoredAny>,
@@ -147,19 +165,22 @@ impl Follower {
         bail!("the service ended the stream")
     }
 
-    /// Asks how long the visible runs may still take, those first that were asked about longest ago.
-    pub(crate) async fn ask(self: Arc<Self>, visible: watch::Receiver<Vec<String>>) {
+    /// Asks how long runs may still take: those on the screen first, and of these, those that were asked about longest
+    /// ago.
+    pub(crate) async fn ask(self: Arc<Self>, wanted: watch::Receiver<Wanted>) {
         let mut asked: HashMap<String, Instant> = HashMap::new();
         let mut service = None;
         loop {
             tokio::time::sleep(ASK_EVERY).await;
-            let ids = visible.borrow().clone();
-            asked.retain(|id, _| ids.contains(id));
-            let is_due = |id: &&String| asked.get(*id).is_none_or(|at| at.elapsed() >= ASK_AGAIN);
-            let Some(run) = ids.iter().filter(is_due).min_by_key(|id| asked.get(*id).copied()).cloned()
-            else {
-                continue;
+            let Wanted { visible, others } = wanted.borrow().clone();
+            let known: HashSet<&String> = visible.iter().chain(&others).collect();
+            asked.retain(|id, _| known.contains(id));
+            let due = |ids: &[String], again: Duration| {
+                let is_due = |id: &&String| asked.get(*id).is_none_or(|at| at.elapsed() >= again);
+                ids.iter().filter(is_due).min_by_key(|id| asked.get(*id).copied()).cloned()
             };
+            let next = due(&visible, ASK_AGAIN).or_else(|| due(&others, ASK_OTHERS_AGAIN));
+            let Some(run) = next else { continue };
             asked.insert(run.clone(), Instant::now());
             if service.is_none() {
                 service = Service::find(&self.args).ok();
@@ -213,7 +234,7 @@ impl Follower {
     pub(crate) async fn plan(self: Arc<Self>, run: String) {
         let mut last_id = String::new();
         let mut pause = PAUSES.0;
-        while let Err(error) = self.plan_once(&run, &mut last_id).await {
+        while let Err(error) = self.plan_once(&run, &mut last_id, &mut pause).await {
             let reason = line(&format!("{error:#}")).into_owned();
             let is_gone = error.is::<NotFound>();
             if self.tell(Update::PlanLost { run: run.clone(), reason }).await.is_err() || is_gone {
@@ -224,10 +245,12 @@ impl Follower {
         }
     }
 
-    async fn plan_once(&self, run: &str, last_id: &mut String) -> Result<()> {
+    async fn plan_once(&self, run: &str, last_id: &mut String, pause: &mut Duration) -> Result<()> {
         let service = Service::find(&self.args)?;
         let after = Some(last_id.as_str()).filter(|id| !id.is_empty());
         let mut stream = Stream::open(&service, &format!("/api/live/{}", segment(run)), &[], after).await?;
+        self.tell(Update::PlanFound { run: run.to_owned() }).await?;
+        *pause = PAUSES.0;
         while let Some(message) = stream.next().await? {
             match message.event.as_str() {
                 "events" => self.tell(Update::Events { run: run.to_owned(), data: message.data }).await?,

@@ -18,9 +18,10 @@ const COLUMNS: &[Column] = &[
     Column { name: "remaining", field: "remaining_ms", room: Room::Whole, spare: 0 },
     Column { name: "threads", field: "threads", room: Room::Figure, spare: 0 },
     Column { name: "busiest node", field: "busiest", room: Room::Name(12), spare: 0 },
-    Column { name: "ended", field: "nodes", room: Room::Figure, spare: 2 },
+    Column { name: "rows", field: "rows_read", room: Room::Figure, spare: 2 },
+    Column { name: "ended", field: "nodes", room: Room::Figure, spare: 3 },
     Column { name: "host", field: "host", room: Room::Name(6), spare: 1 },
-    Column { name: "service", field: "service", room: Room::Name(6), spare: 3 },
+    Column { name: "service", field: "service", room: Room::Name(6), spare: 4 },
 ];
 
 const GROUP_COLUMNS: &[Column] = &[
@@ -32,25 +33,38 @@ const GROUP_COLUMNS: &[Column] = &[
     Column { name: "hosts", field: "hosts", room: Room::Figure, spare: 1 },
 ];
 
-/// The column behind another.
-pub(crate) fn after(sort: &str) -> &'static str {
-    let place = COLUMNS.iter().position(|column| column.name == sort).map_or(0, |place| place + 1);
-    COLUMNS[place % COLUMNS.len()].name
+fn columns(is_grouped: bool) -> &'static [Column] {
+    if is_grouped { GROUP_COLUMNS } else { COLUMNS }
 }
 
-/// The runs that the filter keeps.
+/// Whether rows can be sorted by a column.
+pub(crate) fn has_column(name: &str, is_grouped: bool) -> bool {
+    columns(is_grouped).iter().any(|column| column.name == name)
+}
+
+/// The column behind another.
+pub(crate) fn after(sort: &str, is_grouped: bool) -> &'static str {
+    let columns = columns(is_grouped);
+    let place = columns.iter().position(|column| column.name == sort).map_or(0, |place| place + 1);
+    columns[place % columns.len()].name
+}
+
+/// The runs that the filter and the opened group keep.
 pub(crate) fn kept(app: &App) -> Vec<&Running> {
     let text = app.filter.to_lowercase();
     let has = |field: Option<&str>| field.is_some_and(|field| field.to_lowercase().contains(&text));
     let all = app.running.iter().flat_map(BTreeMap::values);
-    all.filter(|Running { run, .. }| {
-        text.is_empty()
-            || has(run.label.as_deref())
-            || has(run.service.as_deref())
-            || has(Some(&run.host))
-            || has(Some(&run.query_id))
-    })
-    .collect()
+    let is_of_group =
+        |label: Option<&str>| app.group.as_deref().is_none_or(|group| group == label.unwrap_or_default());
+    all.filter(|Running { run, .. }| is_of_group(run.label.as_deref()))
+        .filter(|Running { run, .. }| {
+            text.is_empty()
+                || has(run.label.as_deref())
+                || has(run.service.as_deref())
+                || has(Some(&run.host))
+                || has(Some(&run.query_id))
+        })
+        .collect()
 }
 
 /// The rows as they are sorted, each with the id of its run or the label of its group.
@@ -96,6 +110,7 @@ fn runs(app: &App, times: Times) -> Listing<String> {
             Cell::text(&left, None).ranked(at_most).in_style(style),
             Cell::number(busy(running), threads),
             Cell::text(busiest.as_deref().unwrap_or(UNKNOWN), busiest.as_deref()),
+            Cell::whole(pulse.as_ref().and_then(|pulse| pulse.rows_read), count),
             Cell::text(&ended, None).ranked(nodes.map(|pulse| pulse.done as f64 / pulse.nodes as f64)),
             Cell::text(&name(&run.host), Some(&run.host)).in_style(SOFT),
             Cell::text(&service, run.service.as_deref()).in_style(SOFT),

@@ -148,8 +148,13 @@ fn first_line(app: &App) -> String {
 
 /// Where the service is, and how the rows are chosen and sorted.
 fn state_line(app: &App, times: Times) -> (String, anstyle::Style) {
-    let groups = if app.is_grouped { " · by label" } else { "" };
-    place_line(app, app.sort, app.reverse, groups, times)
+    let groups = match &app.group {
+        _ if app.is_grouped => " · by label".to_owned(),
+        Some(label) if label.is_empty() => " · without a label".into(),
+        Some(label) => format!(" · of {}", name(label)),
+        None => String::new(),
+    };
+    place_line(app, app.sort, app.reverse, &groups, times)
 }
 
 fn place_line(app: &App, sort: &str, reverse: bool, more: &str, times: Times) -> (String, anstyle::Style) {

@@ -18,6 +18,7 @@ pub(crate) fn pulse(id: &str, threads: &[f64]) -> Value {
     json!({
         "query_id": id, "elapsed_ms": 1000.0, "threads": threads, "done": 2, "nodes": 7, "quiet_ms": 0.0,
         "busiest": {"id": 4_294_967_299_u64, "kind": "group-by", "threads": 1.4}, "user_code": null,
+        "rows_read": 1_230_000,
     })
 }
 
@@ -103,8 +104,34 @@ fn keys_choose_sort_filter_and_group() {
     assert_eq!(press(&[Key::Escape]).0.len(), 3);
     assert_eq!(press(&[Key::Char('g'), Key::Home]).0, rows(&["orders/daily", "orders/weekly", ""]));
     assert_eq!(press(&[Key::Down, Key::Enter]), (rows(&["b"]), Some("b".into())), "the runs of the group");
+    assert_eq!(press(&[Key::Escape, Key::End, Key::Enter]).0, rows(&["c"]), "those without a label");
     assert_eq!(app.press(Key::Escape), Outcome::GoOn);
     assert_eq!(app.press(Key::Escape), Outcome::Quit);
+}
+
+#[test]
+fn groups_are_sorted_by_their_own_columns() {
+    let mut app = app();
+    for key in [Key::Char('s'), Key::Char('s'), Key::Char('g')] {
+        app.press(key);
+    }
+    assert_eq!(app.sort, rows::SORT, "no group has a remaining time");
+    let mut sorted = Vec::new();
+    for _ in 0..6 {
+        app.press(Key::Char('s'));
+        sorted.push(app.sort);
+    }
+    assert_eq!(sorted, ["query", "running", "late", "threads", "hosts", "elapsed"]);
+}
+
+#[test]
+fn runs_beyond_the_screen_are_asked_about_too() {
+    let mut app = app();
+    app.choice.shows(vec!["a".into(), "b".into()], 2);
+    let rows = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect::<Vec<_>>();
+    assert_eq!(app.wanted(), Wanted { visible: rows(&["a", "b"]), others: rows(&["c"]) });
+    app.press(Key::Char('g'));
+    assert_eq!(app.wanted(), Wanted { visible: Vec::new(), others: rows(&["a", "b", "c"]) });
 }
 
 #[test]
@@ -115,6 +142,8 @@ fn a_plan_is_opened_followed_and_closed() {
     assert_eq!((app.open_run(), app.visible()), (Some("a"), &["a".to_owned()][..]));
     app.take(Update::PlanLost { run: "a".into(), reason: "gone".into() });
     assert!(app.plan.as_ref().is_some_and(|plan| plan.lost.is_some()));
+    app.take(Update::PlanFound { run: "a".into() });
+    assert!(app.plan.as_ref().is_some_and(|plan| plan.lost.is_none()), "it is followed again");
     assert!(!app.take(Update::Events { run: "b".into(), data: String::new() }), "of a run that is not open");
     app.press(Key::Char('q'));
     assert_eq!(app.open_run(), None);

@@ -125,6 +125,17 @@ fn the_plan_is_a_tree_with_bars() {
 }
 
 #[test]
+fn a_large_terminal_shows_all_columns() {
+    let mut app = judged();
+    insta::assert_snapshot!("large_runs", picture(&mut app, 200, 50));
+    app.press(Key::Char('g'));
+    insta::assert_snapshot!("large_groups", picture(&mut app, 200, 50));
+    app.take(Update::Issues(crate::read::issues::tests::issues()));
+    app.press(Key::Char('i'));
+    insta::assert_snapshot!("large_issues", picture(&mut app, 200, 50));
+}
+
+#[test]
 fn issues_are_the_second_screen() {
     let mut app = judged();
     app.press(Key::Char('i'));
@@ -144,7 +155,7 @@ fn issues_are_the_second_screen() {
     assert!(shown.contains("orders/weekly") && !shown.contains("orders/daily"), "{shown}");
     assert!(app.visible().is_empty(), "no run is on the screen");
     app.press(Key::Escape);
-    app.press(Key::Char('i'));
+    app.press(Key::Escape);
     let shown = picture(&mut app, 100, 12);
     assert!(shown.contains("3 running, ") && shown.contains("i 3 issues"), "{shown}");
 }
