@@ -1,8 +1,8 @@
 //! `queryscope export`: telemetry as files, a day each.
 //!
 //! Files lie as engines that read partitions expect them: `runs/day=2026-11-25/runs.parquet`. A file is there whole or
-//! not at all, so an export that was interrupted goes on where it ended. Runs of the last days may still end, so these
-//! days are written again; earlier ones are left as they are.
+//! not at all, so an export that was interrupted goes on where it ended. Runs of a day may still start, end and arrive,
+//! so its file is written again until it was written some days after the day.
 
 use anyhow::{Context, Result, bail};
 use chrono::{DateTime, Days, NaiveDate, Utc};
@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
     /// Last day, in UTC [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     to: Option<NaiveDate>,
-    /// Last days that are written again although their file is there
+    /// A day is written again until it was written so many days after it ended
     #[arg(long, value_name = "DAYS", default_value = "2", value_parser = clap::value_parser!(u64).range(0..=36_500))]
     rewrite_days: u64,
     /// Only runs that meet these conditions, such as `wall>10s label:orders/*`
@@ -144,7 +144,6 @@ impl Export<'_> {
     async fn days(&mut self, tables: &[Table]) -> Result<()> {
         let today = Utc::now().date_naive();
         let last = self.args.to.unwrap_or(today).min(today);
-        let settled = today.checked_sub_days(Days::new(self.args.rewrite_days)).unwrap_or(NaiveDate::MIN);
         if let Some(from) = self.args.from.filter(|from| *from > last) {
             bail!("--from {from} is after the last day, {last}");
         }
@@ -153,7 +152,8 @@ impl Export<'_> {
             for table in tables {
                 let (table_name, ending) = (table.name(), self.args.format.ending());
                 let name = format!("{table_name}/day={day}/{table_name}.{ending}");
-                if day <= settled && self.files.exists(&name).await.context(name.clone())? {
+                let written = self.files.written_unix_ms(&name).await.context(name.clone())?;
+                if written.is_some_and(|unix_ms| self.is_settled(day, unix_ms)) {
                     self.done.kept += 1;
                     continue;
                 }
@@ -170,6 +170,13 @@ impl Export<'_> {
             };
         }
         Ok(())
+    }
+
+    /// Whether a file of a day that was written then has all its runs.
+    fn is_settled(&self, day: NaiveDate, written_unix_ms: i64) -> bool {
+        let settles = day.checked_add_days(Days::new(self.args.rewrite_days.saturating_add(1)));
+        let settles = settles.and_then(|day| begin_of(day).ok());
+        settles.is_some_and(|settles| written_unix_ms.saturating_mul(1_000_000) >= settles)
     }
 
     /// The first day from one on that has runs; days without are left out.

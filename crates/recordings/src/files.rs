@@ -36,14 +36,14 @@ impl Files {
         }))
     }
 
-    /// Whether a file of this name is there.
+    /// When the file of this name was written, in Unix milliseconds; `None` where there is none.
     ///
     /// # Errors
     /// When the location cannot be read.
-    pub async fn exists(&self, name: &str) -> Result<bool, RecordingError> {
+    pub async fn written_unix_ms(&self, name: &str) -> Result<Option<i64>, RecordingError> {
         match self.0.head(&path(name)?).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Ok(file) => Ok(Some(file.last_modified.timestamp_millis())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -105,16 +105,16 @@ mod tests {
         let place = folder.path().join("a/b");
         let files = Files::open(&Location::Folder(place.clone())).expect("opens");
         let name = "runs/day=2026-11-25/runs.csv";
-        assert!(!files.exists(name).await.expect("read"));
+        assert_eq!(files.written_unix_ms(name).await.expect("read"), None);
         let mut given_up = files.create(name).await.expect("begun");
         given_up.write(b"part").await.expect("taken");
         given_up.abort().await.expect("given up");
-        assert!(!files.exists(name).await.expect("read"));
+        assert_eq!(files.written_unix_ms(name).await.expect("read"), None);
         for content in ["first", "second"] {
             let mut file = files.create(name).await.expect("begun");
             file.write(content.as_bytes()).await.expect("taken");
             file.finish().await.expect("written");
-            assert!(files.exists(name).await.expect("read"));
+            assert!(files.written_unix_ms(name).await.expect("read").is_some());
             assert_eq!(std::fs::read_to_string(place.join(name)).expect("a file"), content);
         }
     }

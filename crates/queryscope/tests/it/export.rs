@@ -1,6 +1,7 @@
 //! `queryscope export`, against a real service.
 
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -69,6 +70,14 @@ fn days_are_files_and_an_export_goes_on_where_it_ended() {
     let days: Vec<_> = std::fs::read_dir(place.join("runs")).expect("a folder").collect();
     assert_eq!(days.len(), 3);
     assert!(place.join("nodes/day=2024-01-10/nodes.jsonl").exists());
+
+    // A file that was written before its day ended may lack runs of that day.
+    let before_the_end = UNIX_EPOCH + Duration::from_secs(1_704_153_599);
+    let kept = std::fs::File::options().write(true).open(file("2024-01-01")).expect("a file");
+    kept.set_modified(before_the_end).expect("a time");
+    export(&["--table", "runs", "--rewrite-days", "0"]).success();
+    assert_eq!(runs(&file("2024-01-01")), [1, 2]);
+    std::fs::write(file("2024-01-01"), "kept").expect("written");
 
     // Days that may still change are written again.
     export(&["--table", "runs", "--rewrite-days", "36500"]).success();
