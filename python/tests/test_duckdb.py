@@ -158,6 +158,20 @@ def test_a_long_query_is_seen_while_it_runs(sent: Sent, connection: duckdb.DuckD
         assert told and all(custom["key"] == "progress" and 0 <= custom["value"] <= 100 for custom in told)
 
 
+def test_a_long_query_ends_with_the_files_of_its_scans(
+    sent: Sent, connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    """While it runs, DuckDB 2.0 tells its plan without them; a short query is told of by its profile alone."""
+    path = tmp_path / "t.parquet"
+    connection.execute(f"copy t to '{path}'")
+    with queryscope.label("long over files"):
+        connection.execute(f"select count(*) from '{path}' a, t b where a.i < 40_000 and a.i + b.i % 7 > 3").fetchall()
+    profile = sent.profile("long over files")
+    assert any(event["type"] == "query.started" for event in sent.events()), "it was told of while it ran"
+    tables = [node["properties"].get("table") for node in profile["plan"]["physical"]]
+    assert str(path) in tables, profile["plan"]
+
+
 def test_a_profile_that_the_program_set_is_left(sent: Sent) -> None:
     with duckdb.connect() as connection:
         queryscope.uninstall()

@@ -143,7 +143,7 @@ impl Follower {
         let query = Arc::clone(&self.query);
         let Some((ended, outcome)) = query.ended.get() else { return };
         let plan = match self.plan.take() {
-            Some(plan) => plan,
+            Some(plan) => guard(around.problems, || query.source.final_plan()).flatten().unwrap_or(plan),
             None => self.render_plan(around),
         };
         self.read(around);

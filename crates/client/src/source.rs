@@ -8,10 +8,10 @@ use crate::readings::Readings;
 /// Reads one query: its plan and its counters.
 ///
 /// All methods are called by a background thread, never by the query's, one at a time and in this order: `plan`
-/// once, `sample` any number of times, and after the end `sample` once more, then `totals`. A query that ends
-/// within its first second has them called after its end only. The source is dropped as soon as that is done,
-/// at most half a second after the end in a process that is not overloaded. The thread has a stack of 64 MiB, so that
-/// deep expressions can be rendered.
+/// once, `sample` any number of times, and after the end `final_plan`, `sample` once more, then `totals`. A query that
+/// ends within its first second has `plan`, `sample` and `totals` called after its end only. The source is dropped as
+/// soon as that is done, at most half a second after the end in a process that is not overloaded. The thread has a
+/// stack of 64 MiB, so that deep expressions can be rendered.
 ///
 /// A source should hold nothing that the engine would otherwise free: live counters and rendered expressions,
 /// and [`Weak`](std::sync::Weak) references to the rest. Where something is gone, leave it out. A panic costs
@@ -28,6 +28,11 @@ pub trait QuerySource: Send + Sync + 'static {
     /// The library finds out what changed. Nodes and counters may come and go between calls; keep their order
     /// where you can, which makes it cheapest.
     fn sample(&self, readings: &mut Readings);
+
+    /// The plans after the end, where more is known of them than `plan` told: the same nodes with other properties.
+    fn final_plan(&self) -> Option<Plan<'static>> {
+        None
+    }
 
     /// What is known of the query as a whole once it has ended.
     fn totals(&self) -> Totals {

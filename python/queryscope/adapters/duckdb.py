@@ -76,6 +76,18 @@ class _Run:
             return json.dumps({"physical": [operator.node() for operator in self._plan]})
 
     @guarded("reading a profile of DuckDB")
+    def final_plan(self) -> str | None:
+        """The plan by the profile: only that names the files of a scan that `EXPLAIN` told of before."""
+        with self._lock:
+            if self._profile is None:
+                return None
+            told = self._operators(self._profile)
+            if not aligned(self._plan, told):
+                return None
+            self._plan = told
+            return json.dumps({"physical": [operator.node() for operator in told]})
+
+    @guarded("reading a profile of DuckDB")
     def sample(self) -> str:
         with self._lock:
             now = self._operators(self._profile) if self._profile else self._live()

@@ -22,6 +22,8 @@ struct Source {
     waits_ms: AtomicU64,
     panics: AtomicBool,
     plans: AtomicU64,
+    /// Whether the end tells more of the plan.
+    knows_more: AtomicBool,
 }
 
 impl QuerySource for Source {
@@ -48,6 +50,12 @@ impl QuerySource for Source {
         let rows = self.rows.load(Ordering::Relaxed);
         readings.node(2).add("rows_sent", rows).add("spills", 0).done(rows >= 100);
         readings.node(1).done(false);
+    }
+
+    fn final_plan(&self) -> Option<Plan<'static>> {
+        let mut plan = self.knows_more.load(Ordering::Relaxed).then(|| self.plan())?;
+        plan.physical[1].kind = "Scan of files".into();
+        Some(plan)
     }
 
     fn totals(&self) -> Totals {
@@ -82,6 +90,7 @@ impl Bench {
             waits_ms: AtomicU64::new(0),
             panics: AtomicBool::new(false),
             plans: AtomicU64::new(0),
+            knows_more: AtomicBool::new(false),
         });
         let query = Arc::new(Shared {
             id: QueryId::new(Uuid::nil()),
@@ -279,6 +288,17 @@ fn the_end_has_everything() {
     assert_eq!(profile["fingerprint"].as_str().map(str::len), Some(12));
     assert_eq!(profile["insights"], json!({"schema": "insights@1", "findings": []}));
     assert_eq!(bench.source.plans.load(Ordering::Relaxed), 1, "the plan is rendered once");
+}
+
+#[test]
+fn the_end_may_know_more_of_the_plan() {
+    let mut bench = Bench::new();
+    bench.source.knows_more.store(true, Ordering::Relaxed);
+    bench.after_ms(1_000);
+    bench.set_rows(100);
+    let profile = bench.end(ActiveQuery::finish);
+    let scan = &profile["plan"]["physical"][1];
+    assert_eq!((&scan["kind"], &scan["metrics"]["rows_sent"]), (&json!("Scan of files"), &json!(100)));
 }
 
 #[test]
