@@ -691,7 +691,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the sessions of users. For administrators of all projects. */
+        /** Lists the sessions of users: an administrator of one project sees those of its users. */
         get: operations["sessions"];
         put?: never;
         post?: never;
@@ -725,7 +725,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the tokens of the store, without their texts. For administrators of all projects. */
+        /** Lists the tokens of the store, without their texts: an administrator of one project sees those of that project. */
         get: operations["tokens"];
         put?: never;
         /** Makes a token; its text is in this answer and nowhere else. Collectors take it within a second. */
@@ -760,7 +760,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the users. For administrators of all projects. */
+        /** Lists the users: an administrator of one project sees those of that project. */
         get: operations["users"];
         put?: never;
         /** Makes a user who logs in with a password. */
@@ -842,7 +842,8 @@ export interface paths {
          *     to an earlier version is a deploy of its own.
          *
          *     Versions that processes name themselves are deploys without a call. One that was posted as well is the posted one.
-         *     The token is one for sending, whose project the deploy is of, or one of an administrator.
+         *     The token is one for sending, whose project the deploy is of, or one of an administrator. Where users log in,
+         *     editors post with their session.
          */
         post: operations["post"];
         delete?: never;
@@ -1726,6 +1727,8 @@ export interface components {
             engine_version?: string | null;
             /** @description The environment whose runs changed. */
             environment?: string | null;
+            /** @description The findings it is about, by rule; empty where it is about none. */
+            findings?: string[];
             /**
              * Format: int64
              * @description Start of the last run before that one that was not, in Unix nanoseconds, where it is known.
@@ -1763,7 +1766,8 @@ export interface components {
             /**
              * Format: double
              * @description How bad it is: the factor of wall time, or the rate of failures. Of a late run, its time so far by the time
-             *     that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap.
+             *     that nine tenths of the earlier runs took. Of a missing run, the time since the last start by the usual gap. Of
+             *     new findings, how many they are.
              */
             severity: number;
             /**
@@ -1816,7 +1820,7 @@ export interface components {
          * @description What an issue is about.
          * @enum {string}
          */
-        IssueKind: "slower" | "failing" | "data_grew" | "late" | "missing";
+        IssueKind: "slower" | "failing" | "data_grew" | "late" | "missing" | "new_finding";
         /**
          * @description A mute: what it waits for, and what it is measured by. One of the fields `until_unix_ns`, `times_worse` and
          *     `until_other` is set.
@@ -2383,6 +2387,7 @@ export interface components {
          *       "nodes": 7,
          *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
          *       "quiet_ms": 0,
+         *       "rows_read": 12500000,
          *       "threads": [
          *         1.874
          *       ],
@@ -2413,6 +2418,11 @@ export interface components {
              *     process reports and whose counters stand still has a large one.
              */
             quiet_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Rows that nodes without inputs read so far; null where none has told.
+             */
+            rows_read?: number | null;
             /**
              * @description Threads that were busy on average between two samples, one number a sample: time all nodes worked per
              *     time that passed. In a `snapshot` those of the last samples, 120 at most; in a `pulse` those of its new
@@ -3777,7 +3787,7 @@ export interface operations {
                  * @description Keeps issues of this kind.
                  * @example slower
                  */
-                kind?: "slower" | "failing" | "data_grew" | "late" | "missing";
+                kind?: "slower" | "failing" | "data_grew" | "late" | "missing" | "new_finding";
                 /**
                  * @description Keeps issues of queries with this label.
                  * @example orders/daily
@@ -4367,7 +4377,7 @@ export interface operations {
                  * @description Keeps issues of this kind.
                  * @example slower
                  */
-                kind?: "slower" | "failing" | "data_grew" | "late" | "missing";
+                kind?: "slower" | "failing" | "data_grew" | "late" | "missing" | "new_finding";
                 /**
                  * @description Keeps issues of queries with this label.
                  * @example orders/daily
@@ -7223,7 +7233,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The token is for reading */
+            /** @description Who asks is no editor, or a page of another site asks */
             403: {
                 headers: {
                     [name: string]: unknown;
