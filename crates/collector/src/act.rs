@@ -76,7 +76,7 @@ pub(crate) struct IssueNoteAct {
 }
 
 macro_rules! action {
-    ($name:ident, $path:tt, $body:ident, $summary:tt, $make:ident) => {
+    ($name:ident, $path:tt, $body:ident, $summary:tt, $make:ident, $noted:expr) => {
         #[doc = $summary]
         #[utoipa::path(
             post,
@@ -119,7 +119,12 @@ macro_rules! action {
             let from = access::address_of(&app, &head);
             let mut body: $body = read(Request::from_parts(head, body)).await?;
             who.sign(&mut body.by);
-            $make(&app, &id, &project, body, from).await?;
+            let actor = name(body.by.clone())?;
+            $make(&app, &id, &project, body).await?;
+            let noted: Option<AccessAction> = $noted;
+            if let Some(action) = noted {
+                access::note(&app, action, actor, Some(id.clone()), from).await;
+            }
             detail(&app, &id, &project).await.map(Json)
         }
     };
@@ -130,58 +135,49 @@ action!(
     "/api/issues/{id}/acknowledge",
     IssueAct,
     "Says that somebody knows of an issue.",
-    make_acknowledged
+    make_acknowledged,
+    None
 );
 action!(
     resolve,
     "/api/issues/{id}/resolve",
     IssueAct,
     "Says that an issue is over. It comes back, `regressed`, with a later change, or with five more bad runs.",
-    make_resolved
+    make_resolved,
+    None
 );
 action!(
     reopen,
     "/api/issues/{id}/reopen",
     IssueAct,
     "Takes back an acknowledgement, a mute or a resolution.",
-    make_open
+    make_open,
+    None
 );
 action!(
     mute,
     "/api/issues/{id}/mute",
     IssueMuteAct,
     "Keeps an issue quiet until a time, until it is so many times worse, or until another version runs.",
-    make_muted
+    make_muted,
+    Some(AccessAction::IssueMuted)
 );
-action!(note, "/api/issues/{id}/note", IssueNoteAct, "Adds a note to an issue.", add_note);
+action!(note, "/api/issues/{id}/note", IssueNoteAct, "Adds a note to an issue.", add_note, None);
 
 async fn make_acknowledged(
     app: &App,
     id: &str,
     project: &ProjectFilter,
     body: IssueAct,
-    _: Option<String>,
 ) -> Result<(), ApiError> {
     act(app, id, project, Action::Acknowledge, body).await
 }
 
-async fn make_resolved(
-    app: &App,
-    id: &str,
-    project: &ProjectFilter,
-    body: IssueAct,
-    _: Option<String>,
-) -> Result<(), ApiError> {
+async fn make_resolved(app: &App, id: &str, project: &ProjectFilter, body: IssueAct) -> Result<(), ApiError> {
     act(app, id, project, Action::Resolve, body).await
 }
 
-async fn make_open(
-    app: &App,
-    id: &str,
-    project: &ProjectFilter,
-    body: IssueAct,
-    _: Option<String>,
-) -> Result<(), ApiError> {
+async fn make_open(app: &App, id: &str, project: &ProjectFilter, body: IssueAct) -> Result<(), ApiError> {
     act(app, id, project, Action::Reopen, body).await
 }
 
@@ -190,23 +186,13 @@ async fn make_muted(
     id: &str,
     project: &ProjectFilter,
     body: IssueMuteAct,
-    from: Option<String>,
 ) -> Result<(), ApiError> {
     let until = condition(&body)?;
     let IssueMuteAct { by, comment, .. } = body;
-    let actor = name(by.clone())?;
-    act(app, id, project, Action::Mute(until), IssueAct { by, comment }).await?;
-    access::note(app, AccessAction::IssueMuted, actor, Some(id.to_owned()), from).await;
-    Ok(())
+    act(app, id, project, Action::Mute(until), IssueAct { by, comment }).await
 }
 
-async fn add_note(
-    app: &App,
-    id: &str,
-    project: &ProjectFilter,
-    body: IssueNoteAct,
-    _: Option<String>,
-) -> Result<(), ApiError> {
+async fn add_note(app: &App, id: &str, project: &ProjectFilter, body: IssueNoteAct) -> Result<(), ApiError> {
     let text = text("text", Some(body.text))?;
     let text = text.ok_or_else(|| ApiError::invalid("text: must not be empty"))?;
     let note = Note { unix_ns: app.clock.unix_ns(), by: name(body.by)?, text };

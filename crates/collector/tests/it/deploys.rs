@@ -116,8 +116,8 @@ async fn editors_tell_of_deploys_with_their_session() {
         let answer = as_user(letter, None).await;
         assert_eq!(answer.status, status, "{letter}: {answer:?}");
     }
-    assert_eq!(as_user('e', Some("same-origin")).await.status, 200);
-    assert_eq!(as_user('e', Some("cross-site")).await.status, 403);
+    assert_eq!(as_user('f', Some("same-origin")).await.status, 200);
+    assert_eq!(as_user('f', Some("cross-site")).await.status, 403);
     let of_etl =
         app.store.deploys().list_deploys(DeploysRequest { limit: 9, ..DeploysRequest::default() }).await;
     let projects: Vec<_> = of_etl.expect("a store").into_iter().map(|deploy| deploy.project).collect();

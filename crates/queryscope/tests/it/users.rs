@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::{Service, queryscope, wait_for};
+use crate::evaluated::{batches, post, until_evaluated};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -144,5 +145,33 @@ fn guessing_from_one_address_ends() {
     assert_eq!(guess("2001:db8::ffff", "ada", PASSWORD), 429);
     assert_eq!(guess("2001:db8:0:1::1", "ada", "guess"), 401, "others go on");
     assert_eq!(guess("203.0.113.7", "ada", PASSWORD), 303);
+    service.stop();
+}
+
+#[test]
+fn the_log_says_from_where_an_issue_was_muted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path();
+    let service = Service::start(data);
+    post(&service, &batches(60));
+    until_evaluated(data);
+    let known = service.get("/api/issues?state=open,regressed").json();
+    let id = known["issues"][0]["id"].as_str().expect("an issue");
+    let url = format!("{}/api/issues/{id}/mute", service.url);
+    let mute = ureq::post(&url).header("content-type", "application/json");
+    let muted = mute.send(r#"{"until_other": "engine", "by": "Ada"}"#).expect("an answer");
+    assert_eq!(muted.status(), 200);
+    let data = data.to_string_lossy();
+    let token = queryscope(["token", "create", "ops", "--scope", "admin", "--data", &data]).success();
+    let token = format!("Bearer {}", token.trim());
+    let audit = wait_for("the token to be taken", || {
+        let asked = ureq::get(format!("{}/api/audit?limit=2", service.url)).header("authorization", &token);
+        asked.call().ok()?.body_mut().read_to_string().ok()
+    });
+    let audit: serde_json::Value = serde_json::from_str(&audit).expect("JSON");
+    let entries = audit["entries"].as_array().expect("entries").iter();
+    let muted = entries.map(|entry| [&entry["action"], &entry["actor"], &entry["address"]]);
+    let expected = ["issue_muted", "Ada", "127.0.0.1"];
+    assert!(muted.into_iter().any(|entry| entry == expected), "{audit}");
     service.stop();
 }
