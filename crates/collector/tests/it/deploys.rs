@@ -1,5 +1,7 @@
 //! Deploys: posted, seen, listed, and named by issues.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Request, header};
 use queryscope_collector::hash_token;
@@ -104,6 +106,7 @@ async fn a_deploy_needs_a_token_and_what_is_wrong_is_named() {
 async fn editors_tell_of_deploys_with_their_session() {
     let (app, ..) = restricted().await;
     let as_user = async |letter: char, site: Option<&str>| {
+        app.clock.advance(Duration::from_secs(1));
         let request = Request::post("/v1/deploys").header(header::HOST, "localhost");
         let request = request.header("content-type", "application/json");
         let request = site.iter().fold(request, |request, site| request.header("sec-fetch-site", *site));

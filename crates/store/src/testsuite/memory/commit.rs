@@ -37,7 +37,11 @@ impl Disk {
         for part in std::mem::take(&mut batch.parts) {
             let fresh = self.see(&batch, &part.seqs, &mut committed);
             if !fresh.is_empty() {
+                let query_id = part.query_id;
+                let before = self.row(query_id).map(|row| row.query.known);
                 changes.push(self.keep(&batch, part, &fresh));
+                let has_ended = self.row(query_id).is_some_and(|row| row.query.has_just_ended(before));
+                committed.ended.extend(has_ended.then_some(query_id));
             }
         }
         let loose = std::mem::take(&mut batch.loose);
