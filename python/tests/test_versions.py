@@ -14,7 +14,7 @@ from queryscope import _guard
 
 # Three queries, each of which prints its number of rows.
 PROGRAM = """
-import logging
+import logging, os, sys
 logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
 {imports}
 {fake}
@@ -23,6 +23,9 @@ queryscope.install(exporters=[queryscope.ProfilesFile("{{engine}}.jsonl")], engi
 for _ in range(3):
     print({query})
 queryscope.uninstall()
+# Daft may crash while the interpreter ends, also without this package: 2 of 25 times on a busy machine.
+sys.stdout.flush()
+os._exit(0)
 """
 OBSERVER = """
 from queryscope.adapters.polars import _Observer
