@@ -83,25 +83,17 @@ fn read_password(name: &str) -> Result<String> {
     let mut line = String::new();
     input.lock().read_line(&mut line).context("the password cannot be read")?;
     drop(hidden);
-    if line.ends_with(INTERRUPT) {
-        bail!("interrupted");
-    }
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// What Ctrl-C types.
-const INTERRUPT: char = '\u{3}';
-
-/// A terminal that does not show what is typed until this is dropped. Ctrl-C ends the line instead of the program,
-/// which would leave the terminal so.
+/// A terminal that does not show what is typed until this is dropped.
 struct Hidden(rustix::termios::Termios);
 
 impl Hidden {
     fn begin() -> Result<Self> {
         let before = rustix::termios::tcgetattr(std::io::stdin()).context("the terminal cannot be set")?;
         let mut silent = before.clone();
-        silent.local_modes.remove(rustix::termios::LocalModes::ECHO | rustix::termios::LocalModes::ISIG);
-        silent.special_codes[rustix::termios::SpecialCodeIndex::VEOL] = INTERRUPT as u8;
+        silent.local_modes.remove(rustix::termios::LocalModes::ECHO);
         set(&silent).context("the terminal cannot be set")?;
         Ok(Self(before))
     }
