@@ -52,12 +52,10 @@ pub fn new_findings(runs: &[WarnedRun]) -> Option<NewFindings> {
     }
     let rules: BTreeSet<&String> = newest.findings.iter().collect();
     let new = rules.into_iter().filter_map(|rule| {
-        let warns = |run: &WarnedRun| run.findings.contains(rule);
-        let in_a_row = runs.iter().take_while(|run| warns(run)).count();
-        let before = &runs[in_a_row..];
+        let (in_a_row, has_it_before) = in_a_row(runs, rule);
         let is_new = in_a_row >= FINDING_RUNS_MIN
-            && before.len() >= FINDING_BEFORE_RUNS_MIN
-            && !before.iter().any(warns);
+            && runs.len() - in_a_row >= FINDING_BEFORE_RUNS_MIN
+            && !has_it_before;
         is_new.then_some((rule, in_a_row))
     });
     let new: Vec<(&String, usize)> = new.collect();
@@ -73,9 +71,15 @@ pub fn new_findings(runs: &[WarnedRun]) -> Option<NewFindings> {
 /// Whether a rule that the newest of these runs has cannot be new while it is seen again within as many runs: a run
 /// before those in a row has it, too, or all of them do.
 pub fn is_settled(runs: &[WarnedRun], rule: &str) -> bool {
+    let (in_a_row, has_it_before) = in_a_row(runs, rule);
+    in_a_row == runs.len() || has_it_before
+}
+
+/// How many of these runs warn of a rule in a row, from the first on, and whether one behind those does.
+fn in_a_row(runs: &[WarnedRun], rule: &str) -> (usize, bool) {
     let warns = |run: &WarnedRun| run.findings.iter().any(|found| found == rule);
     let in_a_row = runs.iter().take_while(|run| warns(run)).count();
-    in_a_row == runs.len() || runs[in_a_row..].iter().any(warns)
+    (in_a_row, runs[in_a_row..].iter().any(warns))
 }
 
 /// What is made of the issue of new findings of a query; `None` where nothing is to be stored.
