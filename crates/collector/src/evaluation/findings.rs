@@ -12,6 +12,7 @@ use queryscope_store::{
     Is, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, Status, StoreError,
 };
 
+use super::missing::filter;
 use crate::app::App;
 
 /// Queries of an environment whose findings are held; beyond them, all are forgotten.
@@ -108,12 +109,9 @@ impl Findings {
 /// The last runs of a query in an environment that finished, the newest first.
 async fn last_runs(app: &App, key: &QueryKey, environment: Option<String>) -> Result<Vec<Query>, StoreError> {
     let filter = QueryFilter {
-        project: Some(key.project.clone()),
-        label: Some(Is::Value(key.label.clone())),
-        service: Some(key.service.clone().map_or(Is::Absent, Is::Value)),
         environment: Some(environment.map_or(Is::Absent, Is::Value)),
         status: Some(Status::Finished),
-        ..QueryFilter::default()
+        ..filter(key)
     };
     let (order, limit) = (Order::Newest, FINDING_RUNS);
     let request = ListRequest { filter, order, sort: None, after: None, offset: 0, limit };

@@ -270,7 +270,8 @@ async fn first(app: &App, key: &QueryKey) -> Result<Option<Query>, StoreError> {
     Ok(app.store.queries(request).await?.into_iter().next().map(|listed| listed.query))
 }
 
-fn filter(key: &QueryKey) -> QueryFilter {
+/// The runs of a query.
+pub(super) fn filter(key: &QueryKey) -> QueryFilter {
     QueryFilter {
         project: Some(key.project.clone()),
         label: Some(Is::Value(key.label.clone())),
