@@ -16,6 +16,7 @@ beforeAll(async () => {
   [service, browser] = await Promise.all([Service.start(undefined, ["--login", "--keep-days", "30"]), launch()]);
   user("add", "ada", "--role", "admin");
   user("add", "bob", "--project", "etl");
+  user("add", "lee", "--role", "admin", "--project", "etl");
 });
 
 afterAll(async () => {
@@ -88,6 +89,29 @@ test("an administrator adds a user, changes the role and the password, and remov
   await users.getByLabel("Role of ada").selectOption("viewer");
   await said("ada is the last administrator of all projects");
   expect(await users.getByLabel("Role of ada").inputValue()).toBe("admin");
+  await page.context().close();
+});
+
+test("an administrator of one project manages what is of that project", async () => {
+  const looked = await settingsOf("lee");
+  const { page } = looked;
+  const tokens = section(page, "Tokens");
+  await tokens.getByText("No token of etl is stored.").waitFor();
+  const form = tokens.getByRole("form", { name: "Make a token" });
+  expect(await form.getByLabel("Project").inputValue()).toBe("etl");
+  await form.getByLabel("Name").fill("nightly");
+  await form.getByRole("button", { name: "Make a token" }).click();
+  const row = tokens.getByRole("row", { name: /nightly/ });
+  expect(await row.getByRole("cell").nth(2).innerText()).toBe("etl");
+  const users = section(page, "Users");
+  await users.getByLabel("Role of lee").waitFor();
+  expect(await users.getByLabel("Role of ada").count()).toBe(0);
+  expect(await users.getByRole("form").getByLabel("Project").isEditable()).toBe(false);
+  // What is of all projects is for administrators of all.
+  expect(await page.getByRole("region").count()).toBe(3);
+  await expectGood(looked);
+  await row.getByRole("button", { name: "Revoke nightly" }).click();
+  await tokens.getByRole("status").getByText("Revoked the token nightly").waitFor();
   await page.context().close();
 });
 

@@ -66,7 +66,7 @@ words! {
         Viewer = "viewer",
         /// May move issues, too.
         Editor = "editor",
-        /// May read who did what, too.
+        /// May manage tokens, users and sessions, too; of all projects, also read the log of access.
         Admin = "admin",
     }
 }

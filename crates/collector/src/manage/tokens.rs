@@ -53,7 +53,7 @@ pub(crate) struct TokenToMake {
     /// What it is for: `ingest`, `read` or `admin`.
     scope: Scope,
     /// The project its batches belong to, or the only one it reads. Without it, a token that sends belongs to
-    /// `default`, and another reads all.
+    /// `default`, and another reads all; one made by an administrator of one project is of that project.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$")]
     project: Option<String>,

@@ -49,7 +49,7 @@ pub(crate) struct UserToMake {
     password: String,
     /// What the user may do.
     role: Role,
-    /// The only project the user may read; null for all.
+    /// The only project the user may read; null for all that who asks manages.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$")]
     project: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct UserToMake {
 pub(crate) struct UserChange {
     /// What the user may do; `project` is changed with it.
     role: Option<Role>,
-    /// With `role`: the only project the user may read; null for all.
+    /// With `role`: the only project the user may read; null for all that who asks manages.
     #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$")]
     project: Option<String>,
     /// The password: 10 characters or more, 1,024 bytes at most. The sessions of the user end.
