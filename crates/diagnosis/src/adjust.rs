@@ -15,7 +15,7 @@ use crate::series::Point;
 use crate::stats::{deviation, median};
 
 /// A day in nanoseconds.
-const DAY_NS: i64 = 86_400_000_000_000;
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 /// How far, in logarithms, a slope may lie from 1 before a run is seen (standard deviation).
 const SLOPE_PRIOR: f64 = 0.4;
 

@@ -3,15 +3,17 @@
 mod recent;
 mod upkeep;
 
+use std::ops::Range;
+
 use queryscope_protocol::QueryId;
 
 pub(crate) use self::recent::{Base, Over, Recent};
-use crate::adjust::{self, is_weekend};
+use crate::adjust::{self, DAY_NS, is_weekend};
 use crate::change::{Change, Kind, State, Transition};
 use crate::failing::Failing;
 use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
-use crate::layer::Layer;
+use crate::layer::{Layer, Levels};
 use crate::limits::{
     AFTER_RUNS_MIN, ALARMS_A_DAY, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY, STRATUM_RUNS_MIN,
 };
@@ -280,9 +282,14 @@ impl Detector {
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
         self.settled = Some(until);
-        // A short one is kept in mind as what the query does at times, and one of a first weekend as what weekends
-        // may do; another long one says nothing of what is usual.
-        if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
+        // A short one is kept in mind as what the query does at times, one of a first weekend as what weekends may do,
+        // and one of hours that were so the day before as what these hours take; another long one says nothing of what
+        // is usual.
+        if let Some(hours) = self.hours_of_the_day_before(&layer, until) {
+            for entry in self.series.entries.range_mut(hours) {
+                entry.episode = false;
+            }
+        } else if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
                 entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
@@ -295,6 +302,27 @@ impl Detector {
             below.quiet_since = None;
             told.push(Transition::Opened(below.change.clone()));
         }
+    }
+
+    /// The runs of the day before, by place in the window, in the hours of a change of less than a day; `None` unless
+    /// most of them ran while another change lasted that is over, and were as those of this one.
+    fn hours_of_the_day_before(&self, layer: &Layer, until: (i64, QueryId)) -> Option<Range<usize>> {
+        let (from, to) = (layer.since.0 - DAY_NS, until.0 - DAY_NS);
+        if to >= layer.since.0 {
+            return None;
+        }
+        let begins = |at: i64| self.series.entries.partition_point(|entry| entry.point.started_unix_ns < at);
+        let hours = begins(from)..begins(to);
+        let then = self.series.entries.range(hours.clone()).filter(|entry| layer.is_about(&entry.point));
+        let finished: Vec<&Entry> = then.filter(|entry| entry.point.status == Status::Finished).collect();
+        let mut alike: Vec<f64> =
+            finished.iter().filter(|entry| entry.episode).map(|entry| layer.value(&entry.point)).collect();
+        if alike.is_empty() || alike.len() * 2 < finished.len() {
+            return None;
+        }
+        let Levels { before, after, .. } = layer.levels;
+        let shift = median(&mut alike) - f64::midpoint(before, after);
+        (shift * (after - before) > 0.0).then_some(hours)
     }
 
     /// Whether a change began and ended with the first weekend of a query, or with its first weekdays.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use queryscope_protocol::QueryId;
 
-use crate::adjust::{Adjustment, is_weekend};
+use crate::adjust::{Adjustment, DAY_NS, is_weekend};
 use crate::detector::Workspace;
 use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN, DELTA_MIN, STRATUM_RUNS_MIN};
 use crate::marks::marks;
@@ -15,7 +15,6 @@ use crate::stats::median;
 
 /// Runs just before a step of the rows that it is compared with.
 const NEAR: usize = 20;
-const DAY_NS: i64 = 86_400_000_000_000;
 /// Runs on hosts that never ran a query before, until they count, and the longest turn that hosts take.
 const NEW_HOST_RUNS: usize = 60;
 const TURN_NS: i64 = 7 * DAY_NS;

@@ -69,20 +69,25 @@ fn twice_the_time_is_called_within_five_runs_at_any_spacing_hour_and_day() {
     assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
 }
 
-/// The days from Monday on, since the start, on which a change was opened: of four weeks with an hour between runs,
-/// whose weekends take so much longer.
-fn weekends(factor: f64) -> Vec<u64> {
+/// The days since the start, a Monday, on which a change was opened, of a query that takes so many times the usual by
+/// day and hour.
+fn told_on(days: u64, runs_an_hour: u64, factor: impl Fn(u64, u64) -> f64) -> Vec<u64> {
     let (mut detector, mut workspace) = (Detector::default(), Workspace::default());
     let mut opened = Vec::new();
-    for hour in 0..4 * 7 * 24 {
-        let day = hour / 24;
-        let wall_ms = if day % 7 >= 5 { 100.0 * factor } else { 100.0 };
-        let told =
-            detector.observe(run(hour, MONDAY_UNIX_NS + hour as i64 * HOUR_NS, wall_ms), &mut workspace);
-        opened.extend(told.iter().filter(|told| matches!(told, Transition::Opened(_))).map(|_| day));
+    for n in 0..days * 24 * runs_an_hour {
+        let hour = n / runs_an_hour;
+        let wall_ms = 100.0 * factor(hour / 24, hour % 24);
+        let started = MONDAY_UNIX_NS + n as i64 * HOUR_NS / runs_an_hour as i64;
+        let told = detector.observe(run(n, started, wall_ms), &mut workspace);
+        opened.extend(told.iter().filter(|told| matches!(told, Transition::Opened(_))).map(|_| hour / 24));
     }
     assert_eq!(detector.open().count(), 0);
     opened
+}
+
+/// Those of four weeks whose weekends take so much longer.
+fn weekends(factor: f64) -> Vec<u64> {
+    told_on(28, 1, |day, _| if day % 7 >= 5 { factor } else { 1.0 })
 }
 
 #[test]
@@ -94,4 +99,28 @@ fn slow_weekends_are_told_once_and_only_where_they_are_far_slower() {
         // On the first Saturday. The later weekends are as the first one.
         assert_eq!(weekends(factor), [5], "{factor}");
     }
+}
+
+#[test]
+fn hours_that_are_slower_each_day_are_told_twice() {
+    for factor in [1.5, 2.0] {
+        let told = told_on(10, 3, |_, hour| if (8..20).contains(&hour) { factor } else { 1.0 });
+        // On the second day they are known to be so, and on the third they are as they were.
+        assert_eq!(told, [0, 1], "{factor}");
+    }
+}
+
+#[test]
+fn what_is_slow_again_at_other_hours_or_far_more_is_told_again() {
+    let other_hours = told_on(4, 3, |day, hour| match (day, hour) {
+        (0, 6..12) | (1, 14..20) | (2, 0..6) => 2.0,
+        _ => 1.0,
+    });
+    assert_eq!(other_hours, [0, 1, 2]);
+    let more = told_on(4, 3, |day, hour| match (day, hour) {
+        (0..3, 8..20) => 2.0,
+        (3, 8..20) => 6.0,
+        _ => 1.0,
+    });
+    assert_eq!(more, [0, 1, 3]);
 }
