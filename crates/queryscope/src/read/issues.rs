@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use anstyle::Style;
 use anyhow::Result;
 use queryscope_issues::{Kind, State};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answers::{Change, Issue};
@@ -151,11 +152,10 @@ pub(crate) async fn ask(service: &Service, params: Vec<(&'static str, String)>) 
         pages(service, "/api/issues", of_issues, "issues", ISSUES_MAX),
         pages(service, "/api/changes", of_changes, "changes", CHANGES_MAX)
     )?;
-    let open: Vec<Change> =
-        changes.entries.iter().cloned().map(serde_json::from_value).collect::<Result<_, _>>()?;
+    let open: Vec<Change> = changes.entries.iter().map(Change::deserialize).collect::<Result<_, _>>()?;
     let open: HashMap<String, Change> = open.into_iter().map(|change| (change.id.clone(), change)).collect();
     let known = issues.entries.iter().map(|entry| {
-        let issue: Issue = serde_json::from_value(entry.clone())?;
+        let issue = Issue::deserialize(entry)?;
         let change = issue.change.as_ref().and_then(|id| open.get(id)).cloned();
         Ok(Known { issue, change })
     });

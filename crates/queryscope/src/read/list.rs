@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::{Change, Overview, Query};
@@ -53,7 +54,7 @@ pub(crate) async fn run(args: &ListArgs, screen: Screen) -> Result<Found> {
     )?;
     let mut document = overview.body;
     let entries = document["queries"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let overview: Overview = serde_json::from_value(document.clone())?;
+    let overview = Overview::deserialize(&document)?;
     let open = by_query(&changes.entries)?;
     let listing = listing(entries, &open, &overview, args)?;
     let found = Found::when(!listing.is_empty());
@@ -76,7 +77,7 @@ type Key = (String, Option<String>);
 fn by_query(entries: &[Value]) -> Result<HashMap<Key, Change>> {
     let mut open: HashMap<Key, Change> = HashMap::new();
     for entry in entries {
-        let change: Change = serde_json::from_value(entry.clone())?;
+        let change = Change::deserialize(entry)?;
         let key = (change.label.clone().unwrap_or_default(), change.service.clone());
         match open.get(&key) {
             Some(known) if is_worse(known) || !is_worse(&change) => {}
@@ -96,7 +97,7 @@ fn listing(
 ) -> Result<Listing> {
     let mut listing = Listing::new(COLUMNS);
     for entry in entries {
-        let query: Query = serde_json::from_value(entry.clone())?;
+        let query = Query::deserialize(&entry)?;
         let change = open.get(&(query.label.clone(), query.service.clone()));
         if change.is_some() || !args.changed {
             listing.push(cells(&query, change, overview.totals.total_wall_ms), entry);

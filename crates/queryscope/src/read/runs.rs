@@ -1,6 +1,7 @@
 //! `queryscope runs`: the runs, newest first.
 
 use anyhow::Result;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::Run;
@@ -61,7 +62,7 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
     let (read, is_cut) = (found.entries.len(), found.is_cut);
     let mut listing = Listing::new(COLUMNS);
     for entry in found.entries {
-        listing.push(cells(&serde_json::from_value(entry.clone())?, screen), entry);
+        listing.push(cells(&Run::deserialize(&entry)?, screen), entry);
     }
     if !is_by_time {
         listing.sort(&args.sort, args.reverse);
@@ -95,7 +96,7 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
 pub(crate) fn table(entries: &[Value], screen: Screen) -> Result<String> {
     let mut listing = Listing::new(COLUMNS);
     for entry in entries {
-        listing.push(cells(&serde_json::from_value(entry.clone())?, screen), entry);
+        listing.push(cells(&Run::deserialize(entry)?, screen), entry);
     }
     Ok(listing.to_table(screen.columns))
 }

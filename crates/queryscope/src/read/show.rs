@@ -1,6 +1,7 @@
 //! `queryscope show`: where the time of one run went.
 
 use anyhow::{Error, Result};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answers::{Change, Evidence, Finding, Insights, Progress, Run};
@@ -74,10 +75,10 @@ pub(crate) async fn ask(service: &Service, run: &str) -> Result<Answer> {
         events::read(service, &id)
     );
     // Where it cannot be told how long earlier runs took, nothing is said of it.
-    let told = progress.as_ref().ok().and_then(|told| serde_json::from_value(told.clone()).ok());
+    let told = progress.as_ref().ok().and_then(|told| Progress::deserialize(told).ok());
     let known = Known { insights, change: change(service, told.as_ref()).await, progress: told, events };
     let rows = known.events.as_ref().ok().and_then(RunEvents::profile).map(|profile| plan::rows(&profile));
-    let run: Run = serde_json::from_value(summary.clone())?;
+    let run = Run::deserialize(&summary)?;
     Ok(Answer { summary, progress: progress.ok(), run, known, rows })
 }
 

@@ -1,6 +1,7 @@
 //! `queryscope why`: what changed in a query, since when, why, and at what cost.
 
 use anyhow::Result;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answers::{Cause, Change, Overview, Query};
@@ -62,7 +63,7 @@ pub(crate) async fn ask(service: &Service, label: &str, source: &SourceArgs) -> 
         pages(service, "/api/changes", of_changes, "changes", CHANGES_MAX)
     )?;
     let mut body = overview.body;
-    let told: Overview = serde_json::from_value(body.clone())?;
+    let told = Overview::deserialize(&body)?;
     if told.queries.is_empty() && changes.entries.is_empty() {
         params.push(("limit", "1".into()));
         let runs: Vec<Value> = service.get("/api/queries", &params).await?;
