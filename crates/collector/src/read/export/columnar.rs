@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -13,7 +13,7 @@ use parquet::schema::types::{Type, TypePtr};
 use super::table::{Cell, Column, EncodeError, Encoder, Kind, Row};
 
 /// Rows of a row group: they are held until it is written.
-const GROUP_ROWS: usize = 16_384;
+const GROUP_ROWS: usize = 8_192;
 
 /// A table as Parquet.
 pub(super) struct Parquet {
@@ -33,7 +33,7 @@ impl Parquet {
     pub(super) fn new(columns: &'static [Column]) -> Result<Self, EncodeError> {
         let sink = Sink::default();
         let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("queryscope version ", env!("CARGO_PKG_VERSION")).into())
             .build();
         let writer = SerializedFileWriter::new(sink.clone(), schema(columns)?, Arc::new(properties))?;

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::ApiError;
 
 /// Runs that are read at once.
-const RUNS_AT_ONCE: usize = 2_000;
+const RUNS_AT_ONCE: usize = 1_000;
 /// Runs whose recordings are read for one piece of a table, and how many of them at a time.
 const RECORDINGS_AT_ONCE: usize = 64;
 const RECORDINGS_BESIDE: usize = 4;
