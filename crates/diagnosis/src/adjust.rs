@@ -143,8 +143,16 @@ impl Adjustment {
         point.wall - self.level(point)
     }
 
+    /// What the hour and the quarter of the day make of it.
+    pub(crate) fn of_the_day(&self, point: &Point) -> f64 {
+        self.levels_of(&strata(point)[2..])
+    }
+
     fn level(&self, point: &Point) -> f64 {
-        let own = strata(point);
+        self.levels_of(&strata(point))
+    }
+
+    fn levels_of(&self, own: &[Stratum]) -> f64 {
         self.levels.iter().filter(|(level, _)| own.contains(level)).map(|(_, effect)| effect).sum()
     }
 }

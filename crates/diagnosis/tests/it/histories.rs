@@ -429,6 +429,21 @@ fn a_weekend_is_known_from_an_earlier_one_alone() {
 }
 
 #[test]
+fn hours_that_are_slow_each_day_end_no_change() {
+    let mut told = Told::new();
+    // From Wednesday: twice the time from 12 to 18 o'clock.
+    for _ in 0..2 {
+        told.runs(24, 100.0).runs(12, 200.0).runs(12, 100.0);
+    }
+    let usual = told.lines();
+    // On Friday from 6 o'clock on. At noon that is what the hour takes.
+    told.runs(12, 100.0).runs(36, 200.0);
+    let opened = "\nopened Slower since 108: Open of 5 runs";
+    assert_eq!(told.lines().strip_prefix(&usual), Some(opened), "{}", told.lines());
+    assert_eq!(told.open(), [(Kind::Slower, 36)]);
+}
+
+#[test]
 fn a_new_plan_excuses_earlier_bursts_no_more() {
     let slow_at_times = |told: &mut Told| {
         for n in 0..240 {
