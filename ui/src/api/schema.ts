@@ -2848,7 +2848,7 @@ export interface components {
             name: string;
             /**
              * @description The project its batches belong to, or the only one it reads. Without it, a token that sends belongs to
-             *     `default`, and another reads all.
+             *     `default`, and another reads all; one made by an administrator of one project is of that project.
              */
             project?: string | null;
             /** @description What it is for: `ingest`, `read` or `admin`. */
@@ -2905,7 +2905,7 @@ export interface components {
              */
             password: string | null;
             /**
-             * @description With `role`: the only project the user may read; null for all.
+             * @description With `role`: the only project the user may read; null for all that who asks manages.
              * @default null
              */
             project: string | null;
@@ -2951,7 +2951,7 @@ export interface components {
             name: string;
             /** @description The password: 10 characters or more, 1,024 bytes at most. */
             password: string;
-            /** @description The only project the user may read; null for all. */
+            /** @description The only project the user may read; null for all that who asks manages. */
             project?: string | null;
             /** @description What the user may do. */
             role: components["schemas"]["Role"];
