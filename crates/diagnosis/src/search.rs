@@ -7,7 +7,7 @@ use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, DAY_NS, is_weekend};
 use crate::detector::Workspace;
-use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_MIN, DELTA_MIN, STRATUM_RUNS_MIN};
+use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, DELTA_MIN, STRATUM_RUNS_MIN};
 use crate::marks::marks;
 use crate::scan::{self, Spending, Split, YOUNG, apart, least_shift, locate, scan};
 use crate::series::{Entry, Point};
@@ -29,6 +29,8 @@ const MACHINE_SHIFT: f64 = 0.55;
 const LEVEL_RUNS_MIN: [usize; 2] = [BEFORE_RUNS_MIN, STRATUM_RUNS_MIN];
 /// A shift, in logarithms, that a weekend which was not seen yet does not excuse: 1.9 times the time.
 const BEYOND_WEEKEND: f64 = 0.642;
+/// By how much, in logarithms, a run's time must fall for the query to be faster.
+const LEAST_GAIN: f64 = 0.1;
 /// By how much the slope of the rows may be wrong.
 const SLOPE_DOUBT: f64 = 0.8;
 /// A step of the rows, in logarithms, that a new plan makes.
@@ -220,14 +222,16 @@ fn outgrows(points: &[Point], split: Split) -> bool {
     grown.is_nan() || split.shift.abs() >= 0.8 * least + SLOPE_DOUBT * grown
 }
 
-/// Whether the time itself moved as the shift says, and not only the time for so many rows.
+/// Whether the time itself moved as the shift says, and not only the time for so many rows. What is faster for its hour
+/// and host alone takes no less time than the runs it is compared with.
 fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
-    let of = |points: &[Point]| {
-        median(&mut points.iter().map(|point| adjustment.rest_with_rows(point)).collect::<Vec<_>>())
+    let (before, after) = points.split_at(split.cut);
+    let moved = |runs: usize, value: &dyn Fn(&Point) -> f64| {
+        let of = |points: &[Point]| median(&mut points.iter().map(value).collect::<Vec<_>>());
+        (of(after) - of(&before[before.len().saturating_sub(runs)..])) * split.shift.signum()
     };
-    let near = &points[split.cut.saturating_sub(3 * NEAR)..split.cut];
-    let felt = (of(&points[split.cut..]) - of(near)) * split.shift.signum();
-    felt >= 0.8 * least_shift(points.len() - split.cut)
+    moved(3 * NEAR, &|point| adjustment.rest_with_rows(point)) >= 0.8 * least_shift(after.len())
+        && (split.shift > 0.0 || moved(BEFORE_RUNS_KEPT, &|point| point.wall) >= LEAST_GAIN)
 }
 
 /// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on

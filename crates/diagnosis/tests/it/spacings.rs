@@ -124,3 +124,9 @@ fn what_is_slow_again_at_other_hours_or_far_more_is_told_again() {
     });
     assert_eq!(more, [0, 1, 3]);
 }
+
+#[test]
+fn hours_that_are_slower_no_more_make_no_query_faster() {
+    let told = told_on(5, 3, |day, hour| if day < 4 && (8..20).contains(&hour) { 2.0 } else { 1.0 });
+    assert_eq!(told, [0, 1]);
+}
