@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Alert(AlertArgs),
     /// Tell a service of a deploy, so that an issue that begins with it names it
     Deploy(DeployArgs),
-    /// Manage the tokens of programs that send or read
+    /// Manage the tokens of programs
     Token(TokenArgs),
     /// Manage the users who log in (`serve --login`)
     User(UserArgs),
@@ -349,8 +349,8 @@ pub(crate) enum UserCommand {
     Add {
         /// Name of the user: up to 64 letters, digits, and . _ - @ +
         name: String,
-        /// What the user may do: viewer to read, editor to act on issues, too, admin to manage
-        /// tokens, users and sessions, too
+        /// What the user may do: viewer to read, editor to act on issues, too, admin to manage tokens,
+        /// users and sessions, too
         #[arg(long, default_value = "viewer", value_parser = crate::user::role)]
         role: Role,
         /// The only project the user may read [default: all]
