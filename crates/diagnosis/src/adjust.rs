@@ -145,7 +145,8 @@ impl Adjustment {
 
     /// What the hour and the quarter of the day make of it.
     pub(crate) fn of_the_day(&self, point: &Point) -> f64 {
-        self.levels_of(&strata(point)[2..])
+        let [_host, _weekend, of_the_day @ ..] = strata(point);
+        self.levels_of(&of_the_day)
     }
 
     fn level(&self, point: &Point) -> f64 {

@@ -287,7 +287,7 @@ impl Detector {
         // is usual.
         if let Some(hours) = self.hours_of_the_day_before(&layer, until) {
             for entry in self.series.entries.range_mut(hours) {
-                entry.episode = false;
+                entry.episode &= !layer.is_about(&entry.point);
             }
         } else if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
             for entry in &mut self.series.entries {

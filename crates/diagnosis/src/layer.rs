@@ -114,10 +114,11 @@ impl Layer {
         let value = self.value(point);
         // A level a third of the way back is none of the two.
         let (near, far) = (before + (after - before) / 4.0, after);
-        let ratio = |value: f64| ((value - far).powi(2) - (value - near).powi(2)) / (2.0 * spread * spread);
+        let ratio_of =
+            |value: f64| ((value - far).powi(2) - (value - near).powi(2)) / (2.0 * spread * spread);
         // A run that its hour alone makes one of before says nothing: what an hour takes is known from few runs.
-        let as_it_was = ratio(value + self.adjustment.of_the_day(point)).max(0.0);
-        let ratio = ratio(value).min(as_it_was);
+        let at_any_hour = ratio_of(value + self.adjustment.of_the_day(point)).max(0.0);
+        let ratio = ratio_of(value).min(at_any_hour);
         self.evidence = (self.evidence + ratio.clamp(-EVIDENCE_A_RUN, EVIDENCE_A_RUN)).max(0.0);
         if self.evidence <= 0.0 {
             self.quiet_since = None;

@@ -130,3 +130,28 @@ fn hours_that_are_slower_no_more_make_no_query_faster() {
     let told = told_on(5, 3, |day, hour| if day < 4 && (8..20).contains(&hour) { 2.0 } else { 1.0 });
     assert_eq!(told, [0, 1]);
 }
+
+#[test]
+fn what_hours_take_in_one_environment_says_nothing_of_another() {
+    let (mut detector, mut workspace) = (Detector::default(), Workspace::default());
+    for n in 0..(24 + 21) * 12 {
+        let (day, hour, is_prod) = (n / 12 / 24, n / 12 % 24, n % 2 == 0);
+        let is_slow = match (day, is_prod) {
+            (0, true) => (8..16).contains(&hour),
+            (0, false) => (16..20).contains(&hour),
+            (_, is_prod) => is_prod && (8..20).contains(&hour),
+        };
+        let run = run(n, MONDAY_UNIX_NS + n as i64 * 5 * MINUTE_NS, if is_slow { 200.0 } else { 100.0 });
+        let environment = if is_prod { "prod" } else { "dev" };
+        detector.observe(RunFeatures { environment: Some(environment.into()), ..run }, &mut workspace);
+    }
+    assert_eq!(detector.open().count(), 0);
+    let usual = detector.usual();
+    let slow_of = |environment: &str| {
+        let of = usual.iter().filter(|run| run.environment.as_deref() == Some(environment));
+        of.filter(|run| run.wall_ns > 150_000_000).count()
+    };
+    // Those of Monday in prod are what these hours take there. Those in dev were a change that is over.
+    assert!(slow_of("prod") > 40, "{}", slow_of("prod"));
+    assert!(slow_of("dev") < 5, "{}", slow_of("dev"));
+}
