@@ -1,7 +1,7 @@
 """`queryscope serve --otlp` against a receiver that reads what it is sent with the messages of opentelemetry-proto:
 while it is up, busy, slow, and away. Ingest must never wait for it.
 
-No real collector can be had from a package registry with a receiver of OTLP in it.
+A real collector would have to be built of its Go modules.
 """
 
 import argparse
