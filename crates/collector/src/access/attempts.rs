@@ -11,7 +11,7 @@ const WINDOW: Duration = Duration::from_mins(5);
 /// So many may fail until then, from one address and of one user.
 const OF_ADDRESS_MAX: u32 = 20;
 const OF_USER_MAX: u32 = 10;
-/// Addresses and users that are remembered. Beyond them the oldest are forgotten.
+/// Addresses and users that are remembered. Beyond them those with the fewest attempts are forgotten.
 const REMEMBERED_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -87,14 +87,16 @@ impl Attempts {
         address.map(Of::address).into_iter().chain([Of::User(user.to_owned())])
     }
 
-    /// Forgets what is over, and the oldest half where nothing is.
+    /// Forgets what is over, and where nothing is the half with the fewest attempts, of as many the oldest: names that
+    /// are made up push nobody out who failed often.
     fn forget(all: &mut HashMap<Of, Counted>, now: Instant) {
         all.retain(|_, counted| now.duration_since(counted.since) <= WINDOW);
         if all.len() >= REMEMBERED_MAX {
-            let mut since: Vec<Instant> = all.values().map(|counted| counted.since).collect();
-            since.sort_unstable();
-            let middle = since[since.len() / 2];
-            all.retain(|_, counted| counted.since > middle);
+            let weight = |counted: &Counted| (counted.count, counted.since);
+            let mut weights: Vec<(u32, Instant)> = all.values().map(weight).collect();
+            weights.sort_unstable();
+            let middle = weights[weights.len() / 2];
+            all.retain(|_, counted| weight(counted) > middle);
         }
     }
 }
@@ -154,6 +156,19 @@ mod tests {
         }
         assert!(attempts.begin(of(77), "x", now).is_err());
         assert_eq!(attempts.begin(of(1 << 64), "x", now), Ok(()));
+    }
+
+    #[test]
+    fn made_up_names_let_nobody_guess_again() {
+        let (attempts, now) = (Attempts::default(), queryscope_store::now());
+        for _ in 0..OF_USER_MAX {
+            assert_eq!(attempts.begin(address(0), "ada", now), Ok(()));
+        }
+        for n in 1..30_000 {
+            let at = now + Duration::from_millis(n);
+            assert_eq!(attempts.begin(address(n as u32), &n.to_string(), at), Ok(()));
+        }
+        assert!(attempts.begin(address(40_000), "ada", now + Duration::from_secs(30)).is_err());
     }
 
     #[test]
