@@ -227,7 +227,7 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Judge a file: each mistake with its line and cause
+    /// Judge a file: its mistakes, with line and cause
     Check {
         /// The file
         #[arg(value_name = "FILE")]
