@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood, launch, open } from "./browser";
@@ -59,6 +60,20 @@ test("a page that is open when its session ends asks for a login", async () => {
   expect(page.url()).toBe(`${service.url}/login?next=%2Fnow`);
   await logIn(page);
   await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  await page.context().close();
+});
+
+test("a page that is open when its session has been idle for too long asks for a login", async () => {
+  const { page } = await open(browser, `${service.url}/now`);
+  await logIn(page);
+  await page.getByRole("heading", { level: 1, name: "Nothing is running" }).waitFor();
+  // As if 13 hours had passed since the last request of the page, which follows a stream alone.
+  const store = join(service.data, "queryscope.db");
+  const age = "UPDATE login_session SET used_unix_ms = used_unix_ms - 13 * 3600000";
+  execFileSync("python3", ["-c", `import sqlite3\nwith sqlite3.connect("${store}") as db: db.execute("${age}")`]);
+  await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  expect(page.url()).toBe(`${service.url}/login?next=%2Fnow`);
+  expect((await page.request.get(`${service.url}/api/queries`)).status()).toBe(401);
   await page.context().close();
 });
 

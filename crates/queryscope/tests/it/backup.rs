@@ -8,6 +8,7 @@ use queryscope_torture::Traffic;
 use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
+use crate::common::logins::{PASSWORD, log_in, status, user};
 use crate::common::{Running, Service, below, command, queryscope, wait_for};
 
 /// Requests that are answered before the copy is made, and again while or after it.
@@ -98,4 +99,36 @@ fn a_copy_is_served_like_any_data_folder() {
     assert_eq!(restored.token, token);
     assert_eq!(restored.recording(query).expect("ended"), [stream.process(), finished.clone()]);
     assert_eq!(restored.post(&stream.batch(&[finished])).counts(), (0, 1), "what was seen is seen");
+}
+
+#[test]
+fn a_copy_has_who_may_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, copy] = ["data", "copy"].map(|name| folder.path().join(name));
+    let text = data.to_string_lossy();
+    let place = ["--data", &text];
+    user(&place, &["add", "ada"], PASSWORD).expect("made");
+    let token = queryscope(["token", "create", "ci", "--scope", "read", "--data", &text]).success();
+    let token = format!("Bearer {}", token.trim());
+    let service = Service::start_with(&data, &["--login"]);
+    let cookie = log_in(&service.url, "ada", PASSWORD).1.expect("a session");
+    queryscope(["backup".as_ref(), copy.as_os_str(), "--data".as_ref(), data.as_os_str()]).success();
+    // What comes after the copy is not in it.
+    user(&place, &["add", "eve"], PASSWORD).expect("made");
+    service.stop();
+
+    let restored = Service::start_with(&copy, &["--login"]);
+    let url = &restored.url;
+    assert_eq!(["ada", "eve"].map(|name| log_in(url, name, PASSWORD).0), [303, 401]);
+    for (header, expected) in [
+        (Some(("cookie", &*cookie)), 200),
+        (Some(("authorization", &*token)), 200),
+        (Some(("authorization", "Bearer qs_made_up")), 401),
+        (None, 401),
+    ] {
+        assert_eq!(status(url, "/api/queries", header), expected, "{header:?}");
+    }
+    let log = queryscope(["check".as_ref(), "--data".as_ref(), copy.as_os_str()]).success();
+    assert!(log.ends_with(": sound\n"), "{log}");
+    restored.stop();
 }

@@ -1,16 +1,15 @@
 //! What is revoked ends within seconds on every collector, also for streams that are open.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use queryscope_postgres_server::Server;
 
+use crate::common::logins::{self, PASSWORD, agent};
 use crate::common::{Service, command, queryscope, wait_for};
 
-const PASSWORD: &str = "correct horse battery";
 /// Within this, what is revoked has ended everywhere.
 const BOUND: Duration = Duration::from_secs(5);
 /// On a busy machine one of so many tries is within the bound.
@@ -19,35 +18,17 @@ const TRIES: usize = 3;
 /// A header that says who asks.
 type Says = (&'static str, String);
 
-/// Runs a command of `queryscope user` with a password on standard input.
+/// Runs a command of `queryscope user`.
 fn user(place: &[&str], args: &[&str]) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_queryscope"))
-        .arg("user")
-        .args(args)
-        .args(place)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started");
-    writeln!(child.stdin.take().expect("a pipe"), "{PASSWORD}").expect("read");
-    assert!(child.wait().expect("ended").success(), "{args:?}");
-}
-
-fn agent() -> ureq::Agent {
-    ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build().into()
+    logins::user(place, args, PASSWORD).expect("done");
 }
 
 fn log_in(url: &str) -> Says {
-    let form = [("user", "ada"), ("password", PASSWORD)];
-    let answer = agent().post(format!("{url}/login")).send_form(form).expect("an answer");
-    let cookie =
-        answer.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok()).expect("a cookie");
-    ("cookie", cookie.split(';').next().expect("a value").to_owned())
+    ("cookie", logins::log_in(url, "ada", PASSWORD).1.expect("a cookie"))
 }
 
 fn status(url: &str, (name, value): &Says) -> u16 {
-    let answer = agent().get(format!("{url}/api/queries")).header(*name, value).call();
-    answer.expect("an answer").status().as_u16()
+    logins::status(url, "/api/queries", Some((name, value)))
 }
 
 /// Opens a live stream and hears its first message; the moment it ends.

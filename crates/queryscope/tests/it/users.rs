@@ -1,49 +1,16 @@
 //! Users, and a service that restricts reading.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
+use crate::common::logins::{self, PASSWORD, ask_agent, log_in, send_login, set_cookie, status};
 use crate::common::{Service, queryscope, wait_for};
 use crate::evaluated::{batches, post, until_evaluated};
 
-const PASSWORD: &str = "correct horse battery";
-
-/// Runs `queryscope user` with a password on standard input; standard output, or else standard error.
+/// Runs `queryscope user` on a folder.
 fn user(data: &Path, args: &[&str], password: &str) -> Result<String, String> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_queryscope"))
-        .arg("user")
-        .args(args)
-        .args(["--data".as_ref(), data.as_os_str()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
-    // A command that refuses its arguments reads nothing.
-    let _ = writeln!(child.stdin.take().expect("a pipe"), "{password}");
-    let output = child.wait_with_output().expect("ended");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
-}
-
-/// The status and the cookie of a login.
-fn log_in(url: &str, user: &str, password: &str) -> (u16, Option<String>) {
-    let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build();
-    let form = [("user", user), ("password", password)];
-    let answer = ureq::Agent::from(config).post(format!("{url}/login")).send_form(form).expect("an answer");
-    let cookie = answer.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());
-    (answer.status().as_u16(), cookie.and_then(|cookie| cookie.split(';').next()).map(Into::into))
-}
-
-/// The status of a read with a header.
-fn status(url: &str, path: &str, header: Option<(&str, &str)>) -> u16 {
-    let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build();
-    let mut request = ureq::Agent::from(config).get(format!("{url}{path}"));
-    if let Some((name, value)) = header {
-        request = request.header(name, value);
-    }
-    request.call().expect("an answer").status().as_u16()
+    logins::user(&["--data", &data.to_string_lossy()], args, password)
 }
 
 #[test]
@@ -127,16 +94,94 @@ fn a_proxy_on_this_machine_names_the_user() {
 }
 
 #[test]
+fn a_session_is_for_tls_alone_where_a_trusted_proxy_says_that_it_was_asked_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    user(folder.path(), &["add", "ada"], PASSWORD).expect("made");
+    for (trusted, proto, is_secure) in [
+        ("127.0.0.1", Some("https"), true),
+        ("127.0.0.1", Some("http"), false),
+        ("127.0.0.1", None, false),
+        // Whoever asks from another address may say what they like.
+        ("10.0.0.1", Some("https"), false),
+    ] {
+        let service = Service::start_with(folder.path(), &["--login", "--trusted-proxy", trusted]);
+        let says = proto.map(|proto| ("x-forwarded-proto", proto));
+        let answer = send_login(&service.url, "ada", PASSWORD, says.as_slice());
+        let cookie = set_cookie(&answer).expect("a session");
+        let parts: Vec<&str> = cookie.split("; ").skip(1).collect();
+        let mut expected = vec!["Path=/", "HttpOnly", "SameSite=Lax"];
+        expected.extend(is_secure.then_some("Secure"));
+        assert_eq!(parts, expected, "{trusted} {proto:?}");
+        service.stop();
+    }
+}
+
+#[test]
+fn agents_are_told_and_may_change_what_those_may_who_ask() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path();
+    for (name, role, project) in
+        [("viewer", "viewer", None), ("editor", "editor", None), ("etl-editor", "editor", Some("etl"))]
+    {
+        let mut args = vec!["add", name, "--role", role];
+        args.extend(project.map(|project| ["--project", project]).into_iter().flatten());
+        user(data, &args, PASSWORD).expect("made");
+    }
+    let text = data.to_string_lossy();
+    let sending = queryscope(["token", "create", "etl", "--scope", "ingest", "--data", &text]).success();
+    let service = Service::start_with(data, &["--login", "--mcp-actions"]);
+    let url = &service.url;
+    post(&service, &batches(60));
+    until_evaluated(data);
+    let session = |user: &str| log_in(url, user, PASSWORD).1.expect("a session");
+    let [viewer, editor, of_etl] = ["viewer", "editor", "etl-editor"].map(session);
+
+    let listed = |header: Option<logins::Header>| ask_agent(url, header, "tools/list", &json!({}));
+    assert_eq!(listed(None).0, 401);
+    assert_eq!(listed(Some(("cookie", "queryscope_session=made-up"))).0, 401);
+    assert_eq!(listed(Some(("authorization", "Bearer made-up"))).0, 401);
+    assert_eq!(listed(Some(("authorization", &format!("Bearer {}", sending.trim())))).0, 403);
+    let (status, tools) = listed(Some(("cookie", &viewer)));
+    assert_eq!((status, tools.contains("why_slower")), (200, true), "{tools}");
+
+    let call = |cookie: &str, tool: &str, arguments: Value| {
+        let (status, told) = ask_agent(
+            url,
+            Some(("cookie", cookie)),
+            "tools/call",
+            &json!({"name": tool, "arguments": arguments}),
+        );
+        assert_eq!(status, 200, "{told}");
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        told["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    let open = call(&viewer, "issues", json!({}));
+    assert!(open.contains("orders/daily"), "{open}");
+    for tool in ["issues", "what_got_worse", "running", "findings"] {
+        let told = call(&of_etl, tool, json!({}));
+        assert!(!told.contains("orders/daily"), "{tool} tells of another project: {told}");
+    }
+    let get = ureq::get(format!("{url}/api/issues?state=open,regressed")).header("cookie", &viewer).call();
+    let issues = get.expect("an answer").body_mut().read_to_string().expect("text");
+    let issues: Value = serde_json::from_str(&issues).expect("JSON");
+    let id = issues["issues"][0]["id"].as_str().expect("an issue");
+    let resolve = |cookie: &str| call(cookie, "resolve", json!({"id": id, "comment": "over"}));
+    let refused = resolve(&viewer);
+    assert!(refused.contains("403") && refused.contains("editor"), "{refused}");
+    let refused = resolve(&of_etl);
+    assert!(refused.contains("no issue"), "{refused}");
+    let resolved = resolve(&editor);
+    assert!(resolved.contains("resolved by editor"), "{resolved}");
+    service.stop();
+}
+
+#[test]
 fn guessing_from_one_address_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     user(folder.path(), &["add", "ada"], PASSWORD).expect("made");
     let service = Service::start_with(folder.path(), &["--login", "--trusted-proxy", "127.0.0.1"]);
     let guess = |address: &str, user: &str, password: &str| {
-        let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build();
-        let form = [("user", user), ("password", password)];
-        let request = ureq::Agent::from(config).post(format!("{}/login", service.url));
-        let answer = request.header("x-forwarded-for", address).send_form(form).expect("an answer");
-        answer.status().as_u16()
+        send_login(&service.url, user, password, &[("x-forwarded-for", address)]).status().as_u16()
     };
     // Another name each time: the limit is that of the address, a /64 of IPv6.
     for n in 0..20 {
@@ -168,7 +213,7 @@ fn the_log_says_from_where_an_issue_was_muted() {
         let asked = ureq::get(format!("{}/api/audit?limit=2", service.url)).header("authorization", &token);
         asked.call().ok()?.body_mut().read_to_string().ok()
     });
-    let audit: serde_json::Value = serde_json::from_str(&audit).expect("JSON");
+    let audit: Value = serde_json::from_str(&audit).expect("JSON");
     let entries = audit["entries"].as_array().expect("entries").iter();
     let muted = entries.map(|entry| [&entry["action"], &entry["actor"], &entry["address"]]);
     let expected = ["issue_muted", "Ada", "127.0.0.1"];

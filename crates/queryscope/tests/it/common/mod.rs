@@ -3,6 +3,7 @@
 pub(crate) mod binary;
 pub(crate) mod database;
 pub(crate) mod events;
+pub(crate) mod logins;
 pub(crate) mod service;
 
 use std::fmt::Write;
