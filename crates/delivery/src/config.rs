@@ -4,6 +4,7 @@
 //! missed by nobody until the day they are needed.
 
 mod read;
+mod structure;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -12,6 +12,7 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use toml::Spanned;
 
+use super::structure::{self, Structure};
 use super::{Config, GROUP_WAIT, Problem, Receiver, Route};
 use crate::addresses::{Allowed, is_host};
 use crate::mail::{Mail, Tls};
@@ -26,20 +27,21 @@ const NAME_CHARS_MAX: usize = 100;
 const NOT_READ: &str = "not-read";
 const TYPES: &str = "webhook, slack, alertmanager or email";
 
-type Span = Range<usize>;
+pub(super) type Span = Range<usize>;
 
 pub(super) fn read(text: &str, secrets: Secrets) -> Result<Config, Vec<Problem>> {
-    let mut reading = Reading { text, secrets, problems: Vec::new() };
-    let raw: RawFile = match toml::from_str(text) {
-        Ok(raw) => raw,
-        Err(error) => {
-            reading.wrong(error.span().unwrap_or(0..0), error.message().trim().replace('\n', ", "));
-            return Err(reading.problems);
+    let mut reading = Reading { text, secrets, incomplete: Vec::new(), problems: Vec::new() };
+    let read = structure::read(text);
+    let wrong = read.as_ref().map_or_else(|wrong| wrong, |structure| &structure.wrong);
+    for (at, cause) in wrong {
+        reading.wrong(at.clone(), &**cause);
+    }
+    if let Ok(Structure { raw, receivers, incomplete, .. }) = read {
+        reading.incomplete = incomplete;
+        let config = reading.config(raw, &receivers);
+        if reading.problems.is_empty() {
+            return Ok(config);
         }
-    };
-    let config = reading.config(raw);
-    if reading.problems.is_empty() {
-        return Ok(config);
     }
     reading.problems.sort_by_key(|problem| (problem.line, problem.column));
     Err(reading.problems)
@@ -48,11 +50,16 @@ pub(super) fn read(text: &str, secrets: Secrets) -> Result<Config, Vec<Problem>>
 struct Reading<'t> {
     text: &'t str,
     secrets: Secrets,
+    /// The places of what lacks something that was left out as wrong.
+    incomplete: Vec<Span>,
     problems: Vec<Problem>,
 }
 
 impl Reading<'_> {
     fn wrong(&mut self, at: Span, cause: impl Into<String>) {
+        if self.incomplete.contains(&at) {
+            return;
+        }
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -64,7 +71,7 @@ impl Reading<'_> {
         value.map_err(|cause| self.wrong(at, cause)).ok()
     }
 
-    fn config(&mut self, raw: RawFile) -> Config {
+    fn config(&mut self, raw: RawFile, receiver_names: &BTreeSet<String>) -> Config {
         let base_url = raw.base_url.and_then(|url| {
             let read = http_url(url.get_ref());
             let read = read.and_then(|read| {
@@ -86,13 +93,13 @@ impl Reading<'_> {
             let allowed = "expected a time from 0s to 10m, like 30s";
             self.take(text.span(), read.ok_or_else(|| format!("{:?}: {allowed}", text.get_ref())))
         });
+        let owner_names: BTreeSet<String> =
+            raw.owners.iter().map(|rule| rule.get_ref().owner.get_ref().clone()).collect();
         let rules: Vec<OwnerRule> = raw.owners.into_iter().filter_map(|rule| self.owner(rule)).collect();
         let owners = Owners::new(rules);
         let mut receivers: BTreeMap<String, Receiver> = BTreeMap::new();
-        let mut named = BTreeSet::new();
         for (name, receiver) in raw.receivers {
             self.check_name(&name);
-            named.insert(name.get_ref().clone());
             if let Some(receiver) = self.receiver(receiver, &allowed) {
                 // Two routes to one receiver are one message, with one key; two receivers would be told twice.
                 let same = |(_, known): &(&String, &Receiver)| known.is_at(&receiver);
@@ -105,7 +112,7 @@ impl Reading<'_> {
         }
         let mut routes: Vec<Route> = Vec::new();
         for route in raw.routes {
-            let route = self.route(route.into_inner(), &named, &owners);
+            let route = self.route(route.into_inner(), receiver_names, &owner_names);
             if let Some((name_at, route)) = route {
                 if routes.iter().any(|known| known.name == route.name) {
                     self.wrong(name_at, format!("another route is named {:?}, too", route.name));
@@ -148,7 +155,7 @@ impl Reading<'_> {
         &mut self,
         raw: RawRoute,
         receivers: &BTreeSet<String>,
-        owners: &Owners,
+        owner_names: &BTreeSet<String>,
     ) -> Option<(Span, Route)> {
         let RawRoute { name, receiver, projects, services, labels, kinds, owners: of_owners } = raw;
         self.check_name(&name);
@@ -173,11 +180,10 @@ impl Reading<'_> {
             let wrong = || format!("{:?} is no kind of issue: expected one of {names}", kind.get_ref());
             kept.extend(self.take(kind.span(), read.ok_or_else(wrong)));
         }
-        let names = owners.names();
         for owner in &of_owners {
-            if !names.contains(&owner.get_ref().as_str()) {
-                let cause =
-                    format!("no rule names the owner {:?}: {}", owner.get_ref(), listed(names.iter()));
+            if !owner_names.contains(owner.get_ref()) {
+                let names = listed(owner_names.iter());
+                let cause = format!("no rule names the owner {:?}: {names}", owner.get_ref());
                 self.wrong(owner.span(), cause);
             }
         }

@@ -168,6 +168,50 @@ fn what_is_no_file_of_this_kind_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_has_no_place_hides_no_other_mistake_and_makes_none() {
+    let text = WHOLE
+        .replace("group_wait = \"30s\"", "group_wait = \"1h\"\ntypo = { a = [1,\n 2] }")
+        .replace("secret = \"key\"", "secrte = \"key\"\nurl2 = 5")
+        // A receiver that cannot be read is still named by a route.
+        .replace("type = \"slack\"\nurl = \"https://hooks.slack.com/services/T/B/X\"", "type = 5\nurl = 6")
+        .replace("host = \"smtp.example.com\"", "host = 7")
+        .replace("name = \"all\"", "name = 8")
+        .replace("projects = [\"default\"]", "projects = [\"default\", 9]")
+        .replace("kinds = [\"slower\", \"data_grew\"]", "kinds = [\"slower\", 10, \"fast\"]")
+        .replace("label = \"**\"", "lable = \"**\"");
+    let found = problems(&text);
+    let begins = [
+        "3:14: \"1h\": expected a time",
+        "4:1: unknown field `typo`",
+        "11:1: unknown field `secrte`",
+        "12:1: unknown field `url2`",
+        "15:8: invalid type: integer `5`",
+        "16:7: expected a text, {",
+        "24:8: invalid type: integer `7`",
+        "31:8: invalid type: integer `8`",
+        "37:24: invalid type: integer `9`",
+        "40:20: invalid type: integer `10`",
+        "40:24: \"fast\" is no kind of issue",
+        "44:1: unknown field `lable`",
+    ];
+    assert_eq!(found.len(), begins.len(), "{found:#?}");
+    for (found, begin) in found.iter().zip(begins) {
+        assert!(found.starts_with(begin), "{found}: {begin}");
+    }
+    let several = problems("a = \nb = 1 2\n[receivers.x\nc = 3\n");
+    assert!(
+        several.len() >= 3 && several[0].starts_with("1:5: ") && several[1].starts_with("2:"),
+        "{several:?}"
+    );
+}
+
+#[test]
+fn a_file_of_nothing_but_mistakes_is_read_to_a_bound() {
+    let text: String = (0..500).map(|n| format!("key{n} = {n}\n")).collect();
+    assert_eq!(problems(&text).len(), 100);
+}
+
+#[test]
 fn no_mistake_shows_a_secret() {
     for value in [
         "55512345678",
@@ -188,7 +232,8 @@ fn no_mistake_shows_a_secret() {
         "\"hunter2\" \"x\"",
     ] {
         for field in ["url", "secret", "authorization", "password"] {
-            let found = problems(&format!("[receivers.x]\ntype = \"webhook\"\n{field} = {value}\n"));
+            let url = if field == "url" { "" } else { "url = \"https://hooks.example.com\"\n" };
+            let found = problems(&format!("[receivers.x]\ntype = \"webhook\"\n{field} = {value}\n{url}"));
             let found = found.concat();
             assert!(found.starts_with("3:") && !found.contains("hunter2"), "{field} = {value}: {found}");
             assert!(!found.contains("555") && !found.contains("2026"), "{field} = {value}: {found}");
