@@ -1,15 +1,15 @@
 //! From notices of transitions to messages: one message for issues of one cause.
 //!
-//! Notices of one route, project, service and direction that are composed at once become one message where they share a
-//! fact. An issue that opens later, within [`GROUP_LASTS`] of that message, joins the group where its change came with
-//! the same thing (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That
-//! their runs merely have one version of the engine joins nothing later: all runs may have it, and a second cause would
-//! be kept from people.
+//! Notices of one route, project and direction that are composed at once become one message where they share a fact. An
+//! issue that opens later, within [`GROUP_LASTS`] of that message, joins the group where its change came with the same
+//! thing (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That their runs
+//! merely have one version of the engine joins nothing later, and nothing of another service: all runs may have it, and
+//! a second cause would be kept from people. Two services share no deploy and no version of a program.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use queryscope_issues::{Direction, Notice};
+use queryscope_issues::{Direction, Issue, Notice};
 
 use crate::config::{Config, Receiver, Route};
 use crate::facts::{Account, Facts};
@@ -25,6 +25,8 @@ const MEMBERS_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     key: GroupKey,
+    /// The service of its first issue.
+    service: Option<String>,
     /// The id of its first message.
     id: String,
     facts: Facts,
@@ -34,7 +36,6 @@ pub struct Group {
 struct GroupKey {
     route: String,
     project: String,
-    service: Option<String>,
     direction: Direction,
 }
 
@@ -49,8 +50,7 @@ pub struct Made {
 
 impl GroupKey {
     fn of(route: &Route, notice: &Notice, direction: Direction) -> Self {
-        let (project, service) = (notice.issue.project.clone(), notice.issue.service.clone());
-        Self { route: route.name.clone(), project, service, direction }
+        Self { route: route.name.clone(), project: notice.issue.project.clone(), direction }
     }
 }
 
@@ -58,9 +58,9 @@ impl Group {
     /// The group of a message that was made earlier; `None` of a test.
     pub fn of(message: &Message) -> Option<Self> {
         let first = message.members.first()?;
-        let (project, service) = (first.issue.project.clone(), first.issue.service.clone());
-        let key = GroupKey { route: message.route.clone(), project, service, direction: message.direction? };
-        Some(Self { key, id: message.group.clone(), facts: message.facts.clone() })
+        let Issue { project, service, .. } = first.issue.clone();
+        let key = GroupKey { route: message.route.clone(), project, direction: message.direction? };
+        Some(Self { key, service, id: message.group.clone(), facts: message.facts.clone() })
     }
 
     /// The groups of messages, the newest message first: each as its newest message says. A group whose first message
@@ -84,6 +84,11 @@ struct Batch<'n> {
 }
 
 impl Batch<'_> {
+    /// The service of the first of them.
+    fn service(&self) -> Option<&str> {
+        self.members.first().and_then(|(notice, _)| notice.issue.service.as_deref())
+    }
+
     /// Whether a notice may be one of these; the same issue again is news of its own.
     fn takes(&self, key: &GroupKey, notice: &Notice) -> bool {
         // People are not told of what joins a group, and always of what came back.
@@ -125,9 +130,14 @@ fn batches<'n>(
         // What people do is news of its own.
         let joins = is_grouped && direction != Direction::Moved;
         let shared = batches.iter().enumerate().filter(|(_, batch)| joins && batch.takes(&key, notice));
-        let shared = shared.map(|(at, batch)| (at, batch.facts.shared(&facts), batch.joined.is_none()));
+        let service = notice.issue.service.as_deref();
+        let shared = shared.map(|(at, batch)| {
+            let is_one_service = batch.service() == service;
+            (at, batch.facts.shared(&facts, is_one_service), batch.joined.is_none() && is_one_service)
+        });
         // Those that are new may have their runs in common; a group of before is joined by a cause alone.
-        let fits = shared.filter(|(_, shared, is_new)| shared.has_cause() || (*is_new && !shared.is_empty()));
+        let fits =
+            shared.filter(|(_, shared, by_runs)| shared.has_cause() || (*by_runs && !shared.is_empty()));
         if let Some((at, shared, _)) = fits.max_by_key(|(_, shared, _)| shared.has_cause()) {
             batches[at].facts = shared;
             batches[at].members.push(member);
@@ -136,7 +146,8 @@ fn batches<'n>(
         // What came back, or is over, is news whatever was told before.
         let joins = joins && notice.transition.from.is_none();
         let earlier = groups.iter().filter(|group| joins && group.key == key);
-        let mut shared = earlier.map(|group| (group, group.facts.shared(&facts)));
+        let mut shared =
+            earlier.map(|group| (group, group.facts.shared(&facts, group.service.as_deref() == service)));
         let joined = shared.find(|(_, shared)| shared.has_cause());
         let (joined, facts) = match joined {
             Some((group, shared)) => (Some(group.id.clone()), shared),

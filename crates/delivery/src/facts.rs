@@ -17,6 +17,9 @@ pub struct Account {
     pub causes: BTreeMap<String, String>,
 }
 
+/// What two services may both name and mean different things by.
+const OF_A_SERVICE: [&str; 2] = ["deploy", "program_version"];
+
 /// Facts that issues may share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
@@ -48,10 +51,17 @@ impl Facts {
         facts
     }
 
-    /// What both have.
+    /// What both have. Of two services, a deploy and a version of a program are never the same.
     #[must_use]
-    pub fn shared(&self, other: &Self) -> Self {
-        Self { causes: both(&self.causes, &other.causes), runs: both(&self.runs, &other.runs) }
+    pub fn shared(&self, other: &Self, is_one_service: bool) -> Self {
+        let mut shared =
+            Self { causes: both(&self.causes, &other.causes), runs: both(&self.runs, &other.runs) };
+        if !is_one_service {
+            for facts in [&mut shared.causes, &mut shared.runs] {
+                facts.retain(|name, _| !OF_A_SERVICE.contains(&&**name));
+            }
+        }
+        shared
     }
 
     /// Whether changes came with one thing at least.
@@ -116,8 +126,9 @@ mod tests {
     fn only_equal_facts_are_shared() {
         let one = facts(&[("host", "etl-3"), ("engine_version", "2.1.0")], &[("program_version", "7")]);
         let other = facts(&[("host", "etl-3"), ("engine_version", "2.0.0")], &[("program_version", "7")]);
-        assert_eq!(one.shared(&other), facts(&[("host", "etl-3")], &[("program_version", "7")]));
-        assert!(one.shared(&other).has_cause() && one.shared(&Facts::default()).is_empty());
+        assert_eq!(one.shared(&other, true), facts(&[("host", "etl-3")], &[("program_version", "7")]));
+        assert_eq!(one.shared(&other, false), facts(&[("host", "etl-3")], &[]));
+        assert!(one.shared(&other, true).has_cause() && one.shared(&Facts::default(), true).is_empty());
     }
 
     #[test]

@@ -218,7 +218,8 @@ fn text(message: &Message) -> String {
         }
         lines.extend(member.account.iter().map(|cause| format!("  - {cause}")));
         lines.push(format!("  {}", member.whose().join(", ")));
-        lines.extend(member.link.iter().map(|link| format!("  {link}")));
+        let is_other = |link: &&String| message.link.as_ref() != Some(*link);
+        lines.extend(member.link.iter().filter(is_other).map(|link| format!("  {link}")));
     }
     let more = message.count.saturating_sub(message.members.len().min(LISTED_MAX) as u64);
     if more > 0 {

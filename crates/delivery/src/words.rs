@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use queryscope_issues::{Direction, Issue, Kind, Notice, State};
+use queryscope_issues::{Direction, Issue, Kind, Notice, State, duration};
 
 use crate::facts::{Account, Facts};
 
@@ -11,7 +11,15 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
     let Notice { issue, transition } = notice;
     let again = if transition.to == State::Regressed { " again" } else { "" };
     match notice.direction() {
-        Direction::Alarm => alarm(issue, account, &format!("{again}{}", facts.words())),
+        Direction::Alarm => {
+            let alarm = alarm(issue, account, &format!("{again}{}", facts.words()));
+            match transition.from {
+                Some(State::Muted) => format!("{alarm}; it was muted: {}", transition.reason),
+                _ => alarm,
+            }
+        }
+        // Why it is over says more than that it is: the run may have failed.
+        Direction::Over if issue.kind == Kind::Late => format!("{}: {}", issue.label, transition.reason),
         Direction::Over => format!("{}: {} is over: {}", issue.label, name(issue.kind), transition.reason),
         Direction::Moved => {
             let by = transition.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
@@ -48,7 +56,7 @@ pub(crate) fn group<'n>(
     }
     // A query may have an issue of each kind.
     let subjects = if labels.len() == count { "queries" } else { "issues" };
-    // A late run that ended may have failed.
+    // A late run may have failed, or fallen silent.
     let is_better = kinds.keys().all(|kind| !matches!(kind, Kind::Late | Kind::Missing));
     match direction {
         Direction::Alarm => {
@@ -63,7 +71,7 @@ pub(crate) fn group<'n>(
         Direction::Over if is_better => {
             format!("{count} {subjects} that got worse{} are as before", facts.words())
         }
-        Direction::Over => format!("{count} issues{} are over", facts.words()),
+        Direction::Over => format!("{count} issues{} were resolved", facts.words()),
         Direction::Moved => format!("{count} issues were moved"),
     }
 }
@@ -118,16 +126,6 @@ fn times(factor: f64) -> String {
     if factor >= 9.95 { format!("{factor:.0} times") } else { format!("{factor:.1} times") }
 }
 
-/// A time as people say it.
-pub(crate) fn duration(ms: f64) -> String {
-    match ms / 1e3 {
-        seconds if seconds < 1.0 => format!("{ms:.0} ms"),
-        seconds if seconds < 120.0 => format!("{seconds:.1} s"),
-        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.1} h", seconds / 3_600.0),
-    }
-}
-
 /// A text of at most so many characters; one that is cut ends with `…`.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
@@ -162,9 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_factors_are_said_as_people_say_them() {
-        let said = [950.0, 12_340.0, 600_000.0, 9_000_000.0].map(duration);
-        assert_eq!(said, ["950 ms", "12.3 s", "10 min", "2.5 h"]);
+    fn factors_are_said_as_people_say_them() {
         assert_eq!([1.52, 9.94, 12.4].map(times), ["1.5 times", "9.9 times", "12 times"]);
     }
 }

@@ -21,6 +21,7 @@ mod observe;
 mod seen;
 mod signal;
 mod transition;
+mod words;
 
 pub use act::{Action, Person, Refusal};
 pub use audit::problems;
@@ -33,3 +34,4 @@ pub use notice::{Direction, Notice};
 pub use observe::{Moved, observe};
 pub use seen::{Observed, Outcome, SeenChange, SeenRun, SeenSignal, Signal};
 pub use transition::{Actor, Note, Transition};
+pub use words::duration;

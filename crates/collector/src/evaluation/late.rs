@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use queryscope_issues::limits::{LATE_MS_MIN, LATE_RUNS_MIN};
-use queryscope_issues::{Issue, Kind, Late, Observed, SeenSignal, Signal, State, late};
+use queryscope_issues::{Issue, Kind, Late, Observed, SeenSignal, Signal, State, duration, late};
 use queryscope_protocol::QueryId;
 use queryscope_store::{
     IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, Status, StoreError,
@@ -108,10 +108,10 @@ async fn told(app: &App, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenS
     let took = |query: &Query| query.wall_ms.map(|ms| format!(" after {}", duration(ms))).unwrap_or_default();
     let reason = match &query {
         Some(query) if query.status == Status::Running => return Ok(None),
-        Some(query) if query.status == Status::Finished => format!("the run finished{}", took(query)),
-        Some(query) if query.status == Status::Failed => format!("the run failed{}", took(query)),
-        Some(_) => "the run is not heard of any more".to_owned(),
-        None => "the run was deleted".to_owned(),
+        Some(query) if query.status == Status::Finished => format!("the late run finished{}", took(query)),
+        Some(query) if query.status == Status::Failed => format!("the late run failed{}", took(query)),
+        Some(_) => "the late run is not heard of any more: nobody knows whether it ended".to_owned(),
+        None => "the late run was deleted".to_owned(),
     };
     // Another run that is late takes its place.
     let next = late.first().map(lasts);
@@ -144,25 +144,4 @@ fn observed_query(key: QueryKey, unix_ns: i64, signal: SeenSignal) -> ObservedQu
 
 fn key_of(issue: &Issue) -> QueryKey {
     QueryKey { project: issue.project.clone(), service: issue.service.clone(), label: issue.label.clone() }
-}
-
-/// A time as people say it.
-fn duration(ms: f64) -> String {
-    match ms / 1e3 {
-        seconds if seconds < 1.0 => format!("{ms:.0} ms"),
-        seconds if seconds < 120.0 => format!("{seconds:.1} s"),
-        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.1} h", seconds / 3_600.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_said_as_people_say_them() {
-        let said = [950.0, 12_340.0, 119_000.0, 600_000.0, 9_000_000.0].map(duration);
-        assert_eq!(said, ["950 ms", "12.3 s", "119.0 s", "10 min", "2.5 h"]);
-    }
 }

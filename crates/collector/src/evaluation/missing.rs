@@ -9,7 +9,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use queryscope_issues::limits::MISSING_RUNS;
-use queryscope_issues::{Issue, Kind, Observed, Rhythm, SeenSignal, Signal, State, is_missing, rhythm};
+use queryscope_issues::{
+    Issue, Kind, Observed, Rhythm, SeenSignal, Signal, State, duration, is_missing, rhythm,
+};
 use queryscope_store::{
     Is, IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, StoreError,
 };
@@ -284,8 +286,8 @@ fn lasts(newest: &Query, rhythm: Rhythm, now_unix_ns: i64) -> SeenSignal {
     let last = newest.started_unix_ns;
     let detail = format!(
         "no run has started for {}; runs usually start every {}, and on earlier days one did in these hours",
-        duration(now_unix_ns - last),
-        duration(rhythm.every_ns)
+        duration((now_unix_ns - last) as f64 / 1e6),
+        duration(rhythm.every_ns as f64 / 1e6)
     );
     let now = Signal::Lasts {
         environment: newest.environment.clone(),
@@ -307,13 +309,4 @@ fn observed_query(key: QueryKey, unix_ns: i64, signal: SeenSignal) -> ObservedQu
 
 fn key_of(issue: &Issue) -> QueryKey {
     QueryKey { project: issue.project.clone(), service: issue.service.clone(), label: issue.label.clone() }
-}
-
-/// A time as people say it.
-fn duration(ns: i64) -> String {
-    match ns as f64 / 1e9 {
-        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
-        seconds if seconds < 172_800.0 => format!("{:.1} h", seconds / 3_600.0),
-        seconds => format!("{:.1} days", seconds / 86_400.0),
-    }
 }

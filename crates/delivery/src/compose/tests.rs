@@ -113,7 +113,7 @@ fn those_of_other_causes_are_messages_of_their_own() {
         opened("a", &[("host", "etl-3")]),
         opened("b", &[("host", "etl-4")]),
         opened("c", &[("host", "etl-3")]),
-        (notice("d", None, json!({"service": null})), caused(&[("host", "etl-3")])),
+        (notice("d", None, json!({"service": null})), caused(&[("deploy", "2.0")])),
         (notice("e", None, json!({"project": "p"})), caused(&[("host", "etl-3")])),
         (notice("f", Some(State::Open), json!({"state": "resolved"})), caused(&[("host", "etl-3")])),
     ];
@@ -128,6 +128,48 @@ fn those_of_other_causes_are_messages_of_their_own() {
         ids,
         ["issue-slower-a.1", "issue-slower-b.1", "issue-slower-d.1", "issue-slower-e.1", "issue-slower-f.1"]
     );
+}
+
+#[test]
+fn issues_of_several_services_are_one_message_where_their_cause_is_one() {
+    let of = |label: &str, service: Option<&str>, causes: &[(&str, &str)]| {
+        (notice(label, None, json!({"service": service})), caused(causes))
+    };
+    let engine = [("engine_version", "polars 2.1.0"), ("host", "etl-3")];
+    let found =
+        made(&[of("a", Some("etl"), &engine), of("b", None, &engine), of("c", Some("web"), &engine)], &[]);
+    let sentence = "3 queries slower since polars 2.1.0 on etl-3";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.1", false, sentence)]);
+    // One of another service joins later.
+    let later = made(&[of("d", Some("app"), &engine)], &groups(&found));
+    assert!(of_route(&later, "slack")[0].1);
+    // A version of a program, a deploy, and a version of the engine that all runs have are no common cause.
+    for name in ["deploy", "program_version"] {
+        let found = made(&[of("a", Some("etl"), &[(name, "7")]), of("b", Some("web"), &[(name, "7")])], &[]);
+        assert_eq!(of_route(&found, "slack").len(), 2, "{name}");
+        let later = made(&[of("c", Some("app"), &[(name, "7")])], &groups(&found));
+        assert!(!of_route(&later, "slack")[0].1, "{name}");
+    }
+}
+
+#[test]
+fn the_end_of_a_mute_is_told_as_such() {
+    let members = json!({"state": "open", "transitions": 3, "engine_version": null});
+    let mut again = notice("a", Some(State::Muted), members);
+    again.transition.reason = "the time of its mute is over".into();
+    let found = made(&[(again, caused(&[]))], &[]);
+    let sentence = "a takes 2.3 times as long; it was muted: the time of its mute is over";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.3", false, sentence)]);
+}
+
+#[test]
+fn of_a_late_run_is_told_what_became_of_it() {
+    let members = json!({"kind": "late", "state": "resolved", "transitions": 2});
+    let mut silent = notice("a", Some(State::Open), members);
+    silent.transition.reason = "the late run is not heard of any more: nobody knows whether it ended".into();
+    let found = made(&[(silent, caused(&[]))], &[]);
+    let sentence = "a: the late run is not heard of any more: nobody knows whether it ended";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.2", false, sentence)]);
 }
 
 #[test]
@@ -246,7 +288,7 @@ fn a_message_counts_what_it_is_about() {
     };
     // Their runs may have failed.
     let over = made(&[ended("a"), ended("b")], &[]);
-    assert_eq!(over[0].message.sentence, "2 issues on etl-3 are over");
+    assert_eq!(over[0].message.sentence, "2 issues on etl-3 were resolved");
 }
 
 #[test]

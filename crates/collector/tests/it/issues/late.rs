@@ -58,7 +58,7 @@ async fn a_run_is_late_until_it_ends_and_the_next_late_one_brings_the_issue_back
 
     app.store(ended(200, 21_000.0)).await;
     let over = until_state(&app, &id, "resolved").await;
-    assert_eq!(over["transitions"][2]["reason"], "the run finished after 21.0 s");
+    assert_eq!(over["transitions"][2]["reason"], "the late run finished after 21.0 s");
 
     app.store(running(202, "l", NOW_NS + 20 * SECOND_NS)).await;
     app.clock.advance(Duration::from_secs(40));

@@ -57,7 +57,7 @@ async fn a_query_that_stops_is_missing_until_it_runs_again() {
     assert_eq!((&missing["good_unix_ns"], &missing["change"]), (&json!(NOW_NS), &Value::Null));
     let detail_text = missing["detail"].as_str().expect("a text");
     assert!(
-        detail_text.starts_with("no run has started for 8 min; runs usually start every 1 min"),
+        detail_text.starts_with("no run has started for 8 min; runs usually start every 60.0 s"),
         "{detail_text}"
     );
     // One of them is over for good, as a person says.
