@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deployMarks, serviceOf, type Deploy } from "./deploys";
+import { deployMarks, deploysByDay, serviceOf, type Deploy } from "./deploys";
 
 function deploy(version: string, unix_ns: bigint): Deploy {
   return {
@@ -33,5 +33,17 @@ describe("deploys", () => {
     const marks = deployMarks(all, Number, [0, 300]);
     expect(marks.map(({ x, text }) => [x, text])).toEqual([[100, "3 deploys"]]);
     expect(deployMarks(all, Number, [0, 500], 2).map(({ text }) => text)).toEqual(["1", "2 and 3", "4"]);
+  });
+
+  test("of several services each names its own", () => {
+    const of = [deploy("1", 100n), { ...deploy("2", 300n), service: "web" }, { ...deploy("3", 500n), service: null }];
+    expect(deployMarks(of, Number, [0, 600]).map(({ text }) => text)).toEqual(["etl 1", "web 2", "3"]);
+  });
+
+  test("days name what was deployed on them, the first first", () => {
+    const all = [deploy("5", 310n), deploy("4", 250n), deploy("3", 240n), deploy("2", 230n), deploy("1", 120n)];
+    expect(deploysByDay(all, [100n, 200n, 300n, 400n])).toEqual(["1", "3 deploys", "5", undefined]);
+    expect(deploysByDay(all.slice(1, 3), [200n])).toEqual(["3 and 4"]);
+    expect(deploysByDay([deploy("0", 50n)], [100n])).toEqual([undefined]);
   });
 });

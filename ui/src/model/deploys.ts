@@ -15,15 +15,23 @@ export function serviceOf(chosen: string | undefined, services: Facets["service"
   return services?.length === 1 ? (services[0]?.value ?? "") : undefined;
 }
 
+interface Place {
+  service: string | undefined;
+  environment: string | undefined;
+}
+interface Range {
+  since?: UnixNs | undefined;
+  until?: UnixNs | undefined;
+}
+
 /** The deploys of a service in a range of time, the last one first; none where it is not one service. */
-export async function readDeploys(
-  place: { service: string | undefined; environment: string | undefined },
-  range: { since?: UnixNs | undefined; until?: UnixNs | undefined },
-  signal: AbortSignal,
-): Promise<Deploy[]> {
-  const { service, environment } = place;
-  if (service === undefined) return [];
-  return (await get("/api/deploys", { query: { service, environment, ...range, limit: MOST }, signal })).deploys;
+export async function readDeploys(place: Place, range: Range, signal: AbortSignal): Promise<Deploy[]> {
+  return place.service === undefined ? [] : await readAllDeploys(place, range, signal);
+}
+
+/** The last deploys in a range of time, the last one first; of all services where none is chosen. */
+export async function readAllDeploys(place: Place, range: Range, signal: AbortSignal): Promise<Deploy[]> {
+  return (await get("/api/deploys", { query: { ...place, ...range, limit: MOST }, signal })).deploys;
 }
 
 /** A place in a chart where something was deployed. */
@@ -32,7 +40,7 @@ export interface DeployMark {
   key: string;
   /** What was deployed there, the first first. */
   deploys: Deploy[];
-  /** "1.4.2", "1.4.2 and polars 2.1.0", "5 deploys". */
+  /** "1.4.2", "1.4.2 and polars 2.1.0", "5 deploys"; of several services "etl 1.4.2". */
   text: string;
 }
 
@@ -53,11 +61,28 @@ export function deployMarks(
     if (last !== undefined && x - last.x < apart) last.deploys.push(deploy);
     else marks.push({ x, key: deploy.id, deploys: [deploy], text: "" });
   }
-  for (const mark of marks) mark.text = namesOf(mark.deploys);
+  const isOfMany = new Set(deploys.map(({ service }) => service)).size > 1;
+  for (const mark of marks) mark.text = namesOf(mark.deploys, isOfMany);
   return marks;
 }
 
-function namesOf(deploys: readonly Deploy[]): string {
+/** What was deployed on each day, by the begins of the days; undefined where nothing was. */
+export function deploysByDay(deploys: readonly Deploy[], days: readonly UnixNs[]): (string | undefined)[] {
+  const isOfMany = new Set(deploys.map(({ service }) => service)).size > 1;
+  return days.map((day, at) => {
+    const next = days[at + 1];
+    const isOfDay = ({ unix_ns }: Deploy): boolean => unix_ns >= day && (next === undefined || unix_ns < next);
+    const found = deploys.filter(isOfDay).toReversed();
+    return found.length === 0 ? undefined : namesOf(found, isOfMany);
+  });
+}
+
+/** Names of deploys; of several services each with its own. */
+function namesOf(deploys: readonly Deploy[], isOfMany: boolean): string {
   if (deploys.length > MOST_NAMES) return `${deploys.length} deploys`;
-  return deploys.map(({ version }) => nameInText(version)).join(" and ");
+  const nameOf = ({ service, version }: Deploy): string => {
+    const name = nameInText(version);
+    return isOfMany && service != null ? `${nameInText(service)} ${name}` : name;
+  };
+  return deploys.map(nameOf).join(" and ");
 }
