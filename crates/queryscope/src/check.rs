@@ -3,8 +3,8 @@
 //! For every query: its recording decodes to its stream's process event and its own events, each once, in the
 //! order of seqs, as many as it was given, and its row is what these events make of it. For every stream: no seq is
 //! stored twice, everything stored is marked as seen, and as much is seen as is accounted for. Answers over many
-//! queries are what a count of the queries says. What evaluations found is what the runs say anew. And the store's own
-//! structure is sound. Given files of acknowledged events, each of these is stored byte for byte.
+//! queries are what a count of the queries says. What evaluations found is what the runs say anew. What nobody was told
+//! of yet can be sent. And the store's own structure is sound. Given files of acknowledged events, each of these is stored byte for byte.
 //!
 //! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it
 //! cannot be judged.
@@ -15,6 +15,7 @@ mod evaluation;
 mod files;
 mod findings;
 mod losses;
+mod outbox;
 mod pieces;
 mod place;
 mod queries;
@@ -51,6 +52,8 @@ struct Judged {
     left: Vec<PathBuf>,
     /// Queries of which evaluations say otherwise than their runs.
     evaluated: Vec<QueryKey>,
+    /// Messages that would never be sent.
+    damaged: outbox::Damaged,
 }
 
 pub(crate) async fn run(args: CheckArgs) -> ExitCode {
@@ -78,6 +81,11 @@ async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
         if !judged.evaluated.is_empty() {
             let opened = place.open(true).await?;
             evaluation::repair(&opened.store, &judged.evaluated, &mut findings).await?;
+            opened.store.close().await?;
+        }
+        if !judged.damaged.is_empty() {
+            let opened = place.open(true).await?;
+            outbox::repair(opened.store.outbox(), std::mem::take(&mut judged.damaged), &mut findings).await?;
             opened.store.close().await?;
         }
         findings.problems = 0;
@@ -126,8 +134,9 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
     let losses = losses::note(&*opened.audit, seen.keys().copied(), findings).await?;
     let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, &losses, findings).await?;
     let evaluated = evaluation::check(&opened, findings).await?;
+    let damaged = outbox::check(opened.store.outbox(), findings).await?;
     opened.store.close().await?;
-    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left, evaluated }))
+    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left, evaluated, damaged }))
 }
 
 fn tell(judged: &Judged, findings: &Findings) {

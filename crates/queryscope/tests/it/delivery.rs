@@ -136,6 +136,54 @@ fn a_kill_between_any_two_steps_of_a_delivery_loses_nothing() {
 }
 
 #[test]
+fn what_waits_is_in_a_copy_and_a_check_finds_what_is_damaged() {
+    let root = tempfile::tempdir().expect("a folder");
+    let [data, copy] = ["data", "copy"].map(|name| root.path().join(name));
+    // Nobody listens there yet.
+    let address = TestReceiver::start().address();
+    let file = file(root.path(), address);
+    let service = Service::start_with(&data, &["--config", &file]);
+    post(&service, &batches(60));
+    until_evaluated(&data);
+    let waiting = || service.get("/api/routes").json()["routes"][0]["waiting"].as_u64();
+    wait_for("messages that wait", || (waiting() > Some(0)).then_some(()));
+    let [data_arg, copy_arg] = [&data, &copy].map(|folder| folder.to_string_lossy().into_owned());
+    queryscope(["backup", &copy_arg, "--data", &data_arg]).success();
+    let expected = transitions(&service);
+    service.stop();
+    let check = |folder: &str, more: &[&str]| queryscope(["check", "--data", folder].iter().chain(more));
+    assert!(check(&copy_arg, &[]).success().ends_with(": sound\n"));
+
+    for (damage, says) in [
+        ("UPDATE delivery SET body = 'none' WHERE state = 'waiting'", " to all is damaged"),
+        ("UPDATE delivery SET route = 'other' WHERE state = 'waiting'", " to other is damaged"),
+        ("UPDATE notice SET body = '{}', done = 0", "the notice of transition 1 of issue-slower-"),
+        ("UPDATE notice SET transition = transition + 10, done = 0", "the notice of transition 11 of issue-"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().join("damaged");
+        crate::common::copy(&data, &folder);
+        let db = rusqlite::Connection::open(folder.join("queryscope.db")).expect("the database");
+        assert!(db.execute(damage, []).expect("damaged") > 0, "{damage}");
+        drop(db);
+        let folder = folder.to_string_lossy();
+        let found = check(&folder, &[]);
+        assert!(found.out.contains(says) && found.out.contains("`check --repair` gives it up"), "{found:?}");
+        found.failure(1);
+        let repaired = check(&folder, &["--repair"]).success();
+        assert!(repaired.contains("damaged messages of issues are given up"), "{damage}: {repaired}");
+        assert!(check(&folder, &[]).success().ends_with(": sound\n"), "{damage}");
+    }
+
+    let receiver = TestReceiver::start_at(address);
+    let service = Service::start_with(&copy, &["--config", &file]);
+    wait_within(TAKEN_OVER, "what waited in the copy", || {
+        (told(&receiver) == expected && transitions(&service) == expected).then_some(())
+    });
+    service.stop();
+}
+
+#[test]
 fn of_three_collectors_one_tells_and_another_takes_over() {
     let root = tempfile::tempdir().expect("a folder");
     let data = root.path().join("data");
