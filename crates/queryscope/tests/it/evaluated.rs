@@ -1,6 +1,8 @@
 //! The evaluation of ended runs, whatever is killed meanwhile: each run once, and the same changes as undisturbed.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use queryscope_histories::{Change, Kind, Noise, Poster, Spec, generate};
@@ -10,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::common::database::{Database, Databases};
-use crate::common::{Service, queryscope, wait_for, wait_within};
+use crate::common::{Running, Service, command, copy, queryscope, wait_for, wait_within};
 use crate::shared::collector;
 
 /// How often the service is killed; a variable of this name says otherwise.
@@ -140,6 +142,71 @@ fn each_run_is_evaluated_once_however_often_the_service_is_killed() {
     assert_eq!(kept(&killed), kept(&calm));
     for data in [&calm, &killed] {
         assert!(check(data).ends_with(": sound\n"));
+    }
+}
+
+/// The issues of a folder with each transition, and of which transitions somebody may be told.
+fn transitions(data: &Path) -> Vec<String> {
+    let db = Connection::open(data.join("queryscope.db")).expect("the database");
+    let sql = "SELECT json_array(i.id, i.kind, i.state, t.number, t.from_state, t.to_state, t.actor, t.reason, t.change, \
+                   n.transition) \
+               FROM issue AS i JOIN issue_transition AS t ON t.issue = i.number \
+               LEFT JOIN notice AS n ON n.issue = i.id AND n.transition = t.number \
+               UNION ALL SELECT 'notices ' || count(*) FROM notice ORDER BY 1";
+    let mut statement = db.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| row.get::<_, String>(0)).expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// A service on a folder whose calls of this name to the log of the store are traced, or bent.
+fn traced(data: &Path, call: &str, more: &[&str]) -> Command {
+    let of = command();
+    let mut traced = Command::new("strace");
+    // The tracer is the child: what is started is the service.
+    traced.args(["-D", "-f", "-qq", "-P"]).arg(data.join("queryscope.db-wal"));
+    traced.args(["-e", &format!("trace={call}"), "-o"]).arg(data.join("trace")).args(more);
+    for (name, _) in of.get_envs() {
+        traced.env_remove(name);
+    }
+    traced.arg(of.get_program());
+    traced
+}
+
+/// What a query's issue goes through is stored by the writes of one transaction for each slice of its runs. The service
+/// is killed at writes all over them, and before transactions are durable.
+#[test]
+fn a_kill_at_any_write_of_an_evaluation_loses_no_transition_and_no_notice() {
+    let root = tempfile::tempdir().expect("a folder");
+    let [imported, calm, events] = ["imported", "calm", "events.jsonl"].map(|name| root.path().join(name));
+    std::fs::write(&events, batches(120).concat()).expect("written");
+    // Nothing evaluates what is imported before a service starts.
+    queryscope(["import".as_ref(), "--data".as_ref(), imported.as_os_str(), events.as_os_str()]).success();
+    copy(&imported, &calm);
+    let service = Service::start_as(&mut traced(&calm, "pwrite64,fdatasync", &[]), &calm, &[]);
+    until_evaluated(&calm);
+    service.stop();
+    let expected = transitions(&calm);
+    assert!(expected.len() == 5 && expected.concat().contains("regressed"), "{expected:#?}");
+    let trace = std::fs::read_to_string(calm.join("trace")).expect("a trace");
+    for (call, places) in [("pwrite64", 4), ("fdatasync", 2)] {
+        // A count is that of each thread; one writes.
+        let calls = trace.lines().filter(|line| line.contains(&format!("{call}("))).count();
+        assert!(calls > places, "{trace}");
+        for place in 1..=places {
+            let data = root.path().join(format!("{call}-{place}"));
+            copy(&imported, &data);
+            let fault = format!("inject={call}:signal=KILL:when={}", calls * place / (places + 1));
+            let serve = ["serve", "--bind", "127.0.0.1:0", "--data"];
+            let mut killed = traced(&data, call, &["-e", &fault]);
+            let ended = Running::start(killed.args(serve).arg(&data)).wait();
+            assert_eq!(ended.status.signal(), Some(9), "{fault}: {ended:?}");
+            let service = Service::start(&data);
+            until_evaluated(&data);
+            service.stop();
+            assert_eq!(transitions(&data), expected, "{fault}");
+            assert_eq!(kept(&data), kept(&calm), "{fault}");
+            assert!(check(&data).ends_with(": sound\n"), "{fault}");
+        }
     }
 }
 
