@@ -230,7 +230,12 @@ fn pair_name(pair: &NodePair) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::read::units::{Times, Zone};
+
+    const NOW_UNIX_NS: i64 = 1_795_206_683_000_000_000;
 
     fn account(parts: &[(&str, i64)]) -> Account {
         let difference_ns = parts.iter().map(|(_, ns)| ns).sum();
@@ -261,5 +266,46 @@ mod tests {
             [("plan_change", 0), ("more_rows", 700_000_000), ("waiting", -80_000_000), ("planning", 1)];
         let text = waterfall(&account(&parts));
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
+    }
+
+    /// Two runs of one query, of which the second reads more and joins otherwise.
+    fn comparison() -> Comparison {
+        let run = |n: u64, wall_ms: f64| {
+            json!({
+                "query_id": format!("01a1faa8-1bd9-77b2-97ab-{n:012}"), "status": "finished", "label": "orders/daily",
+                "service": "etl", "host": "worker-1", "started_unix_ns": NOW_UNIX_NS - 7_000_000_000,
+                "wall_ms": wall_ms, "warnings": 0,
+            })
+        };
+        let node = |id: u64, kind: &str, busy_ns: u64, rows_out: u64| json!({"id": id, "kind": kind, "busy_ns": busy_ns, "rows_out": rows_out});
+        let changes = json!([{"text": "the build side is customers instead of orders, and the filter on valid_until now runs after the join"}]);
+        serde_json::from_value(json!({
+            "base": run(1, 610.0), "run": run(2, 1_230.0), "same_plan": false, "basis": "named", "runs": null,
+            "account": {
+                "base_wall_ns": 610_000_000, "run_wall_ns": 1_230_000_000, "difference_ns": 620_000_000,
+                "parts": [{"cause": "more_rows", "ns": 700_000_000}, {"cause": "waiting", "ns": -80_000_000}],
+            },
+            "nodes": [
+                {"fate": "same", "base": node(1, "Scan", 90_000_000, 4_140_000), "run": node(1, "Scan", 700_000_000, 38_900_000),
+                    "delta": {"busy_ns": 610_000_000}, "changes": []},
+                {"fate": "changed", "base": node(2, "HashJoin", 80_000_000, 9_000), "run": node(2, "HashJoin", 90_000_000, 9_000),
+                    "delta": {"busy_ns": 10_000_000}, "changes": changes},
+                {"fate": "added", "base": null, "run": node(3, "Sort", 5_000_000, 9_000), "delta": null, "changes": []},
+            ],
+        }))
+        .expect("a comparison")
+    }
+
+    #[test]
+    fn a_comparison_fits_a_small_terminal_and_fills_a_wide_one() {
+        let shown = |columns: usize| {
+            let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
+            let text =
+                text(&comparison(), 12, Screen { columns: Some(columns), times, reader: Reader::Person });
+            let text = anstream::adapter::strip_str(&text).to_string();
+            assert!(text.lines().all(|line| width(line) <= columns), "{text}");
+            text
+        };
+        insta::assert_snapshot!(format!("{}\n{}", shown(80), shown(200)));
     }
 }

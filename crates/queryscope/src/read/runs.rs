@@ -136,3 +136,43 @@ fn cells(run: &Run, screen: Screen) -> Vec<Cell> {
         Cell::text(&name(&run.host), Some(&run.host)).in_style(SOFT),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::read::screen::Reader;
+    use crate::read::units::{Times, Zone};
+
+    const NOW_UNIX_NS: i64 = 1_795_206_683_000_000_000;
+
+    fn shown(columns: usize) -> String {
+        let run = |n: u64, status: &str, more: Value| {
+            let mut run = json!({
+                "query_id": format!("01a1faa8-1bd9-77b2-97ab-{n:012}"), "status": status, "label": "orders/daily-revenue",
+                "service": "orders-etl", "host": "worker-1", "started_unix_ns": NOW_UNIX_NS - 7_000_000_000,
+                "wall_ms": 93_500.0, "cpu_ms": 90_000.0, "result_rows": 1_234_567, "warnings": 2, "failed": null,
+            });
+            let Value::Object(more) = more else { panic!("members") };
+            run.as_object_mut().expect("an object").extend(more);
+            run
+        };
+        let runs = [
+            run(1, "finished", json!({})),
+            run(2, "failed", json!({"failed": "no such column", "result_rows": null})),
+            run(3, "failed", json!({"failed": "cancelled", "label": null, "service": null})),
+            run(4, "running", json!({"wall_ms": null, "cpu_ms": null, "result_rows": null, "warnings": 0})),
+        ];
+        let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
+        let screen = Screen { columns: Some(columns), times, reader: Reader::Person };
+        let table = anstream::adapter::strip_str(&table(&runs, screen).expect("runs")).to_string();
+        assert!(table.lines().all(|line| line.chars().count() <= columns), "{table}");
+        table
+    }
+
+    #[test]
+    fn runs_fit_a_small_terminal_and_fill_a_wide_one() {
+        insta::assert_snapshot!(format!("{}\n{}", shown(80), shown(200)));
+    }
+}

@@ -55,7 +55,8 @@ fn draw_rows(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, fo
             Some(known) if !known.is_empty() => plural(known.len() as u64, "issue", "issues"),
             _ => "issues".to_owned(),
         };
-        format!("↑↓ choose  Enter plan  s sort  r reverse  g group  / filter  i {issues}  q quit")
+        let opened = if app.is_grouped { "runs" } else { "plan" };
+        format!("↑↓ choose  Enter {opened}  s sort  r reverse  g group  / filter  i {issues}  q quit")
     };
     lines(frame, foot, &[(about, PLAIN), judged_line(app, judged), (keys, SOFT)]);
 }

@@ -15,6 +15,8 @@ const HOUR_NS: i64 = 3_600_000_000_000;
 const WEEK_NS: i64 = 7 * 24 * HOUR_NS;
 /// Columns of a terminal that everything must fit.
 const COLUMNS: usize = 80;
+/// Columns of a wide one.
+const WIDE: usize = 200;
 /// Runs of each of the two labels: 60 hours, half an hour between two.
 const RUNS: i64 = 120;
 
@@ -38,9 +40,13 @@ impl Filled {
 
     /// Runs a command on a narrow terminal without colours.
     fn ask(&self, args: &[&str]) -> Ended {
+        self.ask_on(COLUMNS, args)
+    }
+
+    fn ask_on(&self, columns: usize, args: &[&str]) -> Ended {
         let mut command = command();
         command.args(args).arg("--data").arg(&self.service.data);
-        command.env("COLUMNS", COLUMNS.to_string()).env("TZ", "UTC").env_remove("NO_COLOR");
+        command.env("COLUMNS", columns.to_string()).env("TZ", "UTC").env_remove("NO_COLOR");
         Running::start(&mut command).wait()
     }
 
@@ -73,6 +79,13 @@ fn flat(text: &str) -> String {
 fn queries_and_runs_are_listed_sorted_and_written_as_csv_and_json() {
     let filled = Filled::start();
     insta::assert_snapshot!(filled.text(&["list"]));
+    // The columns that a small terminal leaves out, and whole ids.
+    let wide = filled.ask_on(WIDE, &["runs", "--limit", "3"]).success();
+    for run in filled.api("/api/queries?limit=3").as_array().expect("a list") {
+        assert!(wide.contains(run["query_id"].as_str().expect("an id")), "{wide}");
+        assert!(wide.contains(run["host"].as_str().expect("a text")), "{wide}");
+    }
+    assert!(wide.lines().all(|line| line.chars().count() <= WIDE), "{wide}");
     let by_name = filled.text(&["list", "--sort", "query", "--reverse", "--limit", "1"]);
     assert!(by_name.contains("orders/weekly") && !by_name.contains("orders/daily"), "{by_name}");
     let list = filled.json(&["list", "--sort", "query"]);

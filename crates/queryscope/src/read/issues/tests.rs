@@ -90,6 +90,14 @@ fn issues_fit_a_small_terminal() {
 }
 
 #[test]
+fn issues_fill_a_wide_terminal() {
+    let table = rows(&issues(), NOW).to_table(Some(200));
+    let table = anstream::adapter::strip_str(&table).to_string();
+    assert!(table.lines().all(|line| width(line) <= 200), "{table}");
+    insta::assert_snapshot!(table);
+}
+
+#[test]
 fn any_column_sorts() {
     let issues = issues();
     let sorted = |column| {

@@ -1,4 +1,4 @@
-//! What is printed, on a terminal of 80 columns.
+//! What is printed, on terminals of 80 and 200 columns.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,12 @@ fn known(events: Result<RunEvents>) -> Known {
     }
 }
 
+/// What a terminal of 80 columns shows.
 fn printed(more: Value, known: &Known) -> String {
+    printed_on(80, more, known)
+}
+
+fn printed_on(columns: usize, more: Value, known: &Known) -> String {
     let mut run = json!({"query_id": QUERY, "status": "finished", "label": "orders/daily", "service": "etl",
         "host": "worker-1", "started_unix_ns": NOW_UNIX_NS - 7_000_000_000, "engine": "polars",
         "engine_version": "1.35.2", "fingerprint": "238b6af6d50a", "wall_ms": 1000.0, "cpu_ms": 1000.0,
@@ -54,7 +59,7 @@ fn printed(more: Value, known: &Known) -> String {
     let Value::Object(more) = more else { panic!("members") };
     run.as_object_mut().expect("an object").extend(more);
     let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
-    let screen = Screen { columns: Some(80), times, reader: Reader::Person };
+    let screen = Screen { columns: Some(columns), times, reader: Reader::Person };
     let rows = known.events.as_ref().ok().and_then(RunEvents::profile).map(|profile| plan::rows(&profile));
     let run = serde_json::from_value(run).expect("a run");
     let Parts { head, plan, findings } = parts(&run, known, rows.as_deref(), screen);
@@ -65,6 +70,11 @@ fn printed(more: Value, known: &Known) -> String {
 #[test]
 fn a_run_with_a_finding() {
     insta::assert_snapshot!(printed(json!({}), &known(Ok(events()))));
+}
+
+#[test]
+fn a_run_on_a_wide_terminal() {
+    insta::assert_snapshot!(printed_on(200, json!({}), &known(Ok(events()))));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is printed, on a terminal of 80 columns.
+//! What is printed, on terminals of 80 and 200 columns.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,12 @@ use crate::read::units::{Times, Zone};
 const NOW_UNIX_NS: i64 = 1_795_206_683_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
+/// What a terminal of 80 columns shows.
 fn printed(overview: Value, changes: Value) -> String {
+    printed_on(80, overview, changes)
+}
+
+fn printed_on(columns: usize, overview: Value, changes: Value) -> String {
     let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
     let overview = serde_json::from_value(overview).expect("an overview");
     let changes: Vec<Change> = serde_json::from_value(changes).expect("changes");
@@ -18,7 +23,7 @@ fn printed(overview: Value, changes: Value) -> String {
         "orders/daily",
         &overview,
         &changes,
-        Screen { columns: Some(80), times, reader: Reader::Person },
+        Screen { columns: Some(columns), times, reader: Reader::Person },
     );
     anstream::adapter::strip_str(&text).to_string()
 }
@@ -66,6 +71,11 @@ fn an_open_change_and_one_that_is_over() {
         overview(&[("etl", 157)]),
         json!([change(json!({})), change(recovered)])
     ));
+}
+
+#[test]
+fn an_open_change_on_a_wide_terminal() {
+    insta::assert_snapshot!(printed_on(200, overview(&[("etl", 157)]), json!([change(json!({}))])));
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn the_plan_is_a_tree_with_bars() {
     app.press(Key::Enter);
     assert!(app.take(Update::Events { run: "a".into(), data: format!("{started}\n{sample}") }));
     insta::assert_snapshot!(picture(&mut app, 80, 12));
+    insta::assert_snapshot!("large_plan", picture(&mut app, 200, 50));
     let ended = json!({"query_id": "a", "status": "failed", "started_unix_ns": 0, "wall_ms": 64_000.0,
         "failed": "out of memory\nat node 3"});
     app.take(Update::Ended(serde_json::from_value(ended).expect("a run")));
