@@ -68,15 +68,16 @@ def post_injected(url: str) -> list[str]:
     ids = [str(uuid.uuid4()), str(uuid.uuid4())]
     plan = {"physical": [{"id": 1, "kind": INJECTED, "role": "scan", "inputs": []}], "logical": []}
     events = [{"schema": schema, "seq": 1, "type": "process", "id": stream, "host": "h", "pid": 1}]
+    site = {"filepath": "/srv/etl/evil.py", "lineno": 7, "function": INJECTED}
     for id in ids:
         events.append({"schema": schema, "seq": len(events) + 1, "type": "query.started", "query_id": id,
                        "unix_ns": now, "label": INJECTED,
                        "profile": {"schema": "engine-telemetry/profile@1", "query_id": id, "wall_ms": 0.0,
-                                   "label": INJECTED, "started_unix_ns": now, "plan": plan}})
+                                   "label": INJECTED, "started_unix_ns": now, "plan": plan, "call_site": site}})
     events.append({"schema": schema, "seq": len(events) + 1, "type": "query.finished", "query_id": ids[1],
                    "profile": {"schema": "engine-telemetry/profile@1", "query_id": ids[1], "wall_ms": 12.0,
                                "label": INJECTED, "started_unix_ns": now, "failed": INJECTED, "plan": plan,
-                               "call_site": {"filepath": "/srv/etl/evil.py", "lineno": 7, "function": INJECTED}}})
+                               "call_site": site}})
     body = "".join(json.dumps(event) + "\n" for event in events).encode()
     request = urllib.request.Request(f"{url}/v1/events", body, {"Authorization": f"Bearer {TOKEN}"})
     try:
@@ -178,12 +179,14 @@ async def check_all(session: ClientSession, told: object, url: str, issue: dict,
     await call(session, "findings")
     history = await call(session, "history", label=label, limit=5)
     assert "Plans: " in history and "Last 5 runs" in history, history
-    assert issue["id"] in await call(session, "issues")
+    issues = await call(session, "issues")
+    assert issue["id"] in issues and "called at: /srv/" in issues, issues
     assert "History" in await call(session, "issues", id=issue["id"])
 
     # What was recorded is data, wherever it is told.
     running = await call(session, "running")
     assert "1 run runs now" in running and injected[0] in running, running
+    assert "called at: /srv/etl/evil.py:7" in running, running
     for tool, given in [("running", {}), ("run", {"run": injected[1]}), ("history", {"label": INJECTED}),
                         ("why_slower", {"label": INJECTED}), ("findings", {"run": injected[1]}),
                         ("run", {"run": injected[0]})]:

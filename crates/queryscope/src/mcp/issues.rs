@@ -42,6 +42,8 @@ pub(super) struct Issue {
     wall_ms_a_day: f64,
     severity: f64,
     detail: Option<String>,
+    /// The file that ran the query last.
+    call_site: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,7 +107,8 @@ pub(super) async fn issues(service: &Service, wanted: Wanted, screen: Screen) ->
 /// "1. issue-slower-… (open): orders/daily (service etl) 2.4x slower, 12 min a day at stake, opened 18 Nov 02:05"
 fn item(issue: &Issue, base: &str, times: Times) -> String {
     let page = query_link(base, &issue.label, Some(issue.service.as_deref().unwrap_or_default()));
-    format!("{}\n  page: {page}\n", head(issue, times))
+    let site = issue.call_site.as_deref().map(|site| format!("  called at: {}\n", line(site)));
+    format!("{}\n{}  page: {page}\n", head(issue, times), site.unwrap_or_default())
 }
 
 fn head(issue: &Issue, times: Times) -> String {

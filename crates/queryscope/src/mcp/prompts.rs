@@ -45,11 +45,12 @@ pub(super) fn get(name: &str, given: &JsonObject) -> Result<GetPromptResult, Err
         MORNING => {
             let of =
                 argument("service").map(|service| format!(" with service {service}")).unwrap_or_default();
+            let and = if of.is_empty() { " with" } else { " and" };
             (
                 "What got worse since yesterday, and what to look at first",
                 format!(
                     "Write a morning report of our queries.\n\n\
-                 1. Call what_got_worse{of} and hours 24, then issues{of}.\n\
+                 1. Call what_got_worse{of}{and} hours 24, then issues{of}.\n\
                  2. For the change that costs most, call why_slower.\n\
                  3. Report in at most 15 lines, the most costly first: the query, since when, how much slower with \
                  the figures before and after, the cause with its share, the node of the plan, the line of the \
@@ -104,7 +105,11 @@ mod tests {
         );
         assert!(told.contains("orders␛[31m␊"), "{told}");
         assert!(text(EXPLAIN, &json!({"label": " "})).is_err());
-        assert!(text(MORNING, &json!({})).expect("a prompt").contains("what_got_worse and hours 24"));
+        let morning = |given| text(MORNING, &given).expect("a prompt");
+        assert!(morning(json!({})).contains("Call what_got_worse with hours 24, then issues."));
+        let of_etl = morning(json!({"service": "etl"})).replace('\\', "");
+        let calls = r#"Call what_got_worse with service "etl" and hours 24, then issues with service "etl"."#;
+        assert!(of_etl.contains(calls), "{of_etl}");
         assert!(text("other", &json!({})).expect_err("none").message.contains(MORNING));
     }
 }

@@ -9,6 +9,7 @@ use crate::read::args::SourceArgs;
 use crate::read::events::Stream;
 use crate::read::screen::Screen;
 use crate::read::service::{Service, segment};
+use crate::read::show;
 use crate::read::style::painted_line;
 use crate::read::words::remaining;
 use crate::top::app::App;
@@ -17,6 +18,8 @@ use crate::top::rows;
 
 /// Runs that are asked about at the same time.
 const ASKED_AT_ONCE: usize = 4;
+/// Runs whose call sites are read, those that run for longest: each costs a recording.
+const SITES_MAX: usize = 10;
 /// Bytes of the list, so that links and notes have room.
 const LIST_BYTES: usize = BYTES_MAX - 2500;
 
@@ -44,9 +47,13 @@ pub(super) async fn running(
         .buffered(ASKED_AT_ONCE)
         .collect()
         .await;
-    let mut words: Vec<Option<String>> = Vec::new();
-    for (run, progress) in told {
-        words.push(progress.as_ref().and_then(remaining));
+    let mut words: Vec<String> = Vec::new();
+    for (at, (run, progress)) in told.into_iter().enumerate() {
+        let left = progress.as_ref().and_then(remaining);
+        let left = left.map(|left| format!("   remaining: {left}\n")).unwrap_or_default();
+        let site = if at < SITES_MAX { show::call_site_of(service, &run).await } else { None };
+        let site = site.map(|site| format!("   called at: {site}\n")).unwrap_or_default();
+        words.push(left + &site);
         if let Some(progress) = progress {
             app.take(Update::Judged { run, progress: Box::new(progress) });
         }
@@ -57,10 +64,7 @@ pub(super) async fn running(
     let items: Vec<String> = lines
         .zip(listing.into_entries())
         .zip(words)
-        .map(|((line, id), words)| {
-            let left = words.map(|words| format!("   remaining: {words}\n")).unwrap_or_default();
-            format!("{line}   run: {id}\n{left}")
-        })
+        .map(|((line, id), words)| format!("{line}   run: {id}\n{words}"))
         .collect();
     let unread = if total > items.len() { Unread::Some(total - items.len()) } else { Unread::None };
     let list = listed(&items, unread, "runs that started later", LIST_BYTES);
