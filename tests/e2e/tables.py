@@ -124,15 +124,56 @@ def check_details(url: str, folder: Path) -> None:
     parents = nodes.filter(pl.col("parent_id").is_not_null())
     joined = parents.join(nodes, left_on=["query_id", "parent_id"], right_on=["query_id", "node_id"], how="inner")
     assert joined.height == parents.height, "each parent is a node of its run"
-    for query_id in nodes["query_id"].unique(maintain_order=True).head(5):
+    check_nodes(url, nodes)
+    check_findings(url, nodes, findings)
+    check_issues(url, pl.read_parquet(fetch(url, "issues", "parquet", folder)))
+
+
+def check_nodes(url: str, nodes: pl.DataFrame) -> None:
+    """Nodes are those of the plan that ends a recording, with its counters."""
+    compared = dict.fromkeys(("rows_in", "rows_out", "busy_ns"), 0)
+    for query_id in nodes["query_id"].unique(maintain_order=True).head(200)[::10]:
+        with urllib.request.urlopen(f"{url}/api/queries/{query_id}/recording", timeout=60) as answer:
+            profiles = [event["profile"] for event in map(json.loads, answer) if "profile" in event]
+        planned = {node["id"]: node for node in profiles[-1]["plan"]["physical"]}
+        rows = {row["node_id"]: row for row in nodes.filter(pl.col("query_id") == query_id).to_dicts()}
+        assert set(rows) == set(planned), query_id
+        for node_id, node in planned.items():
+            row = rows[node_id]
+            inputs = {below for below, each in rows.items() if each["parent_id"] == node_id}
+            assert (row["kind"], inputs) == (node["kind"], set(node.get("inputs", []))), (query_id, row)
+            row["busy_ns"] = None if row["busy_ms"] is None else round(row["busy_ms"] * 1e6)
+            for name, value in node.get("metrics", {}).items():
+                if name in compared:
+                    assert row[name] == value, (query_id, node_id, name, row[name], value)
+                    compared[name] += 1
+    assert min(compared.values()) > 10, compared
+
+
+def check_findings(url: str, nodes: pl.DataFrame, findings: pl.DataFrame) -> None:
+    """Findings are those of the API, in each field of the table."""
+    names = ("rule", "kind", "level", "node_id", "cpu_share", "blocked_share", "title", "fix")
+    with_findings = findings["query_id"].unique(maintain_order=True).head(10)
+    assert len(with_findings) == 10
+    for query_id in [*with_findings, *nodes["query_id"].unique(maintain_order=True).head(5)]:
         with urllib.request.urlopen(f"{url}/api/queries/{query_id}/insights", timeout=60) as answer:
             told = json.load(answer)["findings"]
-        of_run = findings.filter(pl.col("query_id") == query_id)
-        assert [finding["title"] for finding in told] == of_run["title"].to_list()
-    issues = pl.read_parquet(fetch(url, "issues", "parquet", folder))
+        of_run = findings.filter(pl.col("query_id") == query_id).select(names).rows()
+        assert of_run == [tuple(finding.get(name) for name in names) for finding in told], query_id
+
+
+def check_issues(url: str, issues: pl.DataFrame) -> None:
+    """Issues are those of the API, in each field of the table."""
     with urllib.request.urlopen(f"{url}/api/issues?limit=1000", timeout=60) as answer:
-        told = json.load(answer)["issues"]
-    assert sorted(issues["id"]) == sorted(issue["id"] for issue in told)
+        told = {issue["id"]: issue for issue in json.load(answer)["issues"]}
+    assert told and set(issues["id"]) == set(told)
+    times = {"opened_at", "moved_at", "since_at", "good_at"}
+    for row in issues.with_columns(pl.col(name).dt.epoch("ns") for name in times).to_dicts():
+        issue = told[row["id"]]
+        assert row.pop("findings") == ",".join(issue["findings"]), row
+        for name, value in row.items():
+            of_api = name.replace("_at", "_unix_ns") if name in times else name
+            assert issue[of_api] == value, (name, issue[of_api], value)
 
 
 def check_files(binary: Path, url: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use queryscope_bucket_server::{BUCKET, BucketServer, Fault};
 use serde_json::{Value, json};
 
 use crate::common::{Running, Service, command, queryscope};
@@ -97,6 +98,48 @@ fn days_are_files_and_an_export_goes_on_where_it_ended() {
     ask("00000001").success();
     let csv = std::fs::read_to_string(other.join("runs/day=2024-01-01/runs.csv")).expect("a file");
     assert_eq!(csv.lines().count(), 2, "{csv}");
+}
+
+#[test]
+fn a_bucket_takes_an_export_and_keeps_what_is_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("data"));
+    let sent = batch(1, &[(1, FIRST_DAY_NS), (2, FIRST_DAY_NS + DAY_NS)]);
+    assert_eq!(service.post(&sent).status, 202);
+    let server = BucketServer::start();
+    let export = |place: &str| {
+        let mut command = command();
+        command
+            .args(["export", place, "--format", "json", "--table", "runs,nodes", "--data"])
+            .arg(&service.data);
+        Running::start(command.envs(server.variables())).wait()
+    };
+    let place = format!("s3://{BUCKET}/telemetry/tables");
+    let out = export(&place).success();
+    assert!(out.starts_with("4 files written") && out.contains(", 0 left as they are"), "{out}");
+    let names = [
+        "nodes/day=2024-01-01/nodes",
+        "nodes/day=2024-01-02/nodes",
+        "runs/day=2024-01-01/runs",
+        "runs/day=2024-01-02/runs",
+    ];
+    let all = names.map(|name| format!("telemetry/tables/{name}.jsonl"));
+    assert_eq!(server.names(), all);
+    assert_eq!(runs(&server.bucket().join(&all[3])), [2]);
+    // A second call goes on: it writes what is missing alone.
+    std::fs::remove_file(server.bucket().join(&all[2])).expect("removed");
+    let out = export(&place).success();
+    assert!(out.starts_with("1 files written") && out.contains(", 3 left as they are"), "{out}");
+    assert_eq!(runs(&server.bucket().join(&all[2])), [1]);
+    // A bucket that fails leaves no part of a file, and the next call writes it.
+    std::fs::remove_file(server.bucket().join(&all[3])).expect("removed");
+    server.fail(Fault::NoBucket);
+    let error = export(&place).failure(1);
+    assert!(error.contains("runs"), "{error}");
+    server.fail(None);
+    assert!(!server.names().contains(&all[3]));
+    export(&place).success();
+    assert_eq!((server.names(), server.parts()), (all.to_vec(), 0));
 }
 
 #[test]

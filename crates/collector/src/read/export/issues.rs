@@ -4,7 +4,7 @@ use queryscope_issues::Issue;
 
 use super::table::{Cell, Column, Kind, Row, column};
 
-pub(super) const COLUMNS: [Column; 19] = [
+pub(super) const COLUMNS: [Column; 24] = [
     column("id", Kind::Text),
     column("project", Kind::Text),
     column("service", Kind::Text),
@@ -24,6 +24,11 @@ pub(super) const COLUMNS: [Column; 19] = [
     column("engine_version", Kind::Text),
     column("program_version", Kind::Text),
     column("owner", Kind::Text),
+    column("since_at", Kind::Time),
+    column("good_at", Kind::Time),
+    column("findings", Kind::Text),
+    column("calm_runs", Kind::Int),
+    column("call_site", Kind::Text),
 ];
 
 pub(super) fn row(issue: Issue) -> Row {
@@ -47,5 +52,10 @@ pub(super) fn row(issue: Issue) -> Row {
         issue.engine_version.into(),
         issue.program_version.into(),
         issue.owner.into(),
+        issue.since_unix_ns.map_or(Cell::Empty, Cell::Time),
+        issue.good_unix_ns.map_or(Cell::Empty, Cell::Time),
+        issue.findings.join(",").into(),
+        issue.calm_runs.into(),
+        issue.call_site.into(),
     ]
 }
