@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use queryscope_delivery::testsuite::{Answer, TestReceiver};
 use queryscope_delivery::{Config, Secrets, signature};
+use queryscope_histories::{Change, Kind, Noise, Poster, Spec, generate};
 use queryscope_issues::{Action, Person};
+use queryscope_protocol::QueryId;
 use queryscope_store::IssueStep;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::app::{Jobs, Setup, TOKEN, TestApp, eventually};
 use crate::changes::{changed, near};
@@ -124,6 +127,50 @@ async fn a_webhook_gets_a_signed_event() {
         (&json!(1), &json!(0), &json!(null))
     );
     assert_eq!(app.metric(r#"queryscope_delivery_attempts_total{route="all",outcome="sent"}"#).await, 1);
+}
+
+/// Batches of a query that runs on three hosts in turn, whose runs on `etl-3` get slower with a version of the engine.
+fn slower_on_one_host(service: &str, label: &str, number: u32) -> Vec<String> {
+    let change = Some(Change { kind: Kind::EngineVersion, factor: 2.5, decoy: false });
+    let history = generate(Spec { seed: 5, noise: Noise::Plain, change, young: true });
+    let (before, after) = history.runs.split_at(history.changed_at);
+    let mut poster = Poster::new(Some(service), number);
+    let run = |n: usize| {
+        let host = format!("etl-{}", n % 3 + 1);
+        let is_new = host == "etl-3" && n >= 90;
+        let of = if is_new { after } else { before };
+        let mut run = of[n / 3 % of.len()].clone();
+        run.query_id = QueryId::new(Uuid::from_u128((u128::from(number) << 64) + n as u128));
+        run.started_unix_ns = NOW_NS - (200 - n as i64) * 600 * SECOND_NS;
+        run.host = Some(host.into());
+        // Some seconds: what is at stake is worth an issue.
+        run.wall_ns *= 500;
+        run.cpu_ns = run.cpu_ns.map(|ns| ns * 500);
+        poster.ended(label, &run)
+    };
+    (0..132).map(run).collect()
+}
+
+#[tokio::test]
+async fn a_version_that_is_slower_on_one_host_is_one_message_for_all_services() {
+    let receiver = TestReceiver::start();
+    let app = app(&webhook(&receiver.url()).replace("\"0s\"", "\"1m\"")).await;
+    for (number, (service, label)) in (1..).zip([("etl", "orders"), ("etl", "customers"), ("web", "report")])
+    {
+        for batch in slower_on_one_host(service, label, number) {
+            app.store(batch).await;
+        }
+    }
+    let _jobs = jobs(&app);
+    app.until_all_evaluated().await;
+    let found = issues(&app, "kind=slower").await;
+    let hosts: Vec<&Value> = found.iter().map(|issue| &issue["host"]).collect();
+    assert_eq!(hosts, ["etl-3", "etl-3", "etl-3"]);
+    until_delivered(&app, &receiver, 1).await;
+    let taken = receiver.taken();
+    let event: Value = serde_json::from_str(taken.values().next().expect("a message")).expect("JSON");
+    assert_eq!(event["data"]["sentence"], "3 queries slower since polars 2.2.0 on etl-3");
+    assert_eq!((taken.len(), event["data"]["members"].as_array().map(Vec::len)), (1, Some(3)));
 }
 
 #[tokio::test]

@@ -14,10 +14,6 @@ use super::words::ms_words;
 const CARRIES_MIN: f64 = 0.15;
 
 pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut Vec<String>) {
-    if sides.host {
-        carry_host(causes, sides);
-        return;
-    }
     let engine = turned(sides, |run| run.engine_version.as_ref());
     let program = turned(sides, |run| run.program_version.as_ref());
     let versions = [
@@ -28,6 +24,10 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
         .into_iter()
         .filter_map(|(turned, kind, name)| turned.map(|(before, after)| Turned { kind, name, before, after }))
         .collect();
+    if sides.host {
+        carry_host(causes, sides, &versions);
+        return;
+    }
     carry_versions(causes, &versions, sides.after.len(), harmless);
 }
 
@@ -54,21 +54,20 @@ fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], runs: usize, har
         first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
     let what = if what.is_empty() { what } else { format!(": {what}") };
-    let carried = versions.iter().enumerate().map(|(at, Turned { kind, name, before, after })| {
+    let carried = versions.iter().enumerate().map(|(at, version)| {
+        let Turned { kind, before, after, .. } = version;
         let beside = versions.iter().enumerate().find(|(other, _)| *other != at).map_or_else(
             String::new,
             |(_, other)| {
                 format!(". {} changed at the same run: which of them it is, is not known", other.words())
             },
         );
-        let dimension =
-            Dimension { name: (*name).to_owned(), before: Some(before.clone()), after: Some(after.clone()) };
         Cause {
             cause: *kind,
             share: share / versions.len() as f64,
             wall_ms: 0.0,
             node: node.clone(),
-            dimension: Some(dimension),
+            dimension: Some(version.dimension()),
             evidence: evidence.clone(),
             sentence: format!("Since {after} (was {before}), in all {runs} runs{what}{beside}"),
         }
@@ -78,6 +77,20 @@ fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], runs: usize, har
 }
 
 impl Turned {
+    fn dimension(&self) -> Dimension {
+        let (before, after) = (Some(self.before.clone()), Some(self.after.clone()));
+        Dimension { name: self.name.to_owned(), before, after }
+    }
+
+    /// Whether hardly any of these runs have the version that came.
+    fn is_rare_in(&self, runs: &[&RunFeatures]) -> bool {
+        let of = |run: &RunFeatures| match self.kind {
+            CauseKind::EngineVersion => run.engine_version.clone(),
+            _ => run.program_version.clone(),
+        };
+        runs.iter().filter(|run| of(run).as_deref() == Some(&self.after)).count() * 10 <= runs.len()
+    }
+
     fn words(&self) -> &'static str {
         if self.kind == CauseKind::EngineVersion { "The engine's version" } else { "The program's version" }
     }
@@ -94,7 +107,8 @@ fn makes(version: CauseKind, cause: CauseKind) -> bool {
     }
 }
 
-fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
+/// Where a version came to that host alone, nothing says which of them it is: each has its part of the share.
+fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
     let Some(host) = sides.after.first().and_then(|run| run.host.clone()) else { return };
     let walls = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
@@ -104,8 +118,17 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     } else {
         format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(walls(sides.others)))
     };
+    let versions: Vec<&Turned> = versions.iter().filter(|version| version.is_rare_in(sides.others)).collect();
+    let beside: String = versions
+        .iter()
+        .map(|version| {
+            let Turned { before, after, .. } = version;
+            format!(". {} changed there at the same run, from {before} to {after}", version.words())
+        })
+        .collect();
+    let unsure = if versions.is_empty() { "" } else { ": which of them it is, is not known" };
     let sentence = format!(
-        "Only runs on {host} changed: {} instead of {} in {} runs{others}",
+        "Only runs on {host} changed: {} instead of {} in {} runs{others}{beside}{unsure}",
         ms_words(walls(sides.after)),
         ms_words(walls(sides.before)),
         sides.after.len()
@@ -119,20 +142,29 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let first = causes.iter().filter(|cause| makes(cause)).max_by(|a, b| a.share.total_cmp(&b.share));
     let node = first.and_then(|first| first.node.clone());
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
-    let dimension = Dimension { name: "host".to_owned(), before: None, after: Some(host.to_string()) };
-    hand_over(
-        causes,
-        makes,
-        vec![Cause {
-            cause: CauseKind::Host,
-            share,
-            wall_ms: 0.0,
-            node,
-            dimension: Some(dimension),
-            evidence,
-            sentence,
-        }],
-    );
+    let host_only = Dimension { name: "host".to_owned(), before: None, after: Some(host.to_string()) };
+    let elsewhere = if sides.others.is_empty() { "" } else { ", and hardly any on other hosts" };
+    let of_versions = versions.iter().map(|version| {
+        let Turned { kind, before, after, .. } = version;
+        let sentence = format!(
+            "Since {after} (was {before}), in all {} runs on {host}{elsewhere}: whether it is the version or the \
+             host, is not known",
+            sides.after.len()
+        );
+        (*kind, version.dimension(), sentence)
+    });
+    let of_host = std::iter::once((CauseKind::Host, host_only, sentence));
+    let parts = 1 + versions.len();
+    let carried = of_versions.chain(of_host).map(|(cause, dimension, sentence)| Cause {
+        cause,
+        share: share / parts as f64,
+        wall_ms: 0.0,
+        node: node.clone(),
+        dimension: Some(dimension),
+        evidence: evidence.clone(),
+        sentence,
+    });
+    hand_over(causes, makes, carried.collect());
 }
 
 /// Gives the shares of what dimensions did to the dimensions, and puts it behind them.
@@ -176,7 +208,11 @@ mod tests {
         let (before, after) =
             ([(); 8].map(|()| run(before.0, before.1)), [(); 5].map(|()| run(after.0, after.1)));
         let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        let sides = Sides { before: &before, after: &after, others: &[], host: false };
+        explained(&Sides { before: &before, after: &after, others: &[], host: false })
+    }
+
+    /// The same of any sides.
+    fn explained(sides: &Sides<'_>) -> (Vec<(CauseKind, f64)>, Vec<String>, Vec<String>) {
         let cause = |cause, share, sentence: &str| Cause {
             cause,
             share,
@@ -191,7 +227,7 @@ mod tests {
             cause(CauseKind::MoreRows, 0.2, "rows"),
         ];
         let mut harmless = Vec::new();
-        carry(&mut causes, &sides, &mut harmless);
+        carry(&mut causes, sides, &mut harmless);
         let sentences =
             causes.iter().filter(|cause| cause.dimension.is_some()).map(|cause| cause.sentence.clone());
         (causes.iter().map(|cause| (cause.cause, cause.share)).collect(), sentences.collect(), harmless)
@@ -206,6 +242,37 @@ mod tests {
         );
         assert_eq!(sentences, ["Since p 2 (was p 1), in all 5 runs: a join is slower"]);
         assert!(harmless.is_empty());
+    }
+
+    #[test]
+    fn of_a_version_that_came_to_the_slow_host_alone_neither_is_sure() {
+        let on = |host: &str, engine: &str, wall_ms: u64| RunFeatures {
+            host: Some(host.into()),
+            wall_ns: wall_ms * 1_000_000,
+            ..run(engine, "p 1")
+        };
+        let [before, after] = [("e 1", 10), ("e 2", 20)].map(|(engine, ms)| vec![on("etl-3", engine, ms); 8]);
+        let causes = |elsewhere: &str| {
+            let others = vec![on("etl-1", elsewhere, 10); 8];
+            let sides = [&before, &after, &others].map(|runs| runs.iter().collect::<Vec<_>>());
+            explained(&Sides { before: &sides[0], after: &sides[1], others: &sides[2], host: true })
+        };
+        let (found, sentences, harmless) = causes("e 1");
+        let shares = [(CauseKind::EngineVersion, 0.4), (CauseKind::Host, 0.4)];
+        assert_eq!((&found[2..], harmless), (&shares[..], Vec::new()));
+        assert_eq!(
+            sentences,
+            [
+                "Since e 2 (was e 1), in all 8 runs on etl-3, and hardly any on other hosts: whether it is the version \
+                 or the host, is not known",
+                "Only runs on etl-3 changed: 20.0 ms instead of 10.0 ms in 8 runs; 8 runs on other hosts take 10.0 ms. \
+                 The engine's version changed there at the same run, from e 1 to e 2: which of them it is, is not known",
+            ]
+        );
+        // Where others have the version and are no slower, it is the host.
+        let (found, sentences, _) = causes("e 2");
+        assert_eq!(found[2..], [(CauseKind::Host, 0.8)]);
+        assert!(sentences[0].ends_with("8 runs on other hosts take 10.0 ms"), "{sentences:?}");
     }
 
     #[test]
