@@ -8,7 +8,8 @@ use queryscope_collector::{
     Clock, SystemClock, check_password, check_user_name, hash_password, hash_token, new_token,
 };
 use queryscope_store::{
-    ACCESS_LOG_MAX, AccessAction, AccessEntry, Name, Role, Scope, Store, TokenRecord, User,
+    ACCESS_LOG_MAX, AccessAction, AccessEntry, LastAdmin, Name, Role, Scope, Store, TokenRecord, User,
+    UserOutcome,
 };
 
 use crate::cli::{UserArgs, UserCommand};
@@ -46,10 +47,19 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
         }
         UserCommand::Remove { name, data, database } => {
             let store = token::existing(&data, &database).await?;
-            if !store.access().remove_user(&name).await? {
+            let has_admin =
+                async || anyhow::Ok(store.access().users().await?.iter().any(User::is_admin_of_all));
+            let had_admin = has_admin().await?;
+            if store.access().remove_user(&name, LastAdmin::MayGo).await? == UserOutcome::NoUser {
                 bail!("there is no user {name:?}: queryscope user list shows all");
             }
             note(&store, AccessAction::UserRemoved, &name).await?;
+            if had_admin && !has_admin().await? {
+                eprintln!(
+                    "no administrator of all projects is left: queryscope user add NAME --role admin makes one, and so \
+                     does the link that a service with a login prints at its next start"
+                );
+            }
             store.close().await?;
         }
         UserCommand::Password { name, data, database } => {
@@ -112,10 +122,20 @@ fn set(modes: &rustix::termios::Termios) -> rustix::io::Result<()> {
 
 /// Writes to the log of access what a command did.
 pub(crate) async fn note(store: &Arc<dyn Store>, action: AccessAction, subject: &str) -> Result<()> {
+    note_by("command line", store, action, subject).await
+}
+
+/// Writes to the log of access what was done.
+pub(crate) async fn note_by(
+    actor: &str,
+    store: &Arc<dyn Store>,
+    action: AccessAction,
+    subject: &str,
+) -> Result<()> {
     let entry = AccessEntry {
         unix_ms: SystemClock::new().unix_ms(),
         action,
-        actor: Some("command line".into()),
+        actor: Some(actor.into()),
         subject: Some(subject.to_owned()),
         address: None,
     };
@@ -132,15 +152,18 @@ pub(crate) async fn first_key(store: &Arc<dyn Store>) -> Result<Option<String>> 
     for token in store.tokens().await? {
         if token.scope == Scope::Invitation && !token.holds_at(now) {
             store.revoke_token(&token.name).await?;
+            note_by("service", store, AccessAction::TokenRevoked, &token.name).await?;
         }
     }
     let name: Name = format!("invitation-{}", queryscope_store::random_id()).parse()?;
+    let shown = String::from(name.clone());
     let record = TokenRecord {
         scope: Scope::Invitation,
         expires_unix_ms: Some(now + LINK_MS),
         ..TokenRecord::of_sender(name, TokenRecord::ALL_PROJECTS, hash_token(&key), now)
     };
     store.add_token(record).await.context("the link of the first administrator cannot be stored")?;
+    note_by("service", store, AccessAction::TokenAdded, &shown).await?;
     Ok(Some(key))
 }
 

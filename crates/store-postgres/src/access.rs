@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use queryscope_store::{
-    AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    AccessEntry, AccessStore, LastAdmin, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    UserOutcome,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -16,6 +17,9 @@ const USER: &str = "u.name, u.role, u.project, u.password, u.created_unix_ms";
 
 /// One at a time numbers entries of the log: what is read in the order of the numbers is then in that of time.
 const LOG_LOCK: &str = "LOCK TABLE access_log IN SHARE ROW EXCLUSIVE MODE";
+
+/// One at a time changes who manages everything.
+const USERS_LOCK: &str = "LOCK TABLE login_user IN SHARE ROW EXCLUSIVE MODE";
 
 /// A word of a column.
 pub(crate) fn word<T: FromStr>(row: &Row, column: usize) -> Result<T, DbError> {
@@ -42,6 +46,39 @@ impl PostgresStore {
         transaction.commit().await?;
         Ok(changed)
     }
+
+    /// Changes a user in one statement, unless that is the last administrator of all projects, who is to stay.
+    async fn change_user(
+        &self,
+        name: &str,
+        last: LastAdmin,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<UserOutcome, DbError> {
+        if is_no_name(name) {
+            return Ok(UserOutcome::NoUser);
+        }
+        let mut client = self.write.get().await?;
+        let transaction = self.format.begin(&mut client).await?;
+        if last == LastAdmin::Stays {
+            transaction.batch_execute(USERS_LOCK).await?;
+            let admins = "SELECT name FROM login_user WHERE role = $1 AND project IS NULL LIMIT 2";
+            let admins = transaction.query(admins, &[&Role::Admin.name()]).await?;
+            if let [only] = &admins[..]
+                && only.get::<_, &str>(0) == name
+            {
+                return Ok(UserOutcome::IsLastAdmin);
+            }
+        }
+        let changed = transaction.execute(&transaction.prepare_cached(sql).await?, values).await?;
+        transaction.commit().await?;
+        Ok(if changed > 0 { UserOutcome::Made } else { UserOutcome::NoUser })
+    }
+}
+
+/// Whether a text is the name of nobody, and none that the database takes.
+fn is_no_name(text: &str) -> bool {
+    text.contains('\0')
 }
 
 #[async_trait]
@@ -53,6 +90,9 @@ impl AccessStore for PostgresStore {
     }
 
     async fn user(&self, name: &str) -> Result<Option<User>, StoreError> {
+        if is_no_name(name) {
+            return Ok(None);
+        }
         let sql = format!("SELECT {USER} FROM login_user AS u WHERE u.name = $1");
         let found = rows(&self.reader().await?, &sql, &[&name]).await?;
         Ok(found.first().map(user).transpose()?)
@@ -67,19 +107,30 @@ impl AccessStore for PostgresStore {
     }
 
     async fn change_password(&self, name: &str, password: String) -> Result<bool, StoreError> {
+        if is_no_name(name) {
+            return Ok(false);
+        }
         let sql = "
             WITH ended AS (DELETE FROM login_session WHERE user_name = $1)
             UPDATE login_user SET password = $2 WHERE name = $1";
         Ok(self.change(sql, &[&name, &password]).await? > 0)
     }
 
-    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
+    async fn change_role(
+        &self,
+        name: &str,
+        role: Role,
+        project: Option<String>,
+        last: LastAdmin,
+    ) -> Result<UserOutcome, StoreError> {
+        let stays_admin = role == Role::Admin && project.is_none();
+        let last = if stays_admin { LastAdmin::MayGo } else { last };
         let sql = "UPDATE login_user SET role = $2, project = $3 WHERE name = $1";
-        Ok(self.change(sql, &[&name, &role.name(), &project]).await? > 0)
+        Ok(self.change_user(name, last, sql, &[&name, &role.name(), &project]).await?)
     }
 
-    async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
-        Ok(self.change("DELETE FROM login_user WHERE name = $1", &[&name]).await? > 0)
+    async fn remove_user(&self, name: &str, last: LastAdmin) -> Result<UserOutcome, StoreError> {
+        Ok(self.change_user(name, last, "DELETE FROM login_user WHERE name = $1", &[&name]).await?)
     }
 
     async fn begin_session(&self, session: Session) -> Result<bool, StoreError> {

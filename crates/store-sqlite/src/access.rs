@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use queryscope_store::{
-    AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    AccessEntry, AccessStore, LastAdmin, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, StoreError, User,
+    UserOutcome,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -113,6 +114,18 @@ fn log(db: &Connection, before: Option<i64>, limit: usize) -> rusqlite::Result<V
     .collect()
 }
 
+/// Whether a user is the last administrator of all projects, who is to stay.
+fn is_kept(db: &Connection, name: &str, last: LastAdmin) -> rusqlite::Result<bool> {
+    let sql = "
+        SELECT count(*) = 1 AND max(name) = ?1 FROM login_user WHERE role = ?2 AND project IS NULL";
+    let is_last = || db.prepare_cached(sql)?.query_row([name, Role::Admin.name()], |row| row.get(0));
+    if last == LastAdmin::Stays { is_last() } else { Ok(false) }
+}
+
+fn made(rows: usize) -> UserOutcome {
+    if rows == 1 { UserOutcome::Made } else { UserOutcome::NoUser }
+}
+
 #[async_trait]
 impl AccessStore for SqliteStore {
     async fn users(&self) -> Result<Vec<User>, StoreError> {
@@ -140,20 +153,33 @@ impl AccessStore for SqliteStore {
         self.writer.write(change).await
     }
 
-    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
+    async fn change_role(
+        &self,
+        name: &str,
+        role: Role,
+        project: Option<String>,
+        last: LastAdmin,
+    ) -> Result<UserOutcome, StoreError> {
         let name = name.to_owned();
         let sql = "UPDATE login_user SET role = ?2, project = ?3 WHERE name = ?1";
-        let change =
-            move |db: &Connection| db.prepare_cached(sql)?.execute(params![name, role.name(), project]);
-        Ok(self.writer.write(change).await? == 1)
+        let change = move |db: &Connection| {
+            let stays_admin = role == Role::Admin && project.is_none();
+            if !stays_admin && is_kept(db, &name, last)? {
+                return Ok(UserOutcome::IsLastAdmin);
+            }
+            db.prepare_cached(sql)?.execute(params![name, role.name(), project]).map(made)
+        };
+        self.writer.write(change).await
     }
 
-    async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
+    async fn remove_user(&self, name: &str, last: LastAdmin) -> Result<UserOutcome, StoreError> {
         let name = name.to_owned();
         let remove = move |db: &Connection| {
+            if is_kept(db, &name, last)? {
+                return Ok(UserOutcome::IsLastAdmin);
+            }
             end_sessions_of(db, &name)?;
-            let sql = "DELETE FROM login_user WHERE name = ?1";
-            db.prepare_cached(sql)?.execute([name]).map(|removed| removed == 1)
+            db.prepare_cached("DELETE FROM login_user WHERE name = ?1")?.execute([name]).map(made)
         };
         self.writer.write(remove).await
     }

@@ -110,6 +110,8 @@ words! {
         TokenRevoked = "token_revoked",
         /// An issue was muted.
         IssueMuted = "issue_muted",
+        /// A service started that restricts reading otherwise than the one before.
+        SettingsChanged = "settings_changed",
     }
 }
 
@@ -144,6 +146,26 @@ impl User {
     pub fn is_admin_of_all(&self) -> bool {
         self.role == Role::Admin && self.project.is_none()
     }
+}
+
+/// Whether a change of a user may leave nobody who manages everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastAdmin {
+    /// The last administrator of all projects stays as it is.
+    Stays,
+    /// It may go.
+    MayGo,
+}
+
+/// What became of a change of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserOutcome {
+    /// It was made.
+    Made,
+    /// There is no user of that name.
+    NoUser,
+    /// The user is the last administrator of all projects, and was to stay.
+    IsLastAdmin,
 }
 
 /// SHA-256 of the id of a session, which its browser alone has.
@@ -192,11 +214,18 @@ pub trait AccessStore: Send + Sync {
     /// Gives a user another password and ends the user's sessions; `false` when there is none of that name.
     async fn change_password(&self, name: &str, password: String) -> Result<bool, StoreError>;
 
-    /// Gives a user another role, and another project or all; `false` when there is none of that name.
-    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError>;
+    /// Gives a user another role, and another project or all. Of several changes at once, none takes the last
+    /// administrator away where that is to stay.
+    async fn change_role(
+        &self,
+        name: &str,
+        role: Role,
+        project: Option<String>,
+        last: LastAdmin,
+    ) -> Result<UserOutcome, StoreError>;
 
-    /// Takes a user and the user's sessions out; `false` when there is none of that name.
-    async fn remove_user(&self, name: &str) -> Result<bool, StoreError>;
+    /// Takes a user and the user's sessions out, as [`AccessStore::change_role`] changes one.
+    async fn remove_user(&self, name: &str, last: LastAdmin) -> Result<UserOutcome, StoreError>;
 
     /// Begins a session of a user, and ends those beyond [`SESSIONS_OF_USER_MAX`]; `false` when there is no such user.
     async fn begin_session(&self, session: Session) -> Result<bool, StoreError>;

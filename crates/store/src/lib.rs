@@ -41,8 +41,8 @@ mod token;
 mod token_name;
 
 pub use access::{
-    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, NoWord, OF_PROVIDER, Role, SESSIONS_OF_USER_MAX,
-    Scope, Session, SessionHash, User,
+    ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, LastAdmin, NoWord, OF_PROVIDER, Role,
+    SESSIONS_OF_USER_MAX, Scope, Session, SessionHash, User, UserOutcome,
 };
 pub use analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,

@@ -338,6 +338,7 @@ suite! { $
     }
     access {
         users_have_a_name_each
+        the_last_administrator_stays
         tokens_say_what_they_are_for
         a_session_is_there_until_it_ends
         a_session_ends_with_its_user

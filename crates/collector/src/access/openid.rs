@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use queryscope_store::{AccessAction, OF_PROVIDER, Role, User};
+use queryscope_store::{AccessAction, LastAdmin, OF_PROVIDER, Role, User};
 use subtle::ConstantTimeEq;
 
 use super::login::{Form, TOO_MANY, enter, is_there, login_page, next_of, pairs, with_wait};
@@ -166,7 +166,8 @@ async fn known(
     match users.user(name).await? {
         Some(user) if user.password == is => {
             if (user.role, &user.project) != (role, &project) {
-                users.change_role(name, role, project).await?;
+                // The provider says who administers: nobody here keeps another role.
+                users.change_role(name, role, project, LastAdmin::MayGo).await?;
                 note(app, AccessAction::RoleChanged, by, Some(name.clone()), from).await;
             }
             Ok(Ok(()))

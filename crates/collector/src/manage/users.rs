@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use queryscope_store::{AccessAction, Name, Role, User};
+use queryscope_store::{AccessAction, LastAdmin, Name, Role, User, UserOutcome};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -154,17 +154,11 @@ pub(crate) async fn change_user(
     let UserChange { role, project, password } = read(Request::from_parts(head, body)).await?;
     let project = project_of(project)?;
     let users = app.store.access();
-    let none = || no_user(&name);
     let user = within(&app, &by, &name).await?;
     let project = if role.is_some() { by.wall.within(project)? } else { project };
     match (role, password) {
         (Some(role), None) => {
-            if role < Role::Admin || project.is_some() {
-                check_not_last(&app, &name).await?;
-            }
-            if !users.change_role(&name, role, project).await? {
-                return Err(none());
-            }
+            made(users.change_role(&name, role, project, LastAdmin::Stays).await?, &name)?;
             by.note(&app, AccessAction::RoleChanged, &name).await;
         }
         (None, Some(password)) if project.is_none() => {
@@ -173,7 +167,7 @@ pub(crate) async fn change_user(
             }
             let password = hashed(&app, password).await?;
             if !users.change_password(&name, password).await? {
-                return Err(none());
+                return Err(no_user(&name));
             }
             by.note(&app, AccessAction::PasswordChanged, &name).await;
         }
@@ -212,10 +206,7 @@ pub(crate) async fn remove_user(
     let by = By::of(&app, who, &head);
     let Nothing {} = read(Request::from_parts(head, body)).await?;
     within(&app, &by, &name).await?;
-    check_not_last(&app, &name).await?;
-    if !app.store.access().remove_user(&name).await? {
-        return Err(no_user(&name));
-    }
+    made(app.store.access().remove_user(&name, LastAdmin::Stays).await?, &name)?;
     by.note(&app, AccessAction::UserRemoved, &name).await;
     listed(&app, &by.wall).await
 }
@@ -230,16 +221,15 @@ async fn within(app: &App, by: &By, name: &str) -> Result<User, ApiError> {
     user.filter(|user| by.wall.holds(user.project.as_deref())).ok_or_else(|| no_user(name))
 }
 
-/// Refuses to leave a service without anybody who could give rights back.
-async fn check_not_last(app: &App, name: &str) -> Result<(), ApiError> {
-    let users = app.store.access().users().await?;
-    let admins: Vec<&User> = users.iter().filter(|user| user.is_admin_of_all()).collect();
-    if let [last] = admins[..]
-        && last.name == name
-    {
-        return Err(conflict(format!("{name} is the last administrator of all projects")));
+/// A service is never left without anybody who could give rights back.
+fn made(outcome: UserOutcome, name: &str) -> Result<(), ApiError> {
+    match outcome {
+        UserOutcome::Made => Ok(()),
+        UserOutcome::NoUser => Err(no_user(name)),
+        UserOutcome::IsLastAdmin => {
+            Err(conflict(format!("{name} is the last administrator of all projects")))
+        }
     }
-    Ok(())
 }
 
 fn project_of(project: Option<String>) -> Result<Option<String>, ApiError> {

@@ -2,7 +2,8 @@
 
 use super::subject::{Subject, Subjects};
 use crate::access::{
-    AccessAction, AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Scope, Session, User,
+    AccessAction, AccessEntry, AccessStore, LastAdmin, Role, SESSIONS_OF_USER_MAX, Scope, Session, User,
+    UserOutcome,
 };
 use crate::token::TokenRecord;
 
@@ -28,6 +29,15 @@ async fn add(s: &Subject, user: User) {
     assert!(access(s).add_user(user).await.expect("a store"));
 }
 
+async fn change(s: &Subject, name: &str, role: Role, project: Option<&str>) -> UserOutcome {
+    let project = project.map(Into::into);
+    access(s).change_role(name, role, project, LastAdmin::Stays).await.expect("a store")
+}
+
+async fn remove(s: &Subject, name: &str) -> UserOutcome {
+    access(s).remove_user(name, LastAdmin::Stays).await.expect("a store")
+}
+
 async fn begin(s: &Subject, session: Session) {
     assert!(access(s).begin_session(session).await.expect("a store"));
 }
@@ -49,18 +59,68 @@ pub(super) fn users_have_a_name_each(subjects: &Subjects) {
         }
         assert!(!access(s).add_user(user("ada", Role::Viewer, None)).await.expect("a store"));
         begin(s, session("Ada", 1, 10)).await;
-        assert!(access(s).change_role("Ada", Role::Editor, None).await.expect("a store"));
-        assert!(!access(s).change_role("ADA", Role::Editor, None).await.expect("a store"));
+        assert_eq!(change(s, "Ada", Role::Editor, None).await, UserOutcome::Made);
+        for nobody in ["ADA", "Ada\0", ""] {
+            assert_eq!(change(s, nobody, Role::Editor, None).await, UserOutcome::NoUser, "{nobody:?}");
+            assert_eq!(remove(s, nobody).await, UserOutcome::NoUser, "{nobody:?}");
+            assert_eq!(access(s).user(nobody).await.expect("a store"), None, "{nobody:?}");
+            assert!(!access(s).change_password(nobody, "x".into()).await.expect("a store"), "{nobody:?}");
+        }
         let (_, changed) = access(s).session([1; 32], 0).await.expect("a store").expect("it goes on");
         assert_eq!((changed.role, changed.project), (Role::Editor, None));
-        assert!(access(s).change_role("Ada", all[0].role, all[0].project.clone()).await.expect("a store"));
+        assert_eq!(change(s, "Ada", all[0].role, all[0].project.as_deref()).await, UserOutcome::Made);
         s.reopen().await;
         assert_eq!(access(s).users().await.expect("a store"), all);
         assert_eq!(access(s).user("Ada").await.expect("a store").as_ref(), Some(&all[0]));
         assert_eq!(access(s).user("ADA").await.expect("a store"), None);
-        assert!(access(s).remove_user("Ada").await.expect("a store"));
-        assert!(!access(s).remove_user("Ada").await.expect("a store"));
+        assert_eq!(remove(s, "Ada").await, UserOutcome::Made);
+        assert_eq!(remove(s, "Ada").await, UserOutcome::NoUser);
         assert_eq!(access(s).users().await.expect("a store"), all[1..]);
+    });
+}
+
+pub(super) fn the_last_administrator_stays(subjects: &Subjects) {
+    subjects.one(async |s| {
+        for one in [
+            user("ada", Role::Admin, None),
+            user("bob", Role::Admin, None),
+            user("eve", Role::Admin, Some("etl")),
+        ] {
+            add(s, one).await;
+        }
+        // Each makes the other none, at once and again and again.
+        for _ in 0..20 {
+            let made =
+                tokio::join!(change(s, "ada", Role::Viewer, None), change(s, "bob", Role::Viewer, None));
+            let admins =
+                access(s).users().await.expect("a store").into_iter().filter(User::is_admin_of_all).count();
+            assert!(
+                admins == 1
+                    && matches!(
+                        made,
+                        (UserOutcome::Made, UserOutcome::IsLastAdmin)
+                            | (UserOutcome::IsLastAdmin, UserOutcome::Made)
+                    ),
+                "{made:?}"
+            );
+            for name in ["ada", "bob"] {
+                assert_eq!(change(s, name, Role::Admin, None).await, UserOutcome::Made);
+            }
+        }
+        let made = tokio::join!(remove(s, "ada"), change(s, "bob", Role::Admin, Some("etl")));
+        assert!(
+            matches!(
+                made,
+                (UserOutcome::Made, UserOutcome::IsLastAdmin) | (UserOutcome::IsLastAdmin, UserOutcome::Made)
+            ),
+            "{made:?}"
+        );
+        let last = if made.0 == UserOutcome::Made { "bob" } else { "ada" };
+        assert_eq!(remove(s, last).await, UserOutcome::IsLastAdmin);
+        assert_eq!(remove(s, "eve").await, UserOutcome::Made);
+        // Whoever holds the store may.
+        let removed = access(s).remove_user(last, LastAdmin::MayGo).await.expect("a store");
+        assert_eq!(removed, UserOutcome::Made);
     });
 }
 
@@ -117,7 +177,7 @@ pub(super) fn a_session_ends_with_its_user(subjects: &Subjects) {
         assert!(!access(s).change_password("eve", "x".into()).await.expect("a store"));
         assert!(!is_there(s, 1).await && !is_there(s, 2).await && is_there(s, 3).await);
         assert_eq!(access(s).user("ada").await.expect("a store").expect("there").password, "$argon2id$new");
-        assert!(access(s).remove_user("bob").await.expect("a store"));
+        assert_eq!(remove(s, "bob").await, UserOutcome::Made);
         assert!(!is_there(s, 3).await);
         add(s, user("bob", Role::Admin, None)).await;
         assert!(!is_there(s, 3).await, "a later user of that name is another");

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, header};
 use http_body_util::BodyExt;
 use queryscope_collector::{IDLE, hash_token};
+use queryscope_store::{LastAdmin, UserOutcome};
 
 use super::{Says, bearer, id_of, restricted, session};
 use crate::app::{TestApp, with_header};
@@ -80,7 +81,8 @@ async fn streams_end_with_their_session_and_token() {
     let mut stays = open(&app, &session('f'), "/api/live").await;
     // As another collector does it: this one is not told.
     assert!(app.store.access().end_session(hash_token(&id_of('d'))).await.expect("a store"));
-    assert!(app.store.access().remove_user("editor").await.expect("a store"));
+    let removed = app.store.access().remove_user("editor", LastAdmin::Stays).await.expect("a store");
+    assert_eq!(removed, UserOutcome::Made);
     assert!(app.store.revoke_token("t-default").await.expect("a store"));
     for stream in streams {
         ends(stream).await;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::MemoryStore;
-use crate::access::{AccessEntry, AccessStore, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, User};
+use crate::access::{
+    AccessEntry, AccessStore, LastAdmin, Role, SESSIONS_OF_USER_MAX, Session, SessionHash, User, UserOutcome,
+};
 use crate::error::StoreError;
 
 #[derive(Debug, Default)]
@@ -14,6 +16,14 @@ pub(super) struct Access {
     sessions: Vec<Session>,
     log: Vec<(i64, AccessEntry)>,
     logged: i64,
+}
+
+impl Access {
+    /// Whether a user is the last administrator of all projects, who is to stay.
+    fn is_kept(&self, name: &str, last: LastAdmin) -> bool {
+        let admins: Vec<&User> = self.users.values().filter(|user| user.is_admin_of_all()).collect();
+        last == LastAdmin::Stays && matches!(admins[..], [only] if only.name == name)
+    }
 }
 
 #[async_trait]
@@ -43,17 +53,30 @@ impl AccessStore for MemoryStore {
         Ok(true)
     }
 
-    async fn change_role(&self, name: &str, role: Role, project: Option<String>) -> Result<bool, StoreError> {
-        let users = &mut self.disk()?.access.users;
-        let Some(user) = users.get_mut(name) else { return Ok(false) };
+    async fn change_role(
+        &self,
+        name: &str,
+        role: Role,
+        project: Option<String>,
+        last: LastAdmin,
+    ) -> Result<UserOutcome, StoreError> {
+        let access = &mut self.disk()?.access;
+        let stays_admin = role == Role::Admin && project.is_none();
+        if !stays_admin && access.is_kept(name, last) {
+            return Ok(UserOutcome::IsLastAdmin);
+        }
+        let Some(user) = access.users.get_mut(name) else { return Ok(UserOutcome::NoUser) };
         (user.role, user.project) = (role, project);
-        Ok(true)
+        Ok(UserOutcome::Made)
     }
 
-    async fn remove_user(&self, name: &str) -> Result<bool, StoreError> {
+    async fn remove_user(&self, name: &str, last: LastAdmin) -> Result<UserOutcome, StoreError> {
         let access = &mut self.disk()?.access;
+        if access.is_kept(name, last) {
+            return Ok(UserOutcome::IsLastAdmin);
+        }
         access.sessions.retain(|session| session.user != name);
-        Ok(access.users.remove(name).is_some())
+        Ok(access.users.remove(name).map_or(UserOutcome::NoUser, |_| UserOutcome::Made))
     }
 
     async fn begin_session(&self, session: Session) -> Result<bool, StoreError> {
