@@ -4,6 +4,7 @@
 //! needs, and forces the project of the principal into the request: what a handler reads is then of that project. A
 //! service that restricts nothing answers everybody, as an open one always did.
 
+mod asker;
 mod attempts;
 mod audit;
 mod guard;
@@ -25,6 +26,7 @@ pub(crate) use pages::OwnForm;
 pub(crate) use principal::{Kind, Principal};
 pub(crate) use you::{__path_you, you};
 
+pub use asker::Asker;
 pub use network::Network;
 pub use openid::{GroupRole, OpenIdOptions};
 pub use passwords::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password, check_user_name, hash_password};

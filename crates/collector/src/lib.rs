@@ -38,7 +38,7 @@ mod tokens;
 mod trace;
 
 pub use access::{
-    GroupRole, IDLE, Network, OpenIdOptions, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password,
+    Asker, GroupRole, IDLE, Network, OpenIdOptions, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password,
     check_user_name, hash_password, role_of_groups,
 };
 pub use axum::http::HeaderName;

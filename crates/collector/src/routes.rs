@@ -11,9 +11,11 @@ use std::task::{Context, Poll};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use tower::{Service, ServiceExt};
 
+use crate::access::Asker;
 use crate::app::App;
 use crate::held::hold;
 use crate::{ingest, readers, security, trace};
@@ -31,6 +33,12 @@ pub struct Routes {
 impl Routes {
     pub(crate) fn new(app: &Arc<App>, others: Router) -> Self {
         Self { app: Arc::clone(app), others }
+    }
+
+    /// The asker of a request, so that others can be made in that name.
+    #[must_use]
+    pub fn asker(&self, head: &Parts) -> Asker {
+        Asker::of(&self.app.settings.reading, head)
     }
 
     async fn answer(self, request: Request) -> Response {

@@ -21,6 +21,7 @@ mod post;
 mod profiles_file;
 mod progress;
 mod read;
+mod restrictions;
 mod serve;
 mod signals;
 mod snippet;

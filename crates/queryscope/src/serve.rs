@@ -10,7 +10,7 @@ use queryscope_collector::{
 };
 use queryscope_delivery::{Config, Secrets};
 use queryscope_recordings::Location;
-use queryscope_store::{FileIdentity, Scope, Store};
+use queryscope_store::{AccessAction, FileIdentity, Scope, Store};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,7 @@ use crate::cli::ServeArgs;
 use crate::data::{DEFAULT_PROJECT, DataFolder};
 use crate::otlp::Otlp;
 use crate::signals::Signals;
-use crate::{mcp, open_files, snippet, store, token, user};
+use crate::{mcp, open_files, restrictions, snippet, store, token, user};
 
 /// Connections that wait to be accepted, as far as the system allows. One for which there is no room tries again
 /// after a second. With the usual 128, a burst of connections makes everybody else wait so.
@@ -28,6 +28,9 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let open_files = open_files::raise();
     let reading = reading(&args)?;
+    if args.otlp.otlp_nodes && args.otlp.otlp.is_none() {
+        bail!("--otlp-nodes needs --otlp URL");
+    }
     let delivery = args.config.as_deref().map(|file| Config::load(file, Secrets::Read)).transpose()?;
     if let Some(token) = &args.token {
         token::check_given(token, "QUERYSCOPE_TOKEN")?;
@@ -66,6 +69,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
             (first, made)
         }
     };
+    restrictions::note(&opened.store, &reading, args.mcp_actions).await?;
     let first_key = if reading.login { user::first_key(&opened.store).await? } else { None };
     let defaults = Settings::default();
     let addresses = 1 + usize::from(ingest.is_some());
@@ -136,13 +140,20 @@ fn access(token: &str) -> Access {
     Access { hash: hash_token(token), project: DEFAULT_PROJECT.into() }
 }
 
+/// The name of the token that is made where a shared store has none.
+const FIRST: &str = "first";
+
 /// A token of the default project, made where there is none at all: collectors that share a store share its tokens.
 async fn first_token(store: &Arc<dyn Store>) -> Result<Option<String>> {
     if store.tokens().await?.iter().any(|token| token.scope == Scope::Ingest) {
         return Ok(None);
     }
     // Another collector may be as fast.
-    Ok(token::add(store, "first".parse()?, DEFAULT_PROJECT.parse()?).await.ok())
+    let made = token::add(store, FIRST.parse()?, DEFAULT_PROJECT.parse()?).await.ok();
+    if made.is_some() {
+        user::note_by("service", store, AccessAction::TokenAdded, FIRST).await?;
+    }
+    Ok(made)
 }
 
 /// Restrictions on reading.

@@ -118,6 +118,7 @@ impl TemporaryToken {
         let store = store::open_for_tokens(data)?;
         let name: Name = format!("{purpose}-{}", queryscope_store::random_id()).parse()?;
         let text = add(&store, name.clone(), project).await?;
+        user::note(&store, AccessAction::TokenAdded, &String::from(name.clone())).await?;
         Ok(Self { store, name: name.into(), text })
     }
 
@@ -129,6 +130,7 @@ impl TemporaryToken {
     /// Makes it useless.
     pub(crate) async fn revoke(self) -> Result<()> {
         self.store.revoke_token(&self.name).await?;
+        user::note(&self.store, AccessAction::TokenRevoked, &self.name).await?;
         Ok(self.store.close().await?)
     }
 }

@@ -935,7 +935,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted";
+        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted" | "settings_changed";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**

@@ -15,4 +15,5 @@ export const ACTIONS: Record<Schemas["AccessAction"], string> = {
   token_added: "made the token",
   token_revoked: "revoked the token",
   issue_muted: "muted the issue",
+  settings_changed: "set reading to",
 };

@@ -271,6 +271,7 @@ async fn make_first(State(app): State<Arc<App>>, request: Request) -> Result<Res
     }
     app.access.attempts.succeeded(address, FIRST);
     let from = address.map(|address| address.to_string());
+    note(&app, AccessAction::TokenRevoked, Some(FIRST.into()), Some(invitation), from.clone()).await;
     note(&app, AccessAction::UserAdded, Some(FIRST.into()), Some(name.clone()), from.clone()).await;
     enter(&app, &head, &name, "/", from).await
 }

@@ -6,20 +6,23 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use queryscope_store::Role;
 
+use super::asker::Asker;
 use super::principal::{Kind, Principal, one};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::live::Apart;
 use crate::settings::Reading;
 
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(super) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// Groups that give a role begin so.
 const GROUP: &str = "queryscope-";
 const NAME_CHARS_MAX: usize = 200;
 
-fn peer(head: &Parts) -> Option<IpAddr> {
-    head.extensions.get::<Apart>().and_then(Apart::peer)
+/// The address that a request comes from, also where it is made within the process in the name of who asked.
+pub(super) fn peer(head: &Parts) -> Option<IpAddr> {
+    let inside = || head.extensions.get::<Asker>().and_then(|asker| asker.peer);
+    head.extensions.get::<Apart>().map_or_else(inside, Apart::peer)
 }
 
 /// Whether a request comes from a proxy that is trusted.

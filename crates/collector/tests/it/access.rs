@@ -180,7 +180,9 @@ fn routes(change: &str, issue: &str) -> Vec<(String, String, String)> {
             }
             // A stream of what runs has no end.
             let method = if path.starts_with("/api/live") { "head" } else { method };
-            let asked = path
+            let asked =
+                if path.starts_with("/api/export/") { format!("{path}?format=json") } else { path.clone() };
+            let asked = asked
                 .replace("/sessions/{id}", &format!("/sessions/{}", listed_id()))
                 .replace("{name}", MADE)
                 .replace("/changes/{id}", &format!("/changes/{change}"))

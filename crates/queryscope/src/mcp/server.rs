@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST};
+use axum::http::header::HOST;
 use axum::http::{HeaderMap, HeaderName, request};
 use queryscope_collector::Routes;
 use rmcp::model::{
@@ -77,8 +77,8 @@ impl Server {
                 let request = context.extensions.get::<request::Parts>();
                 let headers = request.map(|request| &request.headers);
                 let base = headers.map_or_else(|| "http://localhost".to_owned(), base);
-                let who = headers.map(who).unwrap_or_default();
-                Ok(Service::inside(routes.clone(), base, who))
+                let asker = request.map(|request| routes.asker(request)).unwrap_or_default();
+                Ok(Service::inside(routes.clone(), base, asker))
             }
         }
     }
@@ -92,17 +92,6 @@ fn base(headers: &HeaderMap) -> String {
         _ => "http",
     };
     format!("{scheme}://{}", text(HOST).unwrap_or("localhost"))
-}
-
-/// The headers that say who asks: the answer is for them.
-fn who(headers: &HeaderMap) -> HeaderMap {
-    let mut kept = HeaderMap::new();
-    for name in [AUTHORIZATION, COOKIE] {
-        for value in headers.get_all(&name) {
-            kept.append(&name, value.clone());
-        }
-    }
-    kept
 }
 
 fn failed(error: &anyhow::Error) -> ErrorData {
@@ -209,15 +198,5 @@ mod tests {
         assert_eq!(base(&headers), "https://queryscope.example");
         headers.insert("x-forwarded-proto", HeaderValue::from_static("javascript"));
         assert_eq!(base(&headers), "http://queryscope.example");
-    }
-
-    #[test]
-    fn who_asks_goes_on_and_nothing_else() {
-        let mut headers = HeaderMap::new();
-        for name in ["authorization", "cookie", "accept", "if-none-match"] {
-            headers.insert(name, HeaderValue::from_static("x"));
-        }
-        let kept = who(&headers);
-        assert_eq!(kept.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["authorization", "cookie"]);
     }
 }

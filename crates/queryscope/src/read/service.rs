@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HOST};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use queryscope_collector::Routes;
+use queryscope_collector::{Asker, Routes};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response, StatusCode};
@@ -63,7 +63,7 @@ enum Way {
     /// Over a socket.
     Socket(Client),
     /// Within this process.
-    Inside(Routes),
+    Inside(Routes, Asker),
 }
 
 impl Service {
@@ -96,11 +96,11 @@ impl Service {
         Ok(Self { way: Way::Socket(client), base, headers })
     }
 
-    /// The service of this process, asked without a socket by whoever the headers say; readers find it at `base`.
-    pub(crate) fn inside(routes: Routes, base: String, mut headers: HeaderMap) -> Self {
+    /// The service of this process, asked without a socket in the name of who asked; readers find it at `base`.
+    pub(crate) fn inside(routes: Routes, base: String, asker: Asker) -> Self {
         // The routes answer to this name; which one the reader used has been checked.
-        headers.insert(HOST, HeaderValue::from_static("localhost"));
-        Self { way: Way::Inside(routes), base, headers }
+        let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost"))]);
+        Self { way: Way::Inside(routes, asker), base, headers }
     }
 
     /// Where it answers.
@@ -194,11 +194,12 @@ impl Service {
                 let request = if body.is_empty() { request } else { request.body(body) };
                 request.send().await.map_err(|error| self.unreachable(&error))?
             }
-            Way::Inside(routes) => {
+            Way::Inside(routes, asker) => {
                 let mut request = axum::extract::Request::new(Body::from(body));
                 *request.method_mut() = method;
                 *request.uri_mut() = address.parse().context("the address cannot be asked")?;
                 *request.headers_mut() = headers;
+                asker.ask(&mut request);
                 let Ok(response) = routes.clone().oneshot(request).await;
                 let body = |body: Body| reqwest::Body::wrap_stream(body.into_data_stream());
                 Response::from(response.map(body))

@@ -38,6 +38,9 @@ fn users_are_made_listed_changed_and_removed() {
     }
     user(data, &["remove", "bob"], "").expect("removed");
     assert_eq!(user(data, &["list"], "").expect("listed").lines().count(), 1);
+    let removed = queryscope(["user", "remove", "ada", "--data", &data.to_string_lossy()]);
+    assert!(removed.err.contains("no administrator of all projects is left"), "{removed:?}");
+    removed.success();
 }
 
 #[test]
@@ -136,7 +139,7 @@ fn agents_are_told_and_may_change_what_those_may_who_ask() {
     let session = |user: &str| log_in(url, user, PASSWORD).1.expect("a session");
     let [viewer, editor, of_etl] = ["viewer", "editor", "etl-editor"].map(session);
 
-    let listed = |header: Option<logins::Header>| ask_agent(url, header, "tools/list", &json!({}));
+    let listed = |header: Option<logins::Header>| ask_agent(url, header.as_slice(), "tools/list", &json!({}));
     assert_eq!(listed(None).0, 401);
     assert_eq!(listed(Some(("cookie", "queryscope_session=made-up"))).0, 401);
     assert_eq!(listed(Some(("authorization", "Bearer made-up"))).0, 401);
@@ -147,7 +150,7 @@ fn agents_are_told_and_may_change_what_those_may_who_ask() {
     let call = |cookie: &str, tool: &str, arguments: Value| {
         let (status, told) = ask_agent(
             url,
-            Some(("cookie", cookie)),
+            &[("cookie", cookie)],
             "tools/call",
             &json!({"name": tool, "arguments": arguments}),
         );
@@ -172,7 +175,91 @@ fn agents_are_told_and_may_change_what_those_may_who_ask() {
     assert!(refused.contains("no issue"), "{refused}");
     let resolved = resolve(&editor);
     assert!(resolved.contains("resolved by editor"), "{resolved}");
+    // As if 13 hours had passed, and the time of the token were over.
+    let reading =
+        queryscope(["token", "create", "ci", "--scope", "read", "--expires", "1h", "--data", &text])
+            .success();
+    let reading = format!("Bearer {}", reading.trim());
+    let by_token = Some(("authorization", &*reading));
+    wait_for("the token to be taken", || (listed(by_token).0 == 200).then_some(()));
+    let db = rusqlite::Connection::open(data.join("queryscope.db")).expect("the database");
+    db.execute_batch(
+        "UPDATE login_session SET used_unix_ms = used_unix_ms - 13 * 3600000;
+         UPDATE token SET expires_unix_ms = 1 WHERE name = 'ci'",
+    )
+    .expect("aged");
+    for says in [Some(("cookie", &*viewer)), by_token] {
+        wait_for("it to be refused", || (listed(says).0 == 401).then_some(()));
+    }
     service.stop();
+}
+
+#[test]
+fn agents_of_users_of_a_proxy_are_told_what_those_may_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = [
+        "--trusted-proxy",
+        "127.0.0.1",
+        "--proxy-user-header",
+        "X-User",
+        "--proxy-groups-header",
+        "X-Groups",
+        "--mcp-actions",
+    ];
+    let service = Service::start_with(folder.path(), &flags);
+    post(&service, &batches(60));
+    until_evaluated(folder.path());
+    let call = |groups: &str, tool: &str, arguments: Value| {
+        let headers = [("x-user", "ada"), ("x-groups", groups)];
+        let params = json!({"name": tool, "arguments": arguments});
+        let (status, told) = ask_agent(&service.url, &headers, "tools/call", &params);
+        assert_eq!(status, 200, "{told}");
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        told["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    assert!(call("queryscope-viewer", "issues", json!({})).contains("orders/daily"));
+    assert!(call("queryscope-viewer", "running", json!({})).contains("Nothing runs now"));
+    assert!(!call("queryscope-viewer:etl", "issues", json!({})).contains("orders/daily"));
+    let headers = [("x-user", "ada"), ("x-groups", "queryscope-viewer")];
+    let get = logins::agent().get(format!("{}/api/issues", service.url));
+    let get = headers.iter().fold(get, |get, (name, value)| get.header(*name, *value)).call();
+    let issues = get.expect("an answer").body_mut().read_to_string().expect("text");
+    let issues: Value = serde_json::from_str(&issues).expect("JSON");
+    let id = issues["issues"][0]["id"].as_str().expect("an issue");
+    let resolve = |groups: &str| call(groups, "resolve", json!({"id": id, "comment": "over"}));
+    assert!(resolve("queryscope-viewer").contains("403"));
+    assert!(resolve("queryscope-editor").contains("resolved by ada"));
+    let (status, _) = ask_agent(&service.url, &[], "tools/list", &json!({}));
+    assert_eq!(status, 401);
+    service.stop();
+}
+
+#[test]
+fn the_log_has_tokens_of_commands_and_how_reading_is_restricted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path();
+    let text = data.to_string_lossy();
+    let service = Service::start(data);
+    queryscope(["deploy", "1.4.2", "--service", "etl", "--data", &text]).success();
+    service.stop();
+    for flags in [&["--login", "--mcp-actions"][..], &["--login", "--mcp-actions"], &[]] {
+        Service::start_with(data, flags).stop();
+    }
+    let db = rusqlite::Connection::open(data.join("queryscope.db")).expect("the database");
+    let sql = "SELECT action || ' ' || actor || ' ' || substr(subject, 1, instr(subject || '-', '-') - 1) \
+               FROM access_log ORDER BY number";
+    let mut statement = db.prepare(sql).expect("a statement");
+    let rows = statement.query_map([], |row| row.get::<_, String>(0)).expect("rows");
+    let log: Vec<String> = rows.map(|row| row.expect("a row")).collect();
+    let expected = [
+        "token_added command line deploy",
+        "token_revoked command line deploy",
+        "settings_changed service login, agents may act",
+        "token_added service invitation",
+        "token_added service invitation",
+        "settings_changed service open",
+    ];
+    assert_eq!(log, expected);
 }
 
 #[test]

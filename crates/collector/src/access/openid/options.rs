@@ -71,7 +71,7 @@ impl OpenIdOptions {
     }
 
     /// The host of the provider, for people.
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         self.issuer.url().host_str().unwrap_or_default()
     }
 

@@ -201,5 +201,10 @@ async fn the_first_administrator_is_made_by_a_link_once() {
     assert_eq!(log_in(&app, "ada", PASSWORD).await.status, 303);
     assert_eq!(ask(&app, &bearer("first"), "GET", "/api/queries").await.status, 401);
     let log = actions(&app).await;
-    assert_eq!(log[..2], [json!(["user_added", "first link", "ada"]), json!(["login", "ada", null])]);
+    let expected = [
+        json!(["token_revoked", "first link", "first"]),
+        json!(["user_added", "first link", "ada"]),
+        json!(["login", "ada", null]),
+    ];
+    assert_eq!(log[..3], expected);
 }

@@ -62,9 +62,9 @@ pub(crate) fn status(url: &str, path: &str, header: Option<Header>) -> u16 {
 }
 
 /// Asks a method of `/mcp`; the status, and the answer as text.
-pub(crate) fn ask_agent(url: &str, header: Option<Header>, method: &str, params: &Value) -> (u16, String) {
+pub(crate) fn ask_agent(url: &str, headers: &[Header], method: &str, params: &Value) -> (u16, String) {
     let request = agent().post(format!("{url}/mcp")).header("accept", "application/json, text/event-stream");
-    let request = header.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let mut answer =
         request.header("content-type", "application/json").send(body.to_string()).expect("an answer");
