@@ -178,7 +178,7 @@ async def check_all(session: ClientSession, told: object, url: str, issue: dict,
     await call(session, "findings", label=label)
     await call(session, "findings")
     history = await call(session, "history", label=label, limit=5)
-    assert "Plans: " in history and "Last 5 runs" in history, history
+    assert "Plans: " in history and "Last 5 runs" in history and "called at: /srv/" in history, history
     issues = await call(session, "issues")
     assert issue["id"] in issues and "called at: /srv/" in issues, issues
     assert "History" in await call(session, "issues", id=issue["id"])
@@ -205,6 +205,9 @@ async def check_all(session: ClientSession, told: object, url: str, issue: dict,
         ("plan_diff", {"run": f"{label}@ZZ"}, "has no plan"),
         ("findings", {"run": example, "label": label}, "not both"),
         ("history", {"label": "no such label"}, "no run of"),
+        ("running", {"service": "nope"}, "no run of service nope is stored"),
+        ("what_got_worse", {"service": "nope"}, "no run of service nope is stored"),
+        ("findings", {"service": "nope"}, "no run of service nope is stored"),
         ("issues", {"id": "issue-none"}, "no issue"),
         ("issues", {"state": "bad"}, "open"),
     ]:

@@ -11,7 +11,7 @@ mod text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -69,6 +69,9 @@ pub(crate) async fn run(args: GateArgs) -> Result<ExitCode> {
         None => std::env::current_dir(),
     }
     .context("the folder of the source is not known (--root)")?;
+    if args.fail_on.len() > 1 && args.fail_on.iter().any(|kind| kind == "none") {
+        bail!("--fail-on none only reports: it stands alone");
+    }
     let base = read::suite(&args.base, args.token.as_deref()).await.context("--base")?;
     let head = read::suite(&args.head, args.token.as_deref()).await.context("--head")?;
     for (option, suite) in [("--base", &base), ("--head", &head)] {

@@ -21,8 +21,8 @@ use rmcp::ServiceExt;
 
 pub(crate) use self::http::router;
 use self::server::{Actions, Server};
-use crate::read::args::ServiceArgs;
-use crate::read::service::Service;
+use crate::read::args::{ServiceArgs, SourceArgs};
+use crate::read::service::{NotFound, Service};
 use crate::signals::Signals;
 
 #[derive(Debug, Args)]
@@ -54,4 +54,21 @@ pub(crate) async fn run(args: McpArgs) -> Result<()> {
         served = serving => served,
         () = signals.first() => Ok(()),
     }
+}
+
+/// Says of filters that no run meets that they may be misspelt: that nothing is there for them is no good news.
+///
+/// # Errors
+/// [`NotFound`] where no run that is stored meets them.
+async fn source_is_known(service: &Service, source: &SourceArgs) -> Result<()> {
+    let mut params = source.params();
+    if params.is_empty() {
+        return Ok(());
+    }
+    params.push(("limit", "1".into()));
+    let found: Vec<serde_json::Value> = service.get("/api/queries", &params).await?;
+    if found.is_empty() {
+        return Err(NotFound(format!("no run{} is stored", source.words())).into());
+    }
+    Ok(())
 }

@@ -59,8 +59,9 @@ pub(crate) async fn run(args: TopArgs) -> Result<()> {
     let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut signals = Signals::listen()?;
     let (send, updates) = mpsc::channel(UPDATES_MAX);
-    let follower = Arc::new(Follower::new(args.service_at, args.source, send));
     let mut app = App::new(url);
+    app.source = args.source.words();
+    let follower = Arc::new(Follower::new(args.service_at, args.source, send));
     app.has_colours = has_colours;
     let mut terminal = ratatui::try_init().context("the terminal cannot be used")?;
     let shown = tokio::select! {

@@ -5,13 +5,25 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
+use thiserror::Error;
 
 use crate::bucket;
-use crate::error::RecordingError;
 use crate::location::Location;
 
 /// Parts of a file that are on their way at once.
 const PARTS_MAX: usize = 4;
+
+/// A folder or a bucket failed, in its own words.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct FileError(String);
+
+impl From<object_store::Error> for FileError {
+    fn from(error: object_store::Error) -> Self {
+        // Its text holds those of its causes.
+        Self(error.to_string())
+    }
+}
 
 /// A folder or a bucket that files are written to.
 #[derive(Debug, Clone)]
@@ -22,17 +34,19 @@ impl Files {
     ///
     /// # Errors
     /// When a folder cannot be made, or a bucket cannot be opened with the variables of its cloud's tools.
-    pub fn open(location: &Location) -> Result<Self, RecordingError> {
+    pub fn open(location: &Location) -> Result<Self, FileError> {
         Ok(Self(match location {
             Location::Folder(folder) => {
-                let failed = |source| object_store::Error::Generic {
-                    store: "LocalFileSystem",
-                    source: Box::new(source),
-                };
-                std::fs::create_dir_all(folder).map_err(failed)?;
+                std::fs::create_dir_all(folder).map_err(|error| FileError(error.to_string()))?;
                 Arc::new(LocalFileSystem::new_with_prefix(folder)?)
             }
-            Location::Bucket { cloud, bucket, prefix } => bucket::open(*cloud, bucket, prefix)?,
+            Location::Bucket { cloud, bucket, prefix } => {
+                bucket::open(*cloud, bucket, prefix).map_err(|error| {
+                    // What it says of recordings is of no file here.
+                    let cause = std::error::Error::source(&error).map(ToString::to_string);
+                    FileError(cause.unwrap_or_else(|| error.to_string()))
+                })?
+            }
         }))
     }
 
@@ -40,7 +54,7 @@ impl Files {
     ///
     /// # Errors
     /// When the location cannot be read.
-    pub async fn written_unix_ms(&self, name: &str) -> Result<Option<i64>, RecordingError> {
+    pub async fn written_unix_ms(&self, name: &str) -> Result<Option<i64>, FileError> {
         match self.0.head(&path(name)?).await {
             Ok(file) => Ok(Some(file.last_modified.timestamp_millis())),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -52,7 +66,7 @@ impl Files {
     ///
     /// # Errors
     /// When the location cannot be written to.
-    pub async fn create(&self, name: &str) -> Result<FileWriter, RecordingError> {
+    pub async fn create(&self, name: &str) -> Result<FileWriter, FileError> {
         Ok(FileWriter(WriteMultipart::new(self.0.put_multipart(&path(name)?).await?)))
     }
 }
@@ -66,7 +80,7 @@ impl FileWriter {
     ///
     /// # Errors
     /// When bytes taken in before could not be written.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.0.wait_for_capacity(PARTS_MAX).await?;
         self.0.write(bytes);
         Ok(())
@@ -76,7 +90,7 @@ impl FileWriter {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub async fn finish(self) -> Result<(), RecordingError> {
+    pub async fn finish(self) -> Result<(), FileError> {
         self.0.finish().await?;
         Ok(())
     }
@@ -85,13 +99,13 @@ impl FileWriter {
     ///
     /// # Errors
     /// When what was written cannot be removed.
-    pub async fn abort(self) -> Result<(), RecordingError> {
+    pub async fn abort(self) -> Result<(), FileError> {
         self.0.abort().await?;
         Ok(())
     }
 }
 
-fn path(name: &str) -> Result<Path, RecordingError> {
+fn path(name: &str) -> Result<Path, FileError> {
     Ok(Path::parse(name).map_err(object_store::Error::from)?)
 }
 

@@ -26,7 +26,7 @@ mod sweep;
 pub use content::Content;
 pub use download::one_member;
 pub use error::RecordingError;
-pub use files::{FileWriter, Files};
+pub use files::{FileError, FileWriter, Files};
 pub use lines::LineReader;
 pub use location::{Cloud, Location, UnknownLocation};
 pub use recordings::Recordings;

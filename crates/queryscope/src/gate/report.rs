@@ -161,8 +161,8 @@ impl Report {
         let of = self.unchanged + self.queries.len();
         match self.failing() {
             0 => "The gate passes.".into(),
-            1 => format!("The gate fails: 1 of {of} queries is worse."),
-            more => format!("The gate fails: {more} of {of} queries are worse."),
+            1 => format!("The gate fails for 1 of {of} queries."),
+            more => format!("The gate fails for {more} of {of} queries."),
         }
     }
 

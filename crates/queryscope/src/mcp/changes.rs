@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, BYTES_MAX, Unread, listed, query_link};
 use super::issues::Issue;
+use super::source_is_known;
 use crate::read::answers::{Cause, Change};
 use crate::read::args::SourceArgs;
 use crate::read::pages;
@@ -60,9 +61,11 @@ pub(super) async fn what_got_worse(
         }
     }
     if worse.is_empty() {
+        source_is_known(service, source).await?;
+        let of = source.words();
         let since =
             hours.map_or_else(|| "is open".into(), |hours| format!("began in the last {hours} hours"));
-        return Ok(Answer::of(&format!("Nothing got worse: no change for the worse {since}.")));
+        return Ok(Answer::of(&format!("Nothing got worse: no change for the worse{of} {since}.")));
     }
     let total = worse.len();
     worse.truncate(limit);

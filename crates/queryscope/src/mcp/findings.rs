@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::answer::{Answer, BYTES_MAX, Unread, compact, listed, query_link, run_link};
+use super::source_is_known;
 use crate::read::args::SourceArgs;
 use crate::read::screen::Screen;
 use crate::read::service::{NotFound, Service};
@@ -88,6 +89,9 @@ pub(super) async fn of_newest_runs(service: &Service, source: &SourceArgs) -> Re
     }
     let newest = format!("newest {}", runs_text(number as u64));
     let answer = |data: &str| Answer::of(data).with_link(format!("{}/queries", service.url()));
+    if number == 0 {
+        source_is_known(service, source).await?;
+    }
     if counts.is_empty() {
         return Ok(answer(&format!("No rule warned in the {newest}.")));
     }

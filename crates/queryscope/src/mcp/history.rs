@@ -12,7 +12,7 @@ use crate::read::service::{NotFound, Service};
 use crate::read::text::{line, name};
 use crate::read::units::{duration, plural, runs as runs_text};
 use crate::read::words::{change_line, query_line, state_words};
-use crate::read::{pages, run_name, runs};
+use crate::read::{pages, run_name, runs, show};
 
 /// Days that are looked at.
 const DAYS: u32 = 14;
@@ -52,6 +52,11 @@ pub(super) async fn history(
     let changes: Vec<Change> =
         changes.entries.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
     let mut text = format!("{}\n", name(label));
+    if let Some(newest) = runs.entries[0]["query_id"].as_str()
+        && let Some(site) = show::call_site_of(service, newest).await
+    {
+        let _ = writeln!(text, "called at: {site}");
+    }
     text += &of_services(&overview, &changes, screen);
     text += &plans(versions, screen);
     text += &last_runs(&runs.entries, runs.is_cut, screen)?;

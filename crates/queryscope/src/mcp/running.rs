@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use futures_util::{StreamExt, stream};
 
 use super::answer::{Answer, BYTES_MAX, Unread, compact, listed};
+use super::source_is_known;
 use crate::read::answers::Progress;
 use crate::read::args::SourceArgs;
 use crate::read::events::Stream;
@@ -35,7 +36,8 @@ pub(super) async fn running(
     let total = ids.len();
     let answer = |data: &str| Answer::of(data).with_link(format!("{}/now", service.url()));
     if total == 0 {
-        return Ok(answer("Nothing runs now."));
+        source_is_known(service, source).await?;
+        return Ok(answer(&format!("Nothing{} runs now.", source.words())));
     }
     ids.truncate(limit);
     let told: Vec<(String, Option<Progress>)> = stream::iter(ids)

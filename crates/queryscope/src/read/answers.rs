@@ -219,7 +219,6 @@ pub(crate) struct Remaining {
 pub(crate) struct Version {
     pub(crate) fingerprint: String,
     pub(crate) first_started_unix_ns: i64,
-    pub(crate) latest_query_id: String,
     #[serde(default)]
     pub(crate) runs: u64,
     #[serde(default)]

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use super::text::name;
 use super::{issues, list, runs};
 use crate::cli::DataArg;
 
@@ -46,6 +47,25 @@ impl SourceArgs {
             ("host", &self.host),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect()
+    }
+
+    /// The same in words, to follow what is said of the runs: ` of service etl`; empty where all runs count.
+    pub(crate) fn words(&self) -> String {
+        let params = self.params();
+        let words = params.iter().map(|(field, value)| match value.as_str() {
+            "" => format!("without {field}"),
+            value => format!("of {field} {}", name(value)),
+        });
+        let words: Vec<String> = words.collect();
+        if words.is_empty() { String::new() } else { format!(" {}", words.join(" ")) }
+    }
+}
+
+impl IssuesArgs {
+    /// Whether issues are left out for anything but their state.
+    pub(crate) fn has_filter(&self) -> bool {
+        let Self { label, kind, owner, project, service, .. } = self;
+        [label, kind, owner, project, service].into_iter().any(Option::is_some)
     }
 }
 

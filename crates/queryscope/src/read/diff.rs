@@ -12,7 +12,7 @@ use super::service::Service;
 use super::style::{FAST, PLAIN, SLOW, SOFT, STRONG, joined, painted};
 use super::text::{line, name, pad, pad_start, shorten, width};
 use super::units::{UNKNOWN, duration, plural, ratio, runs as runs_text, signed_duration, whole};
-use super::words::node_name;
+use super::words::{is_cancelled, node_name};
 
 /// A difference of less is about the same, as a share of the base.
 const SAME: f64 = 0.05;
@@ -60,7 +60,13 @@ pub(crate) fn text(comparison: &Comparison, limit: usize, screen: Screen) -> Str
         if base.label == run.label { label(run) } else { format!("{} against {}", label(run), label(base)) };
     let mut text = format!("{}\n", painted(&title, STRONG));
     let plans = if comparison.same_plan { "Both ran the same plan." } else { "The plan is another one." };
-    text += &screen.paragraph(&format!("{} {plans}", comparison_line(&comparison.account)), "");
+    let has_finished = [base, run].iter().all(|run| run.status == "finished");
+    let first = if has_finished {
+        comparison_line(&comparison.account)
+    } else {
+        unfinished_line(base, run, &comparison.account)
+    };
+    text += &screen.paragraph(&format!("{first} {plans}"), "");
     text += "\n";
     let side = |title: &str, run: &Run, basis: &str| {
         let status =
@@ -71,8 +77,10 @@ pub(crate) fn text(comparison: &Comparison, limit: usize, screen: Screen) -> Str
     let basis = basis(comparison);
     text += &side("before  ", base, &format!(", {basis}"));
     text += &side("this run", run, "");
-    text.push('\n');
-    text += &waterfall(&comparison.account);
+    if has_finished {
+        text.push('\n');
+        text += &waterfall(&comparison.account);
+    }
     text += &nodes(&comparison.nodes, limit, screen);
     text
 }
@@ -103,6 +111,25 @@ fn cause_name(part: &Part) -> String {
         (other, _) => return line(&other.replace('_', " ")).into_owned(),
     };
     known.into()
+}
+
+/// "This run still runs, 13 s so far; the one before took 28.1 s."
+fn unfinished_line(base: &Run, run: &Run, account: &Account) -> String {
+    let took = |run: &Run, ns: i64| {
+        let time = duration(ns as f64 / 1e6);
+        match run.status.as_str() {
+            "running" => format!("still runs, {time} so far"),
+            "failed" if is_cancelled(run.failed.as_deref()) => format!("was cancelled after {time}"),
+            "failed" => format!("failed after {time}"),
+            "unfinished" => format!("was heard of for {time}, and not of its end"),
+            _ => format!("took {time}"),
+        }
+    };
+    format!(
+        "This run {}; the one before {}. What the difference is made of is told of runs that finished.",
+        took(run, account.run_wall_ns),
+        took(base, account.base_wall_ns)
+    )
 }
 
 /// "1.23 s instead of 610 ms (2.0x). Most of the difference: more rows (+400 ms)."
@@ -277,8 +304,15 @@ mod tests {
                 "wall_ms": wall_ms, "warnings": 0,
             })
         };
-        let node = |id: u64, kind: &str, busy_ns: u64, rows_out: u64| json!({"id": id, "kind": kind, "busy_ns": busy_ns, "rows_out": rows_out});
-        let changes = json!([{"text": "the build side is customers instead of orders, and the filter on valid_until now runs after the join"}]);
+        let node = |id: u64, kind: &str, busy_ns: u64, rows_out: u64| {
+            json!({
+                "id": id, "kind": kind, "busy_ns": busy_ns, "rows_out": rows_out,
+            })
+        };
+        let changes = json!([{
+            "text": "the build side is customers instead of orders, and the filter on valid_until now runs after the \
+                     join",
+        }]);
         serde_json::from_value(json!({
             "base": run(1, 610.0), "run": run(2, 1_230.0), "same_plan": false, "basis": "named", "runs": null,
             "account": {
@@ -286,14 +320,36 @@ mod tests {
                 "parts": [{"cause": "more_rows", "ns": 700_000_000}, {"cause": "waiting", "ns": -80_000_000}],
             },
             "nodes": [
-                {"fate": "same", "base": node(1, "Scan", 90_000_000, 4_140_000), "run": node(1, "Scan", 700_000_000, 38_900_000),
-                    "delta": {"busy_ns": 610_000_000}, "changes": []},
-                {"fate": "changed", "base": node(2, "HashJoin", 80_000_000, 9_000), "run": node(2, "HashJoin", 90_000_000, 9_000),
-                    "delta": {"busy_ns": 10_000_000}, "changes": changes},
+                {"fate": "same", "base": node(1, "Scan", 90_000_000, 4_140_000),
+                    "run": node(1, "Scan", 700_000_000, 38_900_000), "delta": {"busy_ns": 610_000_000}, "changes": []},
+                {"fate": "changed", "base": node(2, "HashJoin", 80_000_000, 9_000),
+                    "run": node(2, "HashJoin", 90_000_000, 9_000), "delta": {"busy_ns": 10_000_000},
+                    "changes": changes},
                 {"fate": "added", "base": null, "run": node(3, "Sort", 5_000_000, 9_000), "delta": null, "changes": []},
             ],
         }))
         .expect("a comparison")
+    }
+
+    #[test]
+    fn of_runs_that_did_not_finish_nothing_is_said_to_be_slower_or_faster() {
+        let times = Times { now_unix_ns: NOW_UNIX_NS, zone: Zone::Utc };
+        for (status, failed, says) in [
+            ("running", None, "This run still runs, 1.23 s so far; the one before took 610 ms."),
+            (
+                "unfinished",
+                None,
+                "This run was heard of for 1.23 s, and not of its end; the one before took 610 ms.",
+            ),
+            ("failed", Some("no memory"), "This run failed after 1.23 s; the one before took 610 ms."),
+            ("failed", Some("cancelled"), "This run was cancelled after 1.23 s; the one before took 610 ms."),
+        ] {
+            let mut comparison = comparison();
+            (comparison.run.status, comparison.run.failed) = (status.into(), failed.map(Into::into));
+            let text = text(&comparison, 12, Screen { columns: None, times, reader: Reader::Agent });
+            assert!(text.contains(says), "{text}");
+            assert!(!text.contains("instead of 610 ms") && !text.contains("Waiting"), "{text}");
+        }
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub(crate) async fn run(args: &IssuesArgs, screen: Screen) -> Result<Found> {
         print(&listing.to_csv()?)?;
     } else {
         let line = match (listing.len(), known.len()) {
-            (0, _) if args.all => "No issue matches".to_owned(),
+            (0, _) if args.all || args.has_filter() => "No issue matches".to_owned(),
             (0, _) => format!("No issue is {}", args.state.join(" or ")),
             (shown, all) if shown < all => format!("{}; {shown} shown", sum_line(&known)),
             _ => sum_line(&known),

@@ -40,7 +40,7 @@ pub(crate) async fn id_of(service: &Service, text: &str) -> Result<String> {
 }
 
 /// The id of the run that is named in one of the forms of `diff`: as [`id_of`] takes it, or `LABEL@PLAN` for the last
-/// run of a plan.
+/// run of a plan that finished.
 ///
 /// # Errors
 /// As those of [`id_of`].
@@ -63,7 +63,7 @@ pub(crate) async fn id_or_plan(service: &Service, text: &str, source: &SourceArg
         .map(|(_, version)| version)
         .collect();
     match wanted[..] {
-        [version] => Ok(version.latest_query_id.clone()),
+        [version] => last_finished(service, label, &version.fingerprint, source).await,
         [] => {
             let known = versions.iter().enumerate();
             let known: Vec<String> = known
@@ -75,6 +75,23 @@ pub(crate) async fn id_or_plan(service: &Service, text: &str, source: &SourceArg
         }
         _ => bail!("several plans of {:?} begin with {:?}", name(label), line(plan)),
     }
+}
+
+/// What still runs, failed or fell silent says little of how long its plan takes.
+async fn last_finished(
+    service: &Service,
+    label: &str,
+    fingerprint: &str,
+    source: &SourceArgs,
+) -> Result<String> {
+    let mut params = source.params();
+    let of = [("label", label), ("fingerprint", fingerprint), ("status", "finished"), ("limit", "1")];
+    params.extend(of.map(|(name, value)| (name, value.to_owned())));
+    let found: Vec<Run> = service.get("/api/queries", &params).await?;
+    let last = found.into_iter().next().map(|run| run.query_id);
+    let none =
+        || NotFound(format!("no run of {:?} with the plan {} has finished", name(label), line(fingerprint)));
+    Ok(last.ok_or_else(none)?)
 }
 
 /// The letter of a plan, as the dashboard has it: A ran first. A to Z, then AA to AZ and so on.

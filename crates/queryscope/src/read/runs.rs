@@ -150,9 +150,10 @@ mod tests {
     fn shown(columns: usize) -> String {
         let run = |n: u64, status: &str, more: Value| {
             let mut run = json!({
-                "query_id": format!("01a1faa8-1bd9-77b2-97ab-{n:012}"), "status": status, "label": "orders/daily-revenue",
-                "service": "orders-etl", "host": "worker-1", "started_unix_ns": NOW_UNIX_NS - 7_000_000_000,
-                "wall_ms": 93_500.0, "cpu_ms": 90_000.0, "result_rows": 1_234_567, "warnings": 2, "failed": null,
+                "query_id": format!("01a1faa8-1bd9-77b2-97ab-{n:012}"), "status": status,
+                "label": "orders/daily-revenue", "service": "orders-etl", "host": "worker-1",
+                "started_unix_ns": NOW_UNIX_NS - 7_000_000_000, "wall_ms": 93_500.0, "cpu_ms": 90_000.0,
+                "result_rows": 1_234_567, "warnings": 2, "failed": null,
             });
             let Value::Object(more) = more else { panic!("members") };
             run.as_object_mut().expect("an object").extend(more);

@@ -44,6 +44,8 @@ pub(crate) enum Outcome {
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct App {
     pub(crate) url: String,
+    /// Which runs and issues are asked for, to follow what is said of them: ` of service etl`; empty for all.
+    pub(crate) source: String,
     /// Whether the reader wants colours.
     pub(crate) has_colours: bool,
     pub(crate) contact: Contact,
@@ -72,6 +74,7 @@ impl App {
     pub(crate) fn new(url: String) -> Self {
         Self {
             url,
+            source: String::new(),
             has_colours: true,
             contact: Contact::Connecting,
             lost_unix_ns: None,

@@ -66,7 +66,7 @@ fn draw_issues(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, 
     let first = match (&app.issues.known, &app.contact) {
         (None, Contact::Connecting) => "Connecting".into(),
         (None, _) => "Waiting for the issues".into(),
-        (Some(known), _) if known.is_empty() => "No issue is open".into(),
+        (Some(known), _) if known.is_empty() => format!("No issue{} is open", app.source),
         (Some(known), _) => sum_line(known),
     };
     let (sort, reverse) = (app.issues.sort, app.issues.reverse);
@@ -127,15 +127,16 @@ fn first_line(app: &App) -> String {
         };
     };
     let all: Vec<&Running> = running.values().collect();
+    let of = &app.source;
     if all.is_empty() {
-        return "Nothing is running".into();
+        return format!("Nothing{of} is running");
     }
     let busy: f64 = all.iter().filter_map(|running| rows::busy(running)).sum();
     // Work in the program's own code is in no counter.
     let has_own_code =
         |running: &&&Running| running.pulse.as_ref().is_some_and(|pulse| pulse.user_code.is_some());
     let least = if all.iter().any(|running| has_own_code(&running)) { "at least " } else { "" };
-    let line = format!("{} running, {least}{} threads busy", whole(all.len() as u64), threads(busy));
+    let line = format!("{} running{of}, {least}{} threads busy", whole(all.len() as u64), threads(busy));
     let late: Vec<&&Running> = all.iter().filter(|running| rows::is_late(running)).collect();
     match late[..] {
         [] => line,
@@ -168,9 +169,17 @@ fn place_line(app: &App, sort: &str, reverse: bool, more: &str, times: Times) ->
     (format!("{} · by {sort}{arrow}{more}{filter}", line(&app.url)), SOFT)
 }
 
-/// For how long what is shown has been old, and why.
+/// For how long what is shown has been old, and why. Of a service that refuses, the reason it gives comes first.
 fn lost_line(app: &App, times: Times) -> Option<String> {
     let Contact::Lost { reason } = &app.contact else { return None };
+    let refusal = reason.strip_prefix(&*app.url).and_then(|rest| rest.strip_prefix(" answered "));
+    if let Some(refusal) = refusal {
+        let why = refusal.split_once(": ").map_or(refusal, |(_, why)| why);
+        return Some(format!("Refused, trying again: {why}"));
+    }
+    if app.running.is_none() {
+        return Some(format!("No contact, trying again: {reason}"));
+    }
     let lost = app.lost_unix_ns.map_or(0.0, |at| times.since_ms(at));
     Some(format!("Lost contact {} ago, trying again: {reason}", duration(whole_seconds(lost))))
 }

@@ -146,6 +146,13 @@ fn a_bucket_takes_an_export_and_keeps_what_is_whole() {
 fn a_place_that_is_none_is_refused() {
     let error = queryscope(["export", "ftp://x/y"]).failure(2);
     assert!(error.contains("expected a folder, s3://BUCKET/PREFIX"), "{error}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    let place = folder.path().join("file");
+    let data = service.data.as_os_str();
+    let error = queryscope(["export".as_ref(), place.as_os_str(), "--data".as_ref(), data]).failure(1);
+    assert!(error.contains("file cannot be opened: File exists"), "{error}");
     let error = queryscope(["export", "x", "--table", "queries"]).failure(2);
     assert!(error.contains("runs, nodes, findings, issues"), "{error}");
 }

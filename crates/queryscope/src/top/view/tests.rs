@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::app::App;
 use super::super::app::tests::{NOW, app, judge};
-use super::super::follow::Update;
+use super::super::follow::{Snapshot, Update};
 use super::super::keys::Key;
 use super::*;
 
@@ -134,6 +134,27 @@ fn a_large_terminal_shows_all_columns() {
     app.take(Update::Issues(crate::read::issues::tests::issues()));
     app.press(Key::Char('i'));
     insta::assert_snapshot!("large_issues", picture(&mut app, 200, 50));
+}
+
+#[test]
+fn what_is_not_shown_for_a_filter_is_not_said_to_be_nothing() {
+    let mut app = App::new("http://127.0.0.1:7766".into());
+    app.source = " of service etl".into();
+    app.take(Update::Snapshot(Snapshot { running: Vec::new(), pulses: Vec::new() }));
+    assert!(picture(&mut app, 80, 12).contains("Nothing of service etl is running"));
+    app.take(Update::Issues(Vec::new()));
+    app.press(Key::Char('i'));
+    assert!(picture(&mut app, 80, 12).contains("No issue of service etl is open"));
+}
+
+#[test]
+fn a_service_that_was_never_reached_is_not_lost() {
+    let mut app = App::new("http://127.0.0.1:7766".into());
+    let lost = |reason: &str| Update::Lost { reason: reason.into() };
+    app.take(lost("http://127.0.0.1:7766 cannot be reached: refused"));
+    assert!(picture(&mut app, 80, 12).contains("No contact, trying again: http://127.0.0.1:7766 cannot"));
+    app.take(lost("http://127.0.0.1:7766 answered 401 Unauthorized: reading needs a login, or a token"));
+    assert!(picture(&mut app, 80, 12).contains("Refused, trying again: reading needs a login, or a token"));
 }
 
 #[test]
