@@ -89,6 +89,16 @@ impl Batch<'_> {
         self.members.first().and_then(|(notice, _)| notice.issue.service.as_deref())
     }
 
+    /// Whether an issue of these facts is one of these by what they share: what their changes came with, or, where
+    /// neither came with anything, what runs of one service have. A group of before is joined by a cause alone.
+    fn may_share(&self, facts: &Facts, shared: &Facts, service: Option<&str>) -> bool {
+        let by_runs = self.joined.is_none()
+            && self.service() == service
+            && !self.facts.has_cause()
+            && !facts.has_cause();
+        shared.has_cause() || (by_runs && !shared.is_empty())
+    }
+
     /// Whether a notice may be one of these; the same issue again is news of its own.
     fn takes(&self, key: &GroupKey, notice: &Notice) -> bool {
         // People are not told of what joins a group, and always of what came back.
@@ -123,24 +133,25 @@ fn batches<'n>(
 ) -> Vec<Batch<'n>> {
     let is_grouped = config.receiver(route).is_grouped();
     let mut batches: Vec<Batch<'n>> = Vec::new();
-    for member in notices {
-        let (notice, account) = member;
+    // What came with something is sorted first: what merely runs with it must not hide it.
+    let (caused, others): (Vec<_>, Vec<_>) = notices
+        .map(|member| (member, Facts::new(&member.0.issue, &member.1)))
+        .partition(|(_, facts)| facts.has_cause());
+    for (member, facts) in caused.into_iter().chain(others) {
+        let notice = &member.0;
         let direction = notice.direction();
-        let (key, facts) = (GroupKey::of(route, notice, direction), Facts::new(&notice.issue, account));
+        let key = GroupKey::of(route, notice, direction);
+        let service = notice.issue.service.as_deref();
         // What people do is news of its own.
         let joins = is_grouped && direction != Direction::Moved;
-        let shared = batches.iter().enumerate().filter(|(_, batch)| joins && batch.takes(&key, notice));
-        let service = notice.issue.service.as_deref();
-        let shared = shared.map(|(at, batch)| {
-            let is_one_service = batch.service() == service;
-            (at, batch.facts.shared(&facts, is_one_service), batch.joined.is_none() && is_one_service)
+        let mut taking = batches.iter_mut().filter(|batch| joins && batch.takes(&key, notice));
+        let fits = taking.find_map(|batch| {
+            let shared = batch.facts.shared(&facts, batch.service() == service);
+            batch.may_share(&facts, &shared, service).then_some((batch, shared))
         });
-        // Those that are new may have their runs in common; a group of before is joined by a cause alone.
-        let fits =
-            shared.filter(|(_, shared, by_runs)| shared.has_cause() || (*by_runs && !shared.is_empty()));
-        if let Some((at, shared, _)) = fits.max_by_key(|(_, shared, _)| shared.has_cause()) {
-            batches[at].facts = shared;
-            batches[at].members.push(member);
+        if let Some((batch, shared)) = fits {
+            batch.facts = shared;
+            batch.members.push(member);
             continue;
         }
         // What came back, or is over, is news whatever was told before.
@@ -166,7 +177,8 @@ fn messages(config: &Config, route: &Route, mut batch: Batch<'_>, unix_ns: i64) 
     let joins = batch.joined.is_some() && receiver.is_for_people();
     let group = batch.joined.clone().unwrap_or_else(|| batch.members[0].0.key());
     let sentence = match batch.members.as_slice() {
-        [(notice, account)] => words::sentence(notice, account, &batch.facts),
+        // That all runs have a version is said of several alone.
+        [(notice, account)] => words::sentence(notice, account, &batch.facts.without_versions_of_runs()),
         all => words::group(all.iter().map(|(notice, _)| notice), batch.key.direction, &batch.facts),
     };
     let count = batch.members.len() as u64;

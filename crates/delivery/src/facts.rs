@@ -46,7 +46,13 @@ impl Facts {
 
     /// What the change of an issue came with.
     pub(crate) fn of_change(issue: &Issue, account: &Account) -> Self {
-        let mut facts = Self::new(issue, account);
+        Self::new(issue, account).without_versions_of_runs()
+    }
+
+    /// The same but for the versions that runs have, whatever their change came with.
+    #[must_use]
+    pub(crate) fn without_versions_of_runs(&self) -> Self {
+        let mut facts = self.clone();
         facts.runs.retain(|name, _| name == "host");
         facts
     }

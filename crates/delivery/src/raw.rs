@@ -12,7 +12,7 @@ use crate::secret::Place;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawFile {
     pub(crate) base_url: Option<Spanned<String>>,
     pub(crate) group_wait: Option<Spanned<String>>,
@@ -26,11 +26,11 @@ pub(crate) struct RawFile {
     pub(crate) owners: Vec<Spanned<RawOwner>>,
 }
 
-/// A receiver of any type.
+/// A receiver of any type. What it, a route and a rule must have is looked at later, so that a mistake hides no other.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawReceiver {
-    pub(crate) r#type: Spanned<String>,
+    pub(crate) r#type: Option<Spanned<String>>,
     pub(crate) url: Option<Spanned<RawText>>,
     pub(crate) secret: Option<Spanned<RawText>>,
     pub(crate) authorization: Option<Spanned<RawText>>,
@@ -65,10 +65,10 @@ impl RawReceiver {
 
 /// A route.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawRoute {
-    pub(crate) name: Spanned<String>,
-    pub(crate) receiver: Spanned<String>,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) receiver: Option<Spanned<String>>,
     #[serde(default)]
     pub(crate) projects: Vec<String>,
     #[serde(default)]
@@ -83,11 +83,11 @@ pub(crate) struct RawRoute {
 
 /// A rule of owners.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawOwner {
     pub(crate) label: Option<Spanned<String>>,
     pub(crate) path: Option<Spanned<String>>,
-    pub(crate) owner: Spanned<String>,
+    pub(crate) owner: Option<Spanned<String>>,
 }
 
 /// A text, or where it is. It may be a secret: no error quotes a value or a name of it.

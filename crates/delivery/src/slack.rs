@@ -48,7 +48,7 @@ pub(crate) fn payload(message: &Message) -> Value {
             if !causes.is_empty() {
                 blocks.push(plain_section(&causes.join("\n")));
             }
-            blocks.push(context(one));
+            blocks.push(context(&one.whose()));
         }
         all => {
             blocks.extend(all.iter().take(LISTED_MAX).map(listed));
@@ -56,7 +56,7 @@ pub(crate) fn payload(message: &Message) -> Value {
             if more > 0 {
                 blocks.push(plain_section(&format!("and {more} more")));
             }
-            blocks.push(context(&all[0]));
+            blocks.extend(common_context(all));
         }
     }
     if let Some(button) = button(message.link.as_deref(), "Open in queryscope") {
@@ -76,7 +76,11 @@ fn plain_section(text: &str) -> Value {
 }
 
 fn listed(member: &Member) -> Value {
-    let mut block = section(&format!("• {}", member.sentence), LINE_CHARS_MAX);
+    // Of several issues each has the largest cause.
+    let cause = member.account.first().map(|cause| format!("   {cause}"));
+    let lines = [Some(format!("• {}", member.sentence)), cause].into_iter().flatten();
+    let lines: Vec<String> = lines.map(|line| cut(&one_line(&line), LINE_CHARS_MAX)).collect();
+    let mut block = plain_section(&lines.join("\n"));
     if let Some(button) = button(member.link.as_deref(), "Open") {
         block["accessory"] = button;
     }
@@ -89,8 +93,17 @@ fn button(link: Option<&str>, text: &str) -> Option<Value> {
     Some(json!({"type": "button", "text": {"type": "plain_text", "text": text}, "url": link}))
 }
 
-fn context(member: &Member) -> Value {
-    let text = cut(&one_line(&member.whose().join(" · ")), CONTEXT_CHARS_MAX);
+/// What all have in common of whose they are and where they run.
+fn common_context(all: &[Member]) -> Option<Value> {
+    let (first, others) = all.split_first()?;
+    let others: Vec<Vec<String>> = others.iter().map(Member::whose).collect();
+    let whose = first.whose().into_iter().filter(|part| others.iter().all(|other| other.contains(part)));
+    let whose: Vec<String> = whose.collect();
+    (!whose.is_empty()).then(|| context(&whose))
+}
+
+fn context(whose: &[String]) -> Value {
+    let text = cut(&one_line(&whose.join(" · ")), CONTEXT_CHARS_MAX);
     json!({"type": "context", "elements": [{"type": "plain_text", "text": text}]})
 }
 

@@ -23,13 +23,8 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
         Direction::Over => format!("{}: {} is over: {}", issue.label, name(issue.kind), transition.reason),
         Direction::Moved => {
             let by = transition.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-            format!(
-                "{}: {} is {}{by}: {}",
-                issue.label,
-                name(issue.kind),
-                issue.state.name(),
-                transition.reason
-            )
+            let state = if issue.state == State::Open { "open again" } else { issue.state.name() };
+            format!("{}: {} is {state}{by}: {}", issue.label, name(issue.kind), transition.reason)
         }
     }
 }
@@ -48,8 +43,9 @@ pub(crate) fn group<'n>(
 ) -> String {
     let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
     let mut labels: BTreeSet<&str> = BTreeSet::new();
-    let mut count = 0;
+    let (mut count, mut were_muted) = (0, true);
     for notice in notices {
+        were_muted &= notice.transition.from == Some(State::Muted);
         *kinds.entry(notice.issue.kind).or_default() += 1;
         labels.insert(&notice.issue.label);
         count += 1;
@@ -66,7 +62,8 @@ pub(crate) fn group<'n>(
                 Some((kind, _)) if kinds.len() == 1 => format!(" {}", adjective(*kind)),
                 _ => format!(": {}", parts.join(", ")),
             };
-            format!("{count} {subjects}{what}{}", facts.words())
+            let muted = if were_muted { "; they were muted" } else { "" };
+            format!("{count} {subjects}{what}{}{muted}", facts.words())
         }
         Direction::Over if is_better => {
             format!("{count} {subjects} that got worse{} are as before", facts.words())
@@ -114,7 +111,7 @@ fn adjective(kind: Kind) -> String {
 fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Slower => "the slowdown",
-        Kind::Failing => "the failing",
+        Kind::Failing => "the failure",
         Kind::DataGrew => "the growth",
         Kind::Late => "the late run",
         Kind::Missing => "the absence",

@@ -4,7 +4,8 @@
 //! order of seqs, as many as it was given, and its row is what these events make of it. For every stream: no seq is
 //! stored twice, everything stored is marked as seen, and as much is seen as is accounted for. Answers over many
 //! queries are what a count of the queries says. What evaluations found is what the runs say anew. What nobody was told
-//! of yet can be sent. And the store's own structure is sound. Given files of acknowledged events, each of these is stored byte for byte.
+//! of yet can be sent. And the store's own structure is sound. Given files of acknowledged events, each of these is
+//! stored byte for byte.
 //!
 //! Ends with 0 when all is sound (or is again, with `--repair`), 1 when something is not or is lost, 2 when it
 //! cannot be judged.

@@ -27,6 +27,10 @@ pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Api
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
     let bytes = receive(request.into_body()).await?;
+    // A list would be taken for the members in the order of the code.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("the body is not valid: expected an object"));
+    }
     serde_json::from_slice(&bytes)
         .map_err(|error| ApiError::invalid(format!("the body is not valid: {error}")))
 }

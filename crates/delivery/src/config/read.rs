@@ -93,8 +93,11 @@ impl Reading<'_> {
             let allowed = "expected a time from 0s to 10m, like 30s";
             self.take(text.span(), read.ok_or_else(|| format!("{:?}: {allowed}", text.get_ref())))
         });
-        let owner_names: BTreeSet<String> =
-            raw.owners.iter().map(|rule| rule.get_ref().owner.get_ref().clone()).collect();
+        let owner_names: BTreeSet<String> = raw
+            .owners
+            .iter()
+            .filter_map(|rule| rule.get_ref().owner.as_ref().map(|owner| owner.get_ref().clone()))
+            .collect();
         let rules: Vec<OwnerRule> = raw.owners.into_iter().filter_map(|rule| self.owner(rule)).collect();
         let owners = Owners::new(rules);
         let mut receivers: BTreeMap<String, Receiver> = BTreeMap::new();
@@ -112,7 +115,7 @@ impl Reading<'_> {
         }
         let mut routes: Vec<Route> = Vec::new();
         for route in raw.routes {
-            let route = self.route(route.into_inner(), receiver_names, &owner_names);
+            let route = self.route(route, receiver_names, &owner_names);
             if let Some((name_at, route)) = route {
                 if routes.iter().any(|known| known.name == route.name) {
                     self.wrong(name_at, format!("another route is named {:?}, too", route.name));
@@ -138,7 +141,10 @@ impl Reading<'_> {
     fn owner(&mut self, rule: Spanned<RawOwner>) -> Option<OwnerRule> {
         let at = rule.span();
         let RawOwner { label, path, owner } = rule.into_inner();
-        self.check_name(&owner);
+        let owner = self.needed(&at, owner, "a rule of owners needs an owner");
+        if let Some(owner) = &owner {
+            self.check_name(owner);
+        }
         let (is_path, pattern) = match (label, path) {
             (Some(label), None) => (false, label),
             (None, Some(path)) => (true, path),
@@ -147,19 +153,26 @@ impl Reading<'_> {
                 return None;
             }
         };
+        let owner = owner?;
         let rule = OwnerRule::new(is_path, pattern.get_ref(), owner.get_ref());
         self.take(pattern.span(), rule)
     }
 
     fn route(
         &mut self,
-        raw: RawRoute,
+        raw: Spanned<RawRoute>,
         receivers: &BTreeSet<String>,
         owner_names: &BTreeSet<String>,
     ) -> Option<(Span, Route)> {
-        let RawRoute { name, receiver, projects, services, labels, kinds, owners: of_owners } = raw;
-        self.check_name(&name);
-        if !receivers.contains(receiver.get_ref()) {
+        let at = raw.span();
+        let RawRoute { name, receiver, projects, services, labels, kinds, owners: of_owners } =
+            raw.into_inner();
+        let name = self.needed(&at, name, "a route needs a name");
+        let receiver = self.needed(&at, receiver, "a route needs a receiver");
+        if let Some(name) = &name {
+            self.check_name(name);
+        }
+        if let Some(receiver) = receiver.as_ref().filter(|named| !receivers.contains(named.get_ref())) {
             let cause =
                 format!("there is no receiver {:?}: {}", receiver.get_ref(), listed(receivers.iter()));
             self.wrong(receiver.span(), cause);
@@ -172,7 +185,7 @@ impl Reading<'_> {
             }
         }
         let label_globs = (!labels.is_empty()).then(|| globs.build());
-        let label_globs = label_globs.transpose().map_err(|error| self.wrong(name.span(), error.to_string()));
+        let label_globs = label_globs.transpose().map_err(|error| self.wrong(at, error.to_string()));
         let mut kept = Vec::new();
         for kind in kinds {
             let read = Kind::from_name(kind.get_ref());
@@ -187,6 +200,7 @@ impl Reading<'_> {
                 self.wrong(owner.span(), cause);
             }
         }
+        let (name, receiver) = (name?, receiver?);
         let at = name.span();
         let route = Route {
             name: name.into_inner(),
@@ -203,18 +217,16 @@ impl Reading<'_> {
 
     fn receiver(&mut self, raw: Spanned<RawReceiver>, allowed: &Allowed) -> Option<Receiver> {
         let at = raw.span();
-        let raw = raw.into_inner();
-        let name = raw.r#type.get_ref().clone();
+        let mut raw = raw.into_inner();
+        let kind = self.needed(&at, raw.r#type.take(), "a receiver needs a type")?;
+        let name = kind.get_ref().clone();
         let has: &[&str] = match name.as_str() {
             "webhook" => &["url", "secret", "authorization"],
             "slack" => &["url"],
             "alertmanager" => &["url", "authorization"],
             "email" => &["host", "port", "tls", "user", "password", "from", "to"],
             other => {
-                self.wrong(
-                    raw.r#type.span(),
-                    format!("{other:?} is no type of a receiver: expected {TYPES}"),
-                );
+                self.wrong(kind.span(), format!("{other:?} is no type of a receiver: expected {TYPES}"));
                 return None;
             }
         };
@@ -229,11 +241,8 @@ impl Reading<'_> {
             return self.email(at, raw, allowed).filter(|_| is_whole).map(Receiver::Email);
         }
         let RawReceiver { url, secret, authorization, .. } = raw;
-        let Some(url) = url else {
-            self.wrong(at, format!("a receiver of the type {name} needs a url"));
-            return None;
-        };
-        let url = self.url(url, allowed);
+        let url = self.needed(&at, url, &format!("a receiver of the type {name} needs a url"));
+        let url = url.and_then(|url| self.url(url, allowed));
         let authorization = authorization.map(|text| self.header(text));
         let secret = secret.map(|text| self.text_of(text).map(|text| Secret::from(&*text)));
         // A secret that is wrong is no receiver without one.
@@ -248,6 +257,14 @@ impl Reading<'_> {
             "slack" => Receiver::Slack { url },
             _ => Receiver::Alertmanager { url, authorization },
         })
+    }
+
+    /// What something must have.
+    fn needed<T>(&mut self, at: &Span, value: Option<T>, cause: &str) -> Option<T> {
+        if value.is_none() {
+            self.wrong(at.clone(), cause);
+        }
+        value
     }
 
     /// A text, wherever it is; `None` with a mistake.
@@ -289,10 +306,10 @@ impl Reading<'_> {
 
     fn email(&mut self, at: Span, raw: RawReceiver, allowed: &Allowed) -> Option<Mail> {
         let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
-        let (Some(host), Some(from), false) = (host, from, to.is_empty()) else {
-            self.wrong(at, "a receiver of the type email needs host, from and to");
-            return None;
-        };
+        if host.is_none() || from.is_none() || to.is_empty() {
+            self.wrong(at.clone(), "a receiver of the type email needs host, from and to");
+        }
+        // All of it is looked at before anything is given up.
         let tls = match tls {
             None => Some(Tls::Upgraded),
             Some(text) => {
@@ -306,32 +323,35 @@ impl Reading<'_> {
             let read = read.map_err(|error| format!("{:?} is no mailbox: {error}", text.get_ref()));
             reading.take(text.span(), read)
         };
-        let sender = mailbox(self, &from);
-        let recipients: Option<Vec<Mailbox>> = to.iter().map(|text| mailbox(self, text)).collect();
-        let login = match (user, password) {
-            (None, None) => None,
-            (Some(user), Some(password)) => {
-                let password = self.text_of(password)?;
-                Some((user.into_inner(), Secret::from(&*password)))
-            }
-            _ => {
-                self.wrong(at, "user and password are given together");
-                return None;
-            }
-        };
-        let host_at = host.span();
-        let host = self.take(host_at, mail_host(host.into_inner(), allowed));
+        let sender = from.and_then(|from| mailbox(self, &from));
+        let recipients: Vec<Option<Mailbox>> = to.iter().map(|text| mailbox(self, text)).collect();
+        let is_alone = user.is_some() != password.is_some();
+        if is_alone {
+            self.wrong(at.clone(), "user and password are given together");
+        }
+        let has_login = user.is_some() && password.is_some();
+        let password = password.map(|password| self.text_of(password));
+        let host = host.and_then(|host| {
+            let host_at = host.span();
+            self.take(host_at, mail_host(host.into_inner(), allowed))
+        });
         let port = port.map(|port| {
             let read = Some(*port.get_ref()).filter(|port| *port > 0);
             self.take(port.span(), read.ok_or_else(|| "0 is no port: expected 1 to 65535".to_owned()))
         });
-        let tls = tls?;
-        if login.is_some() && tls == Tls::None {
+        if has_login && tls == Some(Tls::None) {
             self.wrong(at, "a password is not sent without TLS: tls must be starttls or tls");
             return None;
         }
+        let login = match (user, password) {
+            (Some(user), Some(password)) => Some((user.into_inner(), Secret::from(&*password?))),
+            _ => None,
+        };
+        let tls = tls?;
         let port = port.unwrap_or(Some(tls.port()))?;
-        Some(Mail { host: host?, port, tls, login, from: sender?, to: recipients? })
+        let to = recipients.into_iter().collect::<Option<Vec<Mailbox>>>()?;
+        (!is_alone).then_some(())?;
+        Some(Mail { host: host?, port, tls, login, from: sender?, to })
     }
 }
 

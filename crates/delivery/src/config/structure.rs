@@ -20,7 +20,7 @@ pub(super) struct Structure {
     pub(super) receivers: BTreeSet<String>,
     /// Each mistake with its place.
     pub(super) wrong: Vec<(Span, String)>,
-    /// The places of the tables and lists that lack something that was left out.
+    /// The places of the tables that lack something that was left out.
     pub(super) incomplete: Vec<Span>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Structure, Vec<(Span, String)>> {
             wrong.push((at, cause));
         }
         match left_out_of {
-            Some(of) if wrong.len() < MISTAKES_MAX => incomplete.push(of),
+            Some(of) if wrong.len() < MISTAKES_MAX => incomplete.extend(of),
             _ => return Err(wrong),
         }
     }
@@ -64,9 +64,12 @@ fn placed(error: &toml::de::Error) -> (Span, String) {
     (error.span().unwrap_or(0..0), error.message().trim().replace('\n', ", "))
 }
 
-/// Leaves out what is at a place, below a table that is at another; the place of what it was in. What lies deepest is
+/// The place of the table that something was left out of; `None` where that was a list.
+type LeftOutOf = Option<Span>;
+
+/// Leaves out what is at a place, below a table that is at another; `None` where nothing is there. What lies deepest is
 /// left out: the place of a list of tables is that of its first table.
-fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Span> {
+fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<LeftOutOf> {
     let below = table.iter_mut().find_map(|(_, value)| leave_out_of_value(value, at));
     if below.is_some() {
         return below;
@@ -74,10 +77,10 @@ fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Span> {
     let is_there = |(key, value): &(&Spanned<_>, &Spanned<_>)| key.span() == *at || value.span() == *at;
     let key = table.iter().find(is_there).map(|(key, _)| key.get_ref().to_string())?;
     table.remove(&*key);
-    Some(of)
+    Some(Some(of))
 }
 
-fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Span> {
+fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<LeftOutOf> {
     let of = value.span();
     match value.get_mut() {
         DeValue::Table(table) => leave_out(table, of, at),
@@ -91,7 +94,7 @@ fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Spa
                 kept.push(item.clone());
             }
             *items = kept;
-            Some(of)
+            Some(None)
         }
         _ => None,
     }

@@ -157,8 +157,8 @@ fn what_is_no_file_of_this_kind_is_refused_with_its_place() {
     assert!(one("a = ").starts_with("1:5: "), "{}", one("a = "));
     let unknown = one("base_url = \"https://x\"\nrouts = []\n");
     assert!(unknown.starts_with("2:1: unknown field `routs`, expected one of `base_url`"), "{unknown}");
-    let kind = one("[[routes]]\nname = 5\nreceiver = \"x\"\n");
-    assert!(kind.starts_with("2:8: ") && kind.contains("expected a string"), "{kind}");
+    let kind = one("[[owners]]\nowner = 5\nlabel = \"x\"\n");
+    assert!(kind.starts_with("2:9: ") && kind.contains("expected a string"), "{kind}");
     let place = one("[receivers.x]\ntype = \"slack\"\nurl = { evn = \"X\" }\n");
     assert_eq!(place, r#"3:7: expected a text, { env = "NAME" } or { file = "PATH" }"#);
     let secret = one("[receivers.x]\ntype = \"slack\"\nurl = { env = \"QUERYSCOPE_NOT_SET\" }\n");
@@ -206,9 +206,69 @@ fn what_has_no_place_hides_no_other_mistake_and_makes_none() {
 }
 
 #[test]
+fn what_is_missing_hides_no_other_mistake() {
+    let text = r#"
+[receivers.x]
+url = "http://10.0.0.9/"
+
+[receivers.hook]
+type = "webhook"
+url = 5
+secret = { env = "A", file = "b" }
+
+[receivers.mail]
+type = "email"
+tls = "none of these"
+user = "ada"
+port = 0
+to = ["a", "b"]
+
+[[routes]]
+name = "q!"
+kinds = ["z"]
+
+[[routes]]
+receiver = "nobody"
+
+[[owners]]
+label = "**"
+path = "x"
+owner = "data"
+
+[[owners]]
+label = "orders/*"
+"#;
+    let begins = [
+        "2:1: a receiver needs a type",
+        "7:7: expected a text, {",
+        "8:10: ",
+        "10:1: a receiver of the type email needs host, from and to",
+        "10:1: user and password are given together",
+        "12:7: \"none of these\": expected starttls",
+        "14:8: 0 is no port",
+        "15:7: \"a\" is no mailbox",
+        "15:12: \"b\" is no mailbox",
+        "17:1: a route needs a receiver",
+        "18:8: \"q!\" is no name",
+        "19:10: \"z\" is no kind",
+        "21:1: a route needs a name",
+        "22:12: there is no receiver \"nobody\"",
+        "24:1: a rule of owners needs one of label and path",
+        "29:1: a rule of owners needs an owner",
+    ];
+    let found = problems(text);
+    assert_eq!(found.len(), begins.len(), "{found:#?}");
+    for (found, begin) in found.iter().zip(begins) {
+        assert!(found.starts_with(begin), "{found}: {begin}");
+    }
+    let none = problems("receivers = { x = 5 }\n");
+    assert_eq!(none, ["1:19: invalid type: integer `5`, expected a table"]);
+}
+
+#[test]
 fn a_file_of_nothing_but_mistakes_is_read_to_a_bound() {
-    let text: String = (0..500).map(|n| format!("key{n} = {n}\n")).collect();
-    assert_eq!(problems(&text).len(), 100);
+    let lines: Vec<String> = (0..500).map(|n| format!("key{n} = {n}\n")).collect();
+    assert_eq!(problems(&lines.concat()).len(), 100);
 }
 
 #[test]

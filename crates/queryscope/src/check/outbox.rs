@@ -1,14 +1,17 @@
 //! What nobody was told of yet: notices of transitions, and messages that wait. One that cannot be read, or is another
-//! than it is stored as, would never be sent.
+//! than it is stored as, would never be sent. The store judges that they are JSON, and notices those of their
+//! transition.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
+use queryscope_collector::{Clock, SystemClock};
 use queryscope_delivery::Message;
 use queryscope_issues::Notice;
 use queryscope_store::{
     Attempt, Delivery, DeliveryState, Dispatch, OutboxPage, OutboxStore, StoredNotice, random_id,
 };
+use serde_json::Value;
 
 use super::{Findings, Subject};
 
@@ -36,24 +39,34 @@ pub(super) async fn check(outbox: &dyn OutboxStore, findings: &mut Findings) -> 
     let mut damaged = Damaged::default();
     let (mut after_notice, mut after_delivery) = (i64::MIN, i64::MIN);
     loop {
-        let page = outbox.outbox_page(after_notice, after_delivery, PAGE).await?;
+        let page = match outbox.outbox_page(after_notice, after_delivery, PAGE).await {
+            Ok(page) => page,
+            // The store has been judged: what cannot be read at all may be mended there.
+            Err(error) => {
+                let text = format!("messages of issues cannot be read: {:#}", Error::from(error));
+                findings.problem(&Subject::Store, &text);
+                return Ok(damaged);
+            }
+        };
         let OutboxPage { notices, deliveries } = &page;
         if notices.is_empty() && deliveries.is_empty() {
             return Ok(damaged);
         }
         after_notice = notices.last().map_or(after_notice, |last| last.number);
         after_delivery = deliveries.last().map_or(after_delivery, |last| last.number);
-        for notice in notices.iter().filter(|notice| !notice.done && !is_readable(notice)) {
+        for notice in notices.iter().filter(|notice| !notice.done) {
             let StoredNotice { issue, transition, .. } = notice;
-            let text = format!("the notice of transition {transition} of {issue} is damaged: {REMEDY}");
-            findings.problem(&Subject::Store, &text);
-            damaged.notices.push(notice.number);
+            let told = format!("the notice of transition {transition} of {issue} is damaged: {REMEDY}");
+            if findings.judge(of_notice(notice), &told) {
+                damaged.notices.push(notice.number);
+            }
         }
         let waits = |delivery: &&Delivery| delivery.state == DeliveryState::Waiting;
-        for delivery in deliveries.iter().filter(waits).filter(|delivery| !is_sendable(delivery)) {
-            let text = format!("message {} to {} is damaged: {REMEDY}", delivery.key, delivery.route);
-            findings.problem(&Subject::Store, &text);
-            damaged.deliveries.push(delivery.number);
+        for delivery in deliveries.iter().filter(waits) {
+            let told = format!("message {} to {} is damaged: {REMEDY}", delivery.key, delivery.route);
+            if findings.judge(of_delivery(delivery), &told) {
+                damaged.deliveries.push(delivery.number);
+            }
         }
     }
 }
@@ -70,8 +83,7 @@ pub(super) async fn repair(
         findings.lost(&Subject::Store, text);
         return Ok(());
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let unix_ns = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
+    let unix_ns = SystemClock::new().unix_ns();
     let count = damaged.notices.len() + damaged.deliveries.len();
     for number in damaged.deliveries {
         let error = Some("it was damaged".to_owned());
@@ -85,13 +97,37 @@ pub(super) async fn repair(
     Ok(())
 }
 
-fn is_readable(stored: &StoredNotice) -> bool {
-    Notice::from_json(&stored.body).is_ok_and(|notice| {
-        (&notice.issue.id, notice.transition.number) == (&stored.issue, stored.transition)
-    })
+/// What is said of something that waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Fine,
+    Damaged,
+    /// As the store has said already.
+    ToldByStore,
 }
 
-fn is_sendable(delivery: &Delivery) -> bool {
-    Message::from_json(&delivery.body)
-        .is_ok_and(|message| (&message.id, &message.route) == (&delivery.key, &delivery.route))
+impl Findings {
+    /// Tells of what is damaged; whether it is.
+    fn judge(&mut self, verdict: Verdict, told: &str) -> bool {
+        if verdict == Verdict::Damaged {
+            self.problem(&Subject::Store, told);
+        }
+        verdict != Verdict::Fine
+    }
+}
+
+fn of_notice(stored: &StoredNotice) -> Verdict {
+    let body: Value = serde_json::from_str(&stored.body).unwrap_or_default();
+    if body["issue"]["id"] != *stored.issue || body["transition"]["number"] != stored.transition {
+        return Verdict::ToldByStore;
+    }
+    if Notice::from_json(&stored.body).is_ok() { Verdict::Fine } else { Verdict::Damaged }
+}
+
+fn of_delivery(delivery: &Delivery) -> Verdict {
+    if serde_json::from_str::<Value>(&delivery.body).is_err() {
+        return Verdict::ToldByStore;
+    }
+    let is_same = |message: Message| (&message.id, &message.route) == (&delivery.key, &delivery.route);
+    if Message::from_json(&delivery.body).is_ok_and(is_same) { Verdict::Fine } else { Verdict::Damaged }
 }
