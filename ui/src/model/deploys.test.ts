@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deployMarks, deploysByDay, serviceOf, type Deploy } from "./deploys";
+import { deployMarks, deploysByDay, servicesOf, type Deploy } from "./deploys";
 
 function deploy(version: string, unix_ns: bigint): Deploy {
   return {
@@ -19,13 +19,13 @@ function deploy(version: string, unix_ns: bigint): Deploy {
 }
 
 describe("deploys", () => {
-  test("a label in one service shows its deploys, one in several shows none", () => {
+  test("a label shows the deploys of the chosen service, or of all it runs in", () => {
     const of = (value: string | null): { value: string | null; runs: number } => ({ value, runs: 3 });
-    expect(serviceOf("etl", undefined)).toBe("etl");
-    expect(serviceOf(undefined, [of("etl")])).toBe("etl");
-    expect(serviceOf(undefined, [of(null)])).toBe("");
-    expect(serviceOf(undefined, [of("etl"), of("reports")])).toBeUndefined();
-    expect(serviceOf(undefined, undefined)).toBeUndefined();
+    expect(servicesOf("etl", undefined)).toEqual(["etl"]);
+    expect(servicesOf(undefined, [of("etl")])).toEqual(["etl"]);
+    expect(servicesOf(undefined, [of(null)])).toEqual([""]);
+    expect(servicesOf(undefined, [of("etl"), of("reports")])).toEqual(["etl", "reports"]);
+    expect(servicesOf(undefined, undefined)).toBeUndefined();
   });
 
   test("those at one place are one mark, and those outside are none", () => {
@@ -45,5 +45,7 @@ describe("deploys", () => {
     expect(deploysByDay(all, [100n, 200n, 300n, 400n])).toEqual(["1", "3 deploys", "5", undefined]);
     expect(deploysByDay(all.slice(1, 3), [200n])).toEqual(["3 and 4"]);
     expect(deploysByDay([deploy("0", 50n)], [100n])).toEqual([undefined]);
+    // The last day ends, too.
+    expect(deploysByDay([deploy("0", 100n + 86_400_000_000_000n)], [100n])).toEqual([undefined]);
   });
 });

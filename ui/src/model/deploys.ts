@@ -6,32 +6,55 @@ import { nameInText } from "./names";
 
 export type Deploy = Schemas["Deploy"];
 
-const MOST = 200;
+/** Deploys of one answer, and answers that are read; older ones are not shown. */
+const PAGE = 1000;
+const PAGES_MOST = 10;
+const DAY_NS = 86_400_000_000_000n;
 const MOST_NAMES = 2;
 
-/** The service whose deploys a page of a label shows: the chosen one, or the only one; undefined for several. */
-export function serviceOf(chosen: string | undefined, services: Facets["service"] | undefined): string | undefined {
-  if (chosen !== undefined) return chosen;
-  return services?.length === 1 ? (services[0]?.value ?? "") : undefined;
+/** The services whose deploys a page of a label shows: the chosen one, or all that it runs in. */
+export function servicesOf(
+  chosen: string | undefined,
+  services: Facets["service"] | undefined,
+): readonly string[] | undefined {
+  if (chosen !== undefined) return [chosen];
+  return services?.map(({ value }) => value ?? "");
 }
 
-interface Place {
-  service: string | undefined;
-  environment: string | undefined;
-}
 interface Range {
   since?: UnixNs | undefined;
   until?: UnixNs | undefined;
 }
 
-/** The deploys of a service in a range of time, the last one first; none where it is not one service. */
-export async function readDeploys(place: Place, range: Range, signal: AbortSignal): Promise<Deploy[]> {
-  return place.service === undefined ? [] : await readAllDeploys(place, range, signal);
+/** The deploys of some services in a range of time, the last one first; none while the services are not known. */
+export async function readDeploys(
+  place: { services: readonly string[] | undefined; environment: string | undefined },
+  range: Range,
+  signal: AbortSignal,
+): Promise<Deploy[]> {
+  const { services, environment } = place;
+  if (services === undefined) return [];
+  if (services.length === 1) return await readAllDeploys({ service: services[0], environment }, range, signal);
+  const all = await readAllDeploys({ service: undefined, environment }, range, signal);
+  return all.filter(({ service }) => services.includes(service ?? ""));
 }
 
-/** The last deploys in a range of time, the last one first; of all services where none is chosen. */
-export async function readAllDeploys(place: Place, range: Range, signal: AbortSignal): Promise<Deploy[]> {
-  return (await get("/api/deploys", { query: { ...place, ...range, limit: MOST }, signal })).deploys;
+/** The deploys in a range of time, the last one first; of all services where none is chosen. */
+export async function readAllDeploys(
+  place: { service: string | undefined; environment: string | undefined },
+  range: Range,
+  signal: AbortSignal,
+): Promise<Deploy[]> {
+  const all: Deploy[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MOST; page += 1) {
+    const query = { ...place, ...range, limit: PAGE, cursor };
+    const { deploys, next } = await get("/api/deploys", { query, signal });
+    all.push(...deploys);
+    if (next == null) break;
+    cursor = next;
+  }
+  return all;
 }
 
 /** A place in a chart where something was deployed. */
@@ -70,8 +93,8 @@ export function deployMarks(
 export function deploysByDay(deploys: readonly Deploy[], days: readonly UnixNs[]): (string | undefined)[] {
   const isOfMany = new Set(deploys.map(({ service }) => service)).size > 1;
   return days.map((day, at) => {
-    const next = days[at + 1];
-    const isOfDay = ({ unix_ns }: Deploy): boolean => unix_ns >= day && (next === undefined || unix_ns < next);
+    const next = days[at + 1] ?? day + DAY_NS;
+    const isOfDay = ({ unix_ns }: Deploy): boolean => unix_ns >= day && unix_ns < next;
     const found = deploys.filter(isOfDay).toReversed();
     return found.length === 0 ? undefined : namesOf(found, isOfMany);
   });
