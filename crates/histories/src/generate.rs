@@ -170,6 +170,8 @@ pub struct History {
     pub changed_at: usize,
     /// Whether each run has the change (of one host, not all after it have).
     pub slow: Vec<bool>,
+    /// Whether each run is of a burst of slow runs, which is noise.
+    pub burst: Vec<bool>,
 }
 
 /// Makes a history.
@@ -226,7 +228,7 @@ fn generate_over(spec: Spec, moments: impl Fn(Spec, f64, &mut Random) -> (Vec<i6
         spec.noise == Noise::Bare
             && (at == 0 || Random::seed_from_u64(spec.seed ^ (at as u64) << 56).random_bool(0.5))
     });
-    let mut history = History { spec, runs: Vec::new(), changed_at, slow: Vec::new() };
+    let mut history = History { spec, runs: Vec::new(), changed_at, slow: Vec::new(), burst: Vec::new() };
     for (place, &start) in starts.iter().enumerate() {
         let moment = around.next(start, random);
         let changed = place >= changed_at
@@ -289,6 +291,7 @@ fn generate_over(spec: Spec, moments: impl Fn(Spec, f64, &mut Random) -> (Vec<i6
         }
         history.runs.push(run);
         history.slow.push(now.is_some());
+        history.burst.push(moment.burst);
     }
     history
 }

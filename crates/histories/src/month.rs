@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use queryscope_diagnosis::{Detector, Watching, Workspace, seen_run};
+use queryscope_diagnosis::{Detector, RunFeatures, Watching, Workspace, seen_run};
+use queryscope_issues::limits::STAKE_MS_A_DAY_MIN;
 use queryscope_issues::{Issue, Kind as IssueKind, Observed, State, Transition, observe};
 
 use crate::generate::{Change, Factor, History, Kind, Noise, Spec, generate_month};
@@ -13,6 +14,10 @@ const DAYS: f64 = 30.0;
 const WEEKS: f64 = DAYS / 7.0;
 /// Within so many runs with the change it is to be told.
 const IN_TIME_RUNS: usize = 5;
+/// And if it is at least so large.
+const IN_TIME_FACTOR: Factor = 1.5;
+/// Runs before a change without which nothing is usual yet.
+const BEFORE_RUNS_MIN: usize = 8;
 /// Kinds of issues that changes make.
 const KINDS: [IssueKind; 3] = [IssueKind::Slower, IssueKind::Failing, IssueKind::DataGrew];
 /// How much slower, by turns.
@@ -71,6 +76,8 @@ pub struct Label {
     pub over: usize,
     /// Whether a change was found and was not worth an issue.
     pub is_below_floor: bool,
+    /// Whether its first burst of slow runs is a change, for all that can be known at its fifth run.
+    pub has_burst_like_a_change: bool,
 }
 
 /// What was told of a month.
@@ -120,6 +127,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Label {
         grew: 0,
         over: 0,
         is_below_floor: false,
+        has_burst_like_a_change: has_burst_like_a_change(history),
     };
     let mut detector = Detector::default();
     let mut known: BTreeMap<IssueKind, Issue> = BTreeMap::new();
@@ -140,6 +148,27 @@ fn one(history: &History, workspace: &mut Workspace) -> Label {
         }
     }
     label
+}
+
+/// Whether the first burst of a label with so many runs that a change is to be told by then is as large as a change
+/// that is to be told, and costs as much as an issue needs. What tells every change in time tells of this one.
+fn has_burst_like_a_change(history: &History) -> bool {
+    let Some(first) = history.burst.windows(IN_TIME_RUNS).position(|runs| runs.iter().all(|burst| *burst))
+    else {
+        return false;
+    };
+    if first < BEFORE_RUNS_MIN || history.burst[..first].contains(&true) {
+        return false;
+    }
+    let median_ms = |runs: &[RunFeatures]| {
+        let mut walls: Vec<u64> = runs.iter().map(|run| run.wall_ns).collect();
+        walls.sort_unstable();
+        walls[walls.len() / 2] as f64 / 1e6
+    };
+    let (before, burst) = (&history.runs[..first], &history.runs[first..first + IN_TIME_RUNS]);
+    let (before_ms, burst_ms) = (median_ms(before), median_ms(burst));
+    let runs_a_day = history.runs.len() as f64 / DAYS;
+    burst_ms >= IN_TIME_FACTOR * before_ms && (burst_ms - before_ms) * runs_a_day >= STAKE_MS_A_DAY_MIN
 }
 
 /// Moves the issues of a label; gives back their transitions.
@@ -201,7 +230,7 @@ impl Month {
 
     /// Changes of 1.5 times and more that were not told within five runs.
     pub fn late(&self) -> usize {
-        let large = |label: &&Label| label.factor().is_some_and(|factor| factor >= 1.5);
+        let large = |label: &&Label| label.factor().is_some_and(|factor| factor >= IN_TIME_FACTOR);
         let is_late = |label: &&Label| label.told_after.is_none_or(|after| after > IN_TIME_RUNS);
         self.labels.iter().filter(large).filter(is_late).count()
     }
@@ -227,6 +256,10 @@ impl Month {
         row("seeded changes", changed.len());
         row("messages that something got worse", told + duplicates + self.falsely());
         row("of these false", self.falsely());
+        row(
+            "first bursts that are a change at their fifth run",
+            sum(|label| usize::from(label.has_burst_like_a_change)),
+        );
         row("of these a further one for the same change", duplicates);
         row("messages that something is over", sum(|label| label.over));
         row("messages that data grew (information)", sum(|label| label.grew));
@@ -266,7 +299,7 @@ impl Month {
         let falsely =
             self.labels.iter().flat_map(|label| label.falsely.iter().map(|said| format!("false: {said}")));
         let late = self.labels.iter().filter(|label| {
-            label.factor().is_some_and(|factor| factor >= 1.5)
+            label.factor().is_some_and(|factor| factor >= IN_TIME_FACTOR)
                 && label.told_after.is_none_or(|after| after > IN_TIME_RUNS)
         });
         let late = late

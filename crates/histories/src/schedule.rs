@@ -58,6 +58,8 @@ pub(crate) struct Moment {
     pub(crate) rows: f64,
     /// Factor of the waits alone.
     pub(crate) waits: f64,
+    /// Whether it is of a burst of slow runs.
+    pub(crate) burst: bool,
 }
 
 impl Surroundings {
@@ -195,7 +197,8 @@ impl Surroundings {
         if self.burst_left == 0 && random.random_bool(self.burst_a_run) {
             self.burst_left = random.random_range(2..=self.burst_runs);
         }
-        if self.burst_left > 0 {
+        let burst = self.burst_left > 0;
+        if burst {
             self.burst_left -= 1;
             speed *= self.burst_factor * (0.1 * self::normal(random)).exp();
         }
@@ -203,7 +206,7 @@ impl Surroundings {
         // A cold run works and waits longer.
         let waits = if cold { self.cold_factor * 2.0 } else { 1.0 };
         speed *= if cold { self.cold_factor } else { 1.0 };
-        Moment { host, speed, rows, waits }
+        Moment { host, speed, rows, waits, burst }
     }
 }
 
