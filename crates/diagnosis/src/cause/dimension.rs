@@ -119,7 +119,7 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
         format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(walls(sides.others)))
     };
     let versions: Vec<&Turned> = versions.iter().filter(|version| version.is_rare_in(sides.others)).collect();
-    let beside: String = versions
+    let beside: Vec<String> = versions
         .iter()
         .map(|version| {
             let Turned { before, after, .. } = version;
@@ -128,10 +128,11 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
         .collect();
     let unsure = if versions.is_empty() { "" } else { ": which of them it is, is not known" };
     let sentence = format!(
-        "Only runs on {host} changed: {} instead of {} in {} runs{others}{beside}{unsure}",
+        "Only runs on {host} changed: {} instead of {} in {} runs{others}{}{unsure}",
         ms_words(walls(sides.after)),
         ms_words(walls(sides.before)),
-        sides.after.len()
+        sides.after.len(),
+        beside.concat()
     );
     // Rows and plans are the query's own, wherever it runs.
     let makes = |cause: &Cause| !matches!(cause.cause, CauseKind::MoreRows);
@@ -266,7 +267,8 @@ mod tests {
                 "Since e 2 (was e 1), in all 8 runs on etl-3, and hardly any on other hosts: whether it is the version \
                  or the host, is not known",
                 "Only runs on etl-3 changed: 20.0 ms instead of 10.0 ms in 8 runs; 8 runs on other hosts take 10.0 ms. \
-                 The engine's version changed there at the same run, from e 1 to e 2: which of them it is, is not known",
+                 The engine's version changed there at the same run, from e 1 to e 2: which of them it is, is not \
+                 known",
             ]
         );
         // Where others have the version and are no slower, it is the host.

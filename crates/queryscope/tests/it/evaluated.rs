@@ -148,8 +148,8 @@ fn each_run_is_evaluated_once_however_often_the_service_is_killed() {
 /// The issues of a folder with each transition, and of which transitions somebody may be told.
 fn transitions(data: &Path) -> Vec<String> {
     let db = Connection::open(data.join("queryscope.db")).expect("the database");
-    let sql = "SELECT json_array(i.id, i.kind, i.state, t.number, t.from_state, t.to_state, t.actor, t.reason, t.change, \
-                   n.transition) \
+    let sql = "SELECT json_array(i.id, i.kind, i.state, t.number, t.from_state, t.to_state, t.actor, t.reason, \
+                   t.change, n.transition) \
                FROM issue AS i JOIN issue_transition AS t ON t.issue = i.number \
                LEFT JOIN notice AS n ON n.issue = i.id AND n.transition = t.number \
                UNION ALL SELECT 'notices ' || count(*) FROM notice ORDER BY 1";
