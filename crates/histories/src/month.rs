@@ -256,11 +256,11 @@ impl Month {
         row("seeded changes", changed.len());
         row("messages that something got worse", told + duplicates + self.falsely());
         row("of these false", self.falsely());
+        row("of these a further one for the same change", duplicates);
         row(
             "first bursts that are a change at their fifth run",
             sum(|label| usize::from(label.has_burst_like_a_change)),
         );
-        row("of these a further one for the same change", duplicates);
         row("messages that something is over", sum(|label| label.over));
         row("messages that data grew (information)", sum(|label| label.grew));
         let _ = writeln!(
