@@ -25,7 +25,7 @@ describe("deploys", () => {
     expect(servicesOf(undefined, [of("etl")])).toEqual(["etl"]);
     expect(servicesOf(undefined, [of(null)])).toEqual([""]);
     expect(servicesOf(undefined, [of("etl"), of("reports")])).toEqual(["etl", "reports"]);
-    expect(servicesOf(undefined, undefined)).toBeUndefined();
+    expect(servicesOf(undefined, undefined)).toEqual([]);
   });
 
   test("those at one place are one mark, and those outside are none", () => {

@@ -13,12 +13,8 @@ const DAY_NS = 86_400_000_000_000n;
 const MOST_NAMES = 2;
 
 /** The services whose deploys a page of a label shows: the chosen one, or all that it runs in. */
-export function servicesOf(
-  chosen: string | undefined,
-  services: Facets["service"] | undefined,
-): readonly string[] | undefined {
-  if (chosen !== undefined) return [chosen];
-  return services?.map(({ value }) => value ?? "");
+export function servicesOf(chosen: string | undefined, services: Facets["service"] = []): readonly string[] {
+  return chosen === undefined ? services.map(({ value }) => value ?? "") : [chosen];
 }
 
 interface Range {
@@ -26,33 +22,24 @@ interface Range {
   until?: UnixNs | undefined;
 }
 
-/** The deploys of some services in a range of time, the last one first; none while the services are not known. */
+/**
+ * The deploys of some services in a range of time, the last one first; of all where `services` is undefined, of none
+ * where it is empty.
+ */
 export async function readDeploys(
-  place: { services: readonly string[] | undefined; environment: string | undefined },
-  range: Range,
-  signal: AbortSignal,
-): Promise<Deploy[]> {
-  const { services, environment } = place;
-  if (services === undefined) return [];
-  if (services.length === 1) return await readAllDeploys({ service: services[0], environment }, range, signal);
-  const all = await readAllDeploys({ service: undefined, environment }, range, signal);
-  return all.filter(({ service }) => services.includes(service ?? ""));
-}
-
-/** The deploys in a range of time, the last one first; of all services where none is chosen. */
-export async function readAllDeploys(
-  place: { service: string | undefined; environment: string | undefined },
+  services: readonly string[] | undefined,
+  environment: string | undefined,
   range: Range,
   signal: AbortSignal,
 ): Promise<Deploy[]> {
   const all: Deploy[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < PAGES_MOST; page += 1) {
-    const query = { ...place, ...range, limit: PAGE, cursor };
+  const service = services?.length === 1 ? services[0] : undefined;
+  let cursor: string | null | undefined;
+  for (let page = 0; page < PAGES_MOST && cursor !== null && services?.length !== 0; page += 1) {
+    const query = { ...range, service, environment, limit: PAGE, cursor };
     const { deploys, next } = await get("/api/deploys", { query, signal });
-    all.push(...deploys);
-    if (next == null) break;
-    cursor = next;
+    all.push(...deploys.filter((deploy) => services?.includes(deploy.service ?? "") ?? true));
+    cursor = next ?? null;
   }
   return all;
 }
