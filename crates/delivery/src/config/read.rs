@@ -12,7 +12,7 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use toml::Spanned;
 
-use super::structure::{self, Structure};
+use super::structure::{self, LeftOut, Structure};
 use super::{Config, GROUP_WAIT, Problem, Receiver, Route};
 use crate::addresses::{Allowed, is_host};
 use crate::mail::{Mail, Tls};
@@ -30,14 +30,14 @@ const TYPES: &str = "webhook, slack, alertmanager or email";
 pub(super) type Span = Range<usize>;
 
 pub(super) fn read(text: &str, secrets: Secrets) -> Result<Config, Vec<Problem>> {
-    let mut reading = Reading { text, secrets, incomplete: Vec::new(), problems: Vec::new() };
+    let mut reading = Reading { text, secrets, left_out: Vec::new(), problems: Vec::new() };
     let read = structure::read(text);
     let wrong = read.as_ref().map_or_else(|wrong| wrong, |structure| &structure.wrong);
     for (at, cause) in wrong {
         reading.wrong(at.clone(), &**cause);
     }
-    if let Ok(Structure { raw, receivers, incomplete, .. }) = read {
-        reading.incomplete = incomplete;
+    if let Ok(Structure { raw, receivers, left_out, .. }) = read {
+        reading.left_out = left_out;
         let config = reading.config(raw, &receivers);
         if reading.problems.is_empty() {
             return Ok(config);
@@ -50,16 +50,13 @@ pub(super) fn read(text: &str, secrets: Secrets) -> Result<Config, Vec<Problem>>
 struct Reading<'t> {
     text: &'t str,
     secrets: Secrets,
-    /// The places of what lacks something that was left out as wrong.
-    incomplete: Vec<Span>,
+    /// The fields that were left out as wrong.
+    left_out: Vec<LeftOut>,
     problems: Vec<Problem>,
 }
 
 impl Reading<'_> {
     fn wrong(&mut self, at: Span, cause: impl Into<String>) {
-        if self.incomplete.contains(&at) {
-            return;
-        }
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -141,7 +138,7 @@ impl Reading<'_> {
     fn owner(&mut self, rule: Spanned<RawOwner>) -> Option<OwnerRule> {
         let at = rule.span();
         let RawOwner { label, path, owner } = rule.into_inner();
-        let owner = self.needed(&at, owner, "a rule of owners needs an owner");
+        let owner = self.needed(&at, "owner", owner, "a rule of owners needs an owner");
         if let Some(owner) = &owner {
             self.check_name(owner);
         }
@@ -149,7 +146,7 @@ impl Reading<'_> {
             (Some(label), None) => (false, label),
             (None, Some(path)) => (true, path),
             _ => {
-                self.wrong(at, "a rule of owners needs one of label and path");
+                self.lacks(&at, &["label", "path"], "a rule of owners needs one of label and path");
                 return None;
             }
         };
@@ -167,8 +164,8 @@ impl Reading<'_> {
         let at = raw.span();
         let RawRoute { name, receiver, projects, services, labels, kinds, owners: of_owners } =
             raw.into_inner();
-        let name = self.needed(&at, name, "a route needs a name");
-        let receiver = self.needed(&at, receiver, "a route needs a receiver");
+        let name = self.needed(&at, "name", name, "a route needs a name");
+        let receiver = self.needed(&at, "receiver", receiver, "a route needs a receiver");
         if let Some(name) = &name {
             self.check_name(name);
         }
@@ -218,7 +215,7 @@ impl Reading<'_> {
     fn receiver(&mut self, raw: Spanned<RawReceiver>, allowed: &Allowed) -> Option<Receiver> {
         let at = raw.span();
         let mut raw = raw.into_inner();
-        let kind = self.needed(&at, raw.r#type.take(), "a receiver needs a type")?;
+        let kind = self.needed(&at, "type", raw.r#type.take(), "a receiver needs a type")?;
         let name = kind.get_ref().clone();
         let has: &[&str] = match name.as_str() {
             "webhook" => &["url", "secret", "authorization"],
@@ -241,7 +238,7 @@ impl Reading<'_> {
             return self.email(at, raw, allowed).filter(|_| is_whole).map(Receiver::Email);
         }
         let RawReceiver { url, secret, authorization, .. } = raw;
-        let url = self.needed(&at, url, &format!("a receiver of the type {name} needs a url"));
+        let url = self.needed(&at, "url", url, &format!("a receiver of the type {name} needs a url"));
         let url = url.and_then(|url| self.url(url, allowed));
         let authorization = authorization.map(|text| self.header(text));
         let secret = secret.map(|text| self.text_of(text).map(|text| Secret::from(&*text)));
@@ -260,11 +257,19 @@ impl Reading<'_> {
     }
 
     /// What something must have.
-    fn needed<T>(&mut self, at: &Span, value: Option<T>, cause: &str) -> Option<T> {
+    fn needed<T>(&mut self, at: &Span, field: &str, value: Option<T>, cause: &str) -> Option<T> {
         if value.is_none() {
-            self.wrong(at.clone(), cause);
+            self.lacks(at, &[field], cause);
         }
         value
+    }
+
+    /// A table lacks a field, or one of several. One that was left out as wrong has been named.
+    fn lacks(&mut self, at: &Span, fields: &[&str], cause: &str) {
+        let is_named = |(of, field): &LeftOut| of == at && fields.contains(&&**field);
+        if !self.left_out.iter().any(is_named) {
+            self.wrong(at.clone(), cause);
+        }
     }
 
     /// A text, wherever it is; `None` with a mistake.
@@ -307,7 +312,8 @@ impl Reading<'_> {
     fn email(&mut self, at: Span, raw: RawReceiver, allowed: &Allowed) -> Option<Mail> {
         let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
         if host.is_none() || from.is_none() || to.is_empty() {
-            self.wrong(at.clone(), "a receiver of the type email needs host, from and to");
+            let fields = ["host", "from", "to"];
+            self.lacks(&at, &fields, "a receiver of the type email needs host, from and to");
         }
         // All of it is looked at before anything is given up.
         let tls = match tls {
@@ -327,7 +333,7 @@ impl Reading<'_> {
         let recipients: Vec<Option<Mailbox>> = to.iter().map(|text| mailbox(self, text)).collect();
         let is_alone = user.is_some() != password.is_some();
         if is_alone {
-            self.wrong(at.clone(), "user and password are given together");
+            self.lacks(&at, &["user", "password"], "user and password are given together");
         }
         let has_login = user.is_some() && password.is_some();
         let password = password.map(|password| self.text_of(password));

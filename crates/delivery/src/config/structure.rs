@@ -10,6 +10,9 @@ use toml::de::{DeArray, DeTable, DeValue, Deserializer};
 use super::read::Span;
 use crate::raw::RawFile;
 
+/// The place of a table, and the name of a field of it.
+pub(super) type LeftOut = (Span, String);
+
 /// Mistakes after which a file is read no further.
 const MISTAKES_MAX: usize = 100;
 
@@ -20,8 +23,8 @@ pub(super) struct Structure {
     pub(super) receivers: BTreeSet<String>,
     /// Each mistake with its place.
     pub(super) wrong: Vec<(Span, String)>,
-    /// The places of the tables that lack something that was left out.
-    pub(super) incomplete: Vec<Span>,
+    /// The fields that were left out, each with the place of its table.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// Reads the fields of a text.
@@ -40,21 +43,18 @@ pub(super) fn read(text: &str) -> Result<Structure, Vec<(Span, String)>> {
     let receivers = document.get_ref().get("receivers").and_then(|all| all.get_ref().as_table());
     let receivers = receivers.into_iter().flat_map(DeTable::keys);
     let receivers = receivers.map(|name| name.get_ref().to_string()).collect();
-    let mut incomplete: Vec<Span> = Vec::new();
+    let mut left_out: Vec<LeftOut> = Vec::new();
     loop {
         let error = match RawFile::deserialize(Deserializer::from(document.clone())) {
-            Ok(raw) => return Ok(Structure { raw, receivers, wrong, incomplete }),
+            Ok(raw) => return Ok(Structure { raw, receivers, wrong, left_out }),
             Err(error) => error,
         };
         let (at, cause) = placed(&error);
         let root = document.span();
-        let left_out_of = leave_out(document.get_mut(), root, &at);
-        // A field that is missing because it was left out has been named.
-        if !incomplete.contains(&at) {
-            wrong.push((at, cause));
-        }
-        match left_out_of {
-            Some(of) if wrong.len() < MISTAKES_MAX => incomplete.extend(of),
+        let left = leave_out(document.get_mut(), root, &at);
+        wrong.push((at, cause));
+        match left {
+            Some(field) if wrong.len() < MISTAKES_MAX => left_out.extend(field),
             _ => return Err(wrong),
         }
     }
@@ -64,12 +64,9 @@ fn placed(error: &toml::de::Error) -> (Span, String) {
     (error.span().unwrap_or(0..0), error.message().trim().replace('\n', ", "))
 }
 
-/// The place of the table that something was left out of; `None` where that was a list.
-type LeftOutOf = Option<Span>;
-
-/// Leaves out what is at a place, below a table that is at another; `None` where nothing is there. What lies deepest is
-/// left out: the place of a list of tables is that of its first table.
-fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<LeftOutOf> {
+/// Leaves out what is at a place, below a table that is at another: a field, or an item of a list; `None` where nothing
+/// is there. What lies deepest is left out: the place of a list of tables is that of its first table.
+fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Option<LeftOut>> {
     let below = table.iter_mut().find_map(|(_, value)| leave_out_of_value(value, at));
     if below.is_some() {
         return below;
@@ -77,10 +74,10 @@ fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<LeftOutOf> 
     let is_there = |(key, value): &(&Spanned<_>, &Spanned<_>)| key.span() == *at || value.span() == *at;
     let key = table.iter().find(is_there).map(|(key, _)| key.get_ref().to_string())?;
     table.remove(&*key);
-    Some(Some(of))
+    Some(Some((of, key)))
 }
 
-fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<LeftOutOf> {
+fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Option<LeftOut>> {
     let of = value.span();
     match value.get_mut() {
         DeValue::Table(table) => leave_out(table, of, at),
