@@ -17,7 +17,9 @@ use super::{Found, pages, short_id};
 
 /// The column that sorts unless another is asked for.
 pub(crate) const SORT: &str = "started";
-/// Runs that are read to be sorted by another column than their start: as many as the dashboard reads.
+/// Columns that the service sorts by: of all runs.
+const OF_SERVICE: [&str; 5] = [SORT, "wall", "cpu", "rows", "warnings"];
+/// Runs that are read to be sorted by another column.
 const SORTED_MAX: usize = 5000;
 /// Runs on a page of the API.
 const PAGE: usize = 1000;
@@ -45,8 +47,9 @@ pub(crate) fn sorts() -> Vec<&'static str> {
 pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
     let service = Service::find(&args.service_at)?;
     let is_by_time = args.sort == SORT;
+    let is_sorted = OF_SERVICE.contains(&args.sort.as_str());
     let limit = args.limit as usize;
-    let wanted = if is_by_time { limit } else { SORTED_MAX };
+    let wanted = if is_sorted { limit } else { SORTED_MAX };
     let mut params = args.source.params();
     let since = args.since.map(|since| {
         let since_ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
@@ -55,8 +58,9 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
     let optional = [("label", &args.label), ("status", &args.status), ("q", &args.find), ("since", &since)];
     params.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
     params.push(("limit", wanted.min(PAGE).to_string()));
-    if is_by_time && args.reverse {
-        params.push(("order", "oldest".into()));
+    if is_sorted {
+        params.push(("sort", args.sort.clone()));
+        params.push(("order", if args.reverse { "asc" } else { "desc" }.into()));
     }
     let found = pages(&service, "/api/queries", params, "", wanted).await?;
     let (read, is_cut) = (found.entries.len(), found.is_cut);
@@ -64,7 +68,7 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
     for entry in found.entries {
         listing.push(cells(&Run::deserialize(&entry)?, screen), entry);
     }
-    if !is_by_time {
+    if !is_sorted {
         listing.sort(&args.sort, args.reverse);
         listing.limit(limit);
     }
@@ -79,10 +83,10 @@ pub(crate) async fn run(args: &RunsArgs, screen: Screen) -> Result<Found> {
         let order = match (is_by_time, args.reverse) {
             (true, false) => "newest first".to_owned(),
             (true, true) => "oldest first".to_owned(),
-            (false, _) if is_cut => format!("of the newest {read} by {}", args.sort),
+            (false, _) if is_cut && !is_sorted => format!("of the newest {read} by {}", args.sort),
             (false, _) => format!("by {}", args.sort),
         };
-        let more = if is_cut && is_by_time { "; there are more" } else { "" };
+        let more = if is_cut && is_sorted { "; there are more" } else { "" };
         let line = format!("{}, {order}{more}", runs_text(listing.len() as u64));
         print(&format!("{}\n{}", screen.paragraph(&line, ""), listing.to_table(screen.columns)))?;
     }
