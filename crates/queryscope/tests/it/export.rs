@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use queryscope_bucket_server::{BUCKET, BucketServer, Fault};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::common::{Running, Service, command, queryscope};
+use crate::common::{Running, Service, command, queryscope, wait_for};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 2024-01-01.
@@ -98,6 +99,37 @@ fn days_are_files_and_an_export_goes_on_where_it_ended() {
     ask("00000001").success();
     let csv = std::fs::read_to_string(other.join("runs/day=2024-01-01/runs.csv")).expect("a file");
     assert_eq!(csv.lines().count(), 2, "{csv}");
+}
+
+#[test]
+fn an_export_that_is_killed_goes_on_where_it_ended() {
+    const DAYS: i64 = 60;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("data"));
+    let all: Vec<(u64, i64)> = (0..DAYS).map(|day| (day as u64 + 1, FIRST_DAY_NS + day * DAY_NS)).collect();
+    assert_eq!(service.post(&batch(1, &all)).status, 202);
+    let place = folder.path().join("tables");
+    let start = || {
+        let mut command = command();
+        command.args(["export", "--format", "json", "--table", "runs"]).arg(&place);
+        Running::start(command.arg("--data").arg(&service.data))
+    };
+    let days = || std::fs::read_dir(place.join("runs")).map_or(0, Iterator::count);
+    let killed = start();
+    wait_for("some days", || (days() >= 3).then_some(()));
+    killed.signal(Signal::KILL);
+    killed.wait();
+    let written = days();
+    assert!(written < DAYS as usize, "it was killed before its end");
+    let out = start().wait().success();
+    // The day that was being written may have been whole.
+    let kept: usize =
+        out.split(", ").nth(1).and_then(|part| part.split(' ').next()?.parse().ok()).expect("a number");
+    assert!((written - 1..=written).contains(&kept), "{written} days: {out}");
+    for (day, (run, started)) in all.iter().enumerate() {
+        let date = chrono::DateTime::from_timestamp_nanos(*started).date_naive();
+        assert_eq!(runs(&place.join(format!("runs/day={date}/runs.jsonl"))), [*run], "{day}");
+    }
 }
 
 #[test]
