@@ -1,10 +1,11 @@
 //! From notices of transitions to messages: one message for issues of one cause.
 //!
-//! Notices of one route, project and direction that are composed at once become one message where they share a fact. An
-//! issue that opens later, within [`GROUP_LASTS`] of that message, joins the group where its change came with the same
-//! thing (a version, a deploy, a host, more rows of a table): people are not told again, programs are. That their runs
-//! merely have one version of the engine joins nothing later, and nothing of another service: all runs may have it, and
-//! a second cause would be kept from people. Two services share no deploy and no version of a program.
+//! Notices of one route, project and direction that are composed at once become one message where their changes came
+//! with the same thing (a version, a deploy, a host, more rows of a table). Those of one service that came with nothing
+//! become one where their runs have one version. An issue that opens later, within [`GROUP_LASTS`] of a message, joins
+//! its group where its change came with the same thing: people are not told again, programs are. That runs merely have
+//! one version joins nothing later, nothing of another service, and nothing that came with something: all runs may have
+//! it, and a cause would be kept from people. Two services share no deploy and no version of a program.
 
 use std::collections::HashSet;
 use std::time::Duration;
