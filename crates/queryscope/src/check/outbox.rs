@@ -35,7 +35,7 @@ impl Damaged {
 }
 
 /// Judges what waits.
-pub(super) async fn check(outbox: &dyn OutboxStore, findings: &mut Findings) -> Result<Damaged> {
+pub(super) async fn check(outbox: &dyn OutboxStore, findings: &mut Findings) -> Damaged {
     let mut damaged = Damaged::default();
     let (mut after_notice, mut after_delivery) = (i64::MIN, i64::MIN);
     loop {
@@ -45,12 +45,12 @@ pub(super) async fn check(outbox: &dyn OutboxStore, findings: &mut Findings) -> 
             Err(error) => {
                 let text = format!("messages of issues cannot be read: {:#}", Error::from(error));
                 findings.problem(&Subject::Store, &text);
-                return Ok(damaged);
+                return damaged;
             }
         };
         let OutboxPage { notices, deliveries } = &page;
         if notices.is_empty() && deliveries.is_empty() {
-            return Ok(damaged);
+            return damaged;
         }
         after_notice = notices.last().map_or(after_notice, |last| last.number);
         after_delivery = deliveries.last().map_or(after_delivery, |last| last.number);
