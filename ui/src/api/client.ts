@@ -70,6 +70,20 @@ export async function getPage<P extends JsonPath>(path: P, ask: Ask<P> = {}): Pr
   return { body: parseExact(text) as Answer<P>, next: nextCursor(headers.get("link")) };
 }
 
+/** Reads pages while `take` wants more of them; whether there are more than it took. */
+export async function readPages<P extends JsonPath>(
+  path: P,
+  ask: Ask<P>,
+  take: (body: Answer<P>) => boolean,
+): Promise<boolean> {
+  const query: NonNullable<Ask<P>["query"]> & { cursor?: string } = { ...ask.query };
+  for (;;) {
+    const { body, next } = await getPage(path, { ...ask, query });
+    if (!take(body) || next === undefined) return next !== undefined;
+    query.cursor = next;
+  }
+}
+
 /** The paths that take a POST of JSON and answer with JSON. */
 type PostPath = {
   [P in keyof paths]: paths[P] extends {

@@ -1,14 +1,14 @@
 // Deploys as the service tells them, and where they stand in a chart of time.
 
-import { get, type Facets, type Schemas } from "../api/client";
+import { readPages, type Facets, type Schemas } from "../api/client";
 import type { UnixNs } from "../units";
 import { nameInText } from "./names";
 
 export type Deploy = Schemas["Deploy"];
 
-/** Deploys of one answer, and answers that are read; older ones are not shown. */
+/** Deploys of one answer, and of all that are read; older ones are not shown. */
 const PAGE = 1000;
-const PAGES_MOST = 10;
+const MOST = 10_000;
 const DAY_NS = 86_400_000_000_000n;
 const MOST_NAMES = 2;
 
@@ -32,15 +32,14 @@ export async function readDeploys(
   range: Range,
   signal: AbortSignal,
 ): Promise<Deploy[]> {
+  if (services?.length === 0) return [];
   const all: Deploy[] = [];
+  let read = 0;
   const service = services?.length === 1 ? services[0] : undefined;
-  let cursor: string | null | undefined;
-  for (let page = 0; page < PAGES_MOST && cursor !== null && services?.length !== 0; page += 1) {
-    const query = { ...range, service, environment, limit: PAGE, cursor };
-    const { deploys, next } = await get("/api/deploys", { query, signal });
+  await readPages("/api/deploys", { query: { ...range, service, environment, limit: PAGE }, signal }, ({ deploys }) => {
     all.push(...deploys.filter((deploy) => services?.includes(deploy.service ?? "") ?? true));
-    cursor = next ?? null;
-  }
+    return (read += deploys.length) < MOST;
+  });
   return all;
 }
 

@@ -13,6 +13,13 @@ use crate::raw::RawFile;
 /// The place of a table, and the name of a field of it.
 pub(super) type LeftOut = (Span, String);
 
+/// What was left out.
+enum Left {
+    Field(LeftOut),
+    /// An item of a list.
+    Item,
+}
+
 /// Mistakes after which a file is read no further.
 const MISTAKES_MAX: usize = 100;
 
@@ -54,7 +61,11 @@ pub(super) fn read(text: &str) -> Result<Structure, Vec<(Span, String)>> {
         let left = leave_out(document.get_mut(), root, &at);
         wrong.push((at, cause));
         match left {
-            Some(field) if wrong.len() < MISTAKES_MAX => left_out.extend(field),
+            Some(left) if wrong.len() < MISTAKES_MAX => {
+                if let Left::Field(field) = left {
+                    left_out.push(field);
+                }
+            }
             _ => return Err(wrong),
         }
     }
@@ -66,7 +77,7 @@ fn placed(error: &toml::de::Error) -> (Span, String) {
 
 /// Leaves out what is at a place, below a table that is at another: a field, or an item of a list; `None` where nothing
 /// is there. What lies deepest is left out: the place of a list of tables is that of its first table.
-fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Option<LeftOut>> {
+fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Left> {
     let below = table.iter_mut().find_map(|(_, value)| leave_out_of_value(value, at));
     if below.is_some() {
         return below;
@@ -74,10 +85,10 @@ fn leave_out(table: &mut DeTable<'_>, of: Span, at: &Span) -> Option<Option<Left
     let is_there = |(key, value): &(&Spanned<_>, &Spanned<_>)| key.span() == *at || value.span() == *at;
     let key = table.iter().find(is_there).map(|(key, _)| key.get_ref().to_string())?;
     table.remove(&*key);
-    Some(Some((of, key)))
+    Some(Left::Field((of, key)))
 }
 
-fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Option<LeftOut>> {
+fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Left> {
     let of = value.span();
     match value.get_mut() {
         DeValue::Table(table) => leave_out(table, of, at),
@@ -91,7 +102,7 @@ fn leave_out_of_value(value: &mut Spanned<DeValue<'_>>, at: &Span) -> Option<Opt
                 kept.push(item.clone());
             }
             *items = kept;
-            Some(None)
+            Some(Left::Item)
         }
         _ => None,
     }
