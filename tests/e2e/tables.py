@@ -10,6 +10,7 @@ Needs the packages of requirements.txt. Ends by itself.
 """
 
 import argparse
+import gzip
 import json
 import os
 import re
@@ -129,12 +130,17 @@ def check_details(url: str, folder: Path) -> None:
     check_issues(url, pl.read_parquet(fetch(url, "issues", "parquet", folder)))
 
 
+# Counters as Polars names them, and as tables do.
+POLARS_NAMES = {"rows_received": "rows_in", "rows_sent": "rows_out", "total_time_ns": "busy_ns"}
+
+
 def check_nodes(url: str, nodes: pl.DataFrame) -> None:
     """Nodes are those of the plan that ends a recording, with its counters."""
     compared = dict.fromkeys(("rows_in", "rows_out", "busy_ns"), 0)
     for query_id in nodes["query_id"].unique(maintain_order=True).head(200)[::10]:
         with urllib.request.urlopen(f"{url}/api/queries/{query_id}/recording", timeout=60) as answer:
-            profiles = [event["profile"] for event in map(json.loads, answer) if "profile" in event]
+            lines = gzip.decompress(answer.read()).splitlines()
+        profiles = [event["profile"] for event in map(json.loads, lines) if "profile" in event]
         planned = {node["id"]: node for node in profiles[-1]["plan"]["physical"]}
         rows = {row["node_id"]: row for row in nodes.filter(pl.col("query_id") == query_id).to_dicts()}
         assert set(rows) == set(planned), query_id
@@ -143,7 +149,8 @@ def check_nodes(url: str, nodes: pl.DataFrame) -> None:
             inputs = {below for below, each in rows.items() if each["parent_id"] == node_id}
             assert (row["kind"], inputs) == (node["kind"], set(node.get("inputs", []))), (query_id, row)
             row["busy_ns"] = None if row["busy_ms"] is None else round(row["busy_ms"] * 1e6)
-            for name, value in node.get("metrics", {}).items():
+            for sent, value in node.get("metrics", {}).items():
+                name = POLARS_NAMES.get(sent, sent)
                 if name in compared:
                     assert row[name] == value, (query_id, node_id, name, row[name], value)
                     compared[name] += 1
