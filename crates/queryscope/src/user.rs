@@ -47,14 +47,16 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
         }
         UserCommand::Remove { name, data, database } => {
             let store = token::existing(&data, &database).await?;
-            let has_admin =
-                async || anyhow::Ok(store.access().users().await?.iter().any(User::is_admin_of_all));
-            let had_admin = has_admin().await?;
-            if store.access().remove_user(&name, LastAdmin::MayGo).await? == UserOutcome::NoUser {
+            let mut outcome = store.access().remove_user(&name, LastAdmin::Stays).await?;
+            let is_last_admin = outcome == UserOutcome::IsLastAdmin;
+            if is_last_admin {
+                outcome = store.access().remove_user(&name, LastAdmin::MayGo).await?;
+            }
+            if outcome == UserOutcome::NoUser {
                 bail!("there is no user {name:?}: queryscope user list shows all");
             }
             note(&store, AccessAction::UserRemoved, &name).await?;
-            if had_admin && !has_admin().await? {
+            if is_last_admin {
                 eprintln!(
                     "no administrator of all projects is left: queryscope user add NAME --role admin makes one, and so \
                      does the link that a service with a login prints at its next start"
