@@ -40,20 +40,20 @@ pub(super) async fn running(
         return Ok(answer(&format!("Nothing{} runs now.", source.words())));
     }
     ids.truncate(limit);
-    let told: Vec<(String, Option<Progress>)> = stream::iter(ids)
-        .map(|id| async move {
+    let told: Vec<(String, Option<Progress>, Option<String>)> = stream::iter(ids.into_iter().enumerate())
+        .map(|(at, id)| async move {
             // A run may end meanwhile.
             let progress = service.get(&format!("/api/queries/{}/progress", segment(&id)), &[]).await;
-            (id, progress.ok())
+            let site = if at < SITES_MAX { show::call_site_of(service, &id).await } else { None };
+            (id, progress.ok(), site)
         })
         .buffered(ASKED_AT_ONCE)
         .collect()
         .await;
     let mut words: Vec<String> = Vec::new();
-    for (at, (run, progress)) in told.into_iter().enumerate() {
+    for (run, progress, site) in told {
         let left = progress.as_ref().and_then(remaining);
         let left = left.map(|left| format!("   remaining: {left}\n")).unwrap_or_default();
-        let site = if at < SITES_MAX { show::call_site_of(service, &run).await } else { None };
         let site = site.map(|site| format!("   called at: {site}\n")).unwrap_or_default();
         words.push(left + &site);
         if let Some(progress) = progress {
