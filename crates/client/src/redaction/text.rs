@@ -114,7 +114,7 @@ struct Piece<'t> {
 /// Splits a text where quotes open and close.
 ///
 /// In prose an apostrophe is no quote, and data may hold quotes that nobody doubled. Where the quotes do not pair
-/// up, everything between the first and the last of them counts as quoted.
+/// up, everything after the first of them counts as quoted.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     paired(text).unwrap_or_else(|| {
         let begin = text.find(is_quote).map_or(text.len(), |at| at + 1);
