@@ -4,8 +4,8 @@
 >>> with queryscope.label("nightly/orders"):
 ...     pass  # queries that run here carry the label
 
-`install` begins to follow, `uninstall` ends it, `stats` tells what became of every event, `last` shows the run that
-ended last. Telemetry never makes a program fail: an engine that cannot be followed is named in one warning.
+`install` begins to follow, `uninstall` ends it, `stats` counts what became of every event, `last` shows the run that
+ended last. Telemetry never makes a query fail: one warning names an engine that cannot be followed.
 """
 
 from queryscope._exporters import ConsoleTable, EventsFile, Http, ProfilesFile

@@ -13,7 +13,7 @@ Option = tuple[str, str, str | None, float | None] | tuple[str, str, int, int] |
 
 @dataclass(frozen=True)
 class Http:
-    """A queryscope service. Without a token the variable `TELEMETRY_TOKEN` has it; `timeout` is in seconds."""
+    """A queryscope service. Without `token`, the variable `TELEMETRY_TOKEN` has it; `timeout` is in seconds."""
 
     url: str
     token: str | None = None
@@ -25,10 +25,11 @@ class Http:
 
 @dataclass(frozen=True)
 class EventsFile:
-    """A file of events, which `queryscope import` reads; with `.gz` at its end it is compressed.
+    """A file of events, which `queryscope import` reads. It is compressed where its path ends in `.gz`.
 
-    `{engine}` and `{pid}` in the path stand for the engine's name and the process. A file that would exceed
-    `max_bytes` is put aside as `name.1.jsonl`, and `kept_files` of these are kept.
+    `{engine}` and `{pid}` in the path stand for the engine's name and the process id. A path without `{engine}` gets the
+    engine's name: `events.jsonl` becomes `events-polars.jsonl`. A file that would exceed `max_bytes` is renamed to
+    `name.1.jsonl`, and `kept_files` renamed files are kept.
     """
 
     path: str | os.PathLike[str]
@@ -41,7 +42,7 @@ class EventsFile:
 
 @dataclass(frozen=True)
 class ProfilesFile:
-    """A file of profiles, one line for each query that has ended. Its settings are those of `EventsFile`."""
+    """A file of profiles, one line for each run that has ended: named as an `EventsFile`, and never compressed."""
 
     path: str | os.PathLike[str]
     max_bytes: int = _FILE_BYTES
@@ -53,7 +54,7 @@ class ProfilesFile:
 
 @dataclass(frozen=True)
 class ConsoleTable:
-    """A table on standard error, with a line for each query that has ended: to try things out."""
+    """A table on standard error, with a line for each run that has ended: to try things out."""
 
     def option(self, engine: str) -> Option:
         return "console"

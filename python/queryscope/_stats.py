@@ -37,9 +37,9 @@ class Stats(TypedDict):
     """Bytes of those."""
     dropped: Dropped
     errors: int
-    """Requests that failed."""
+    """Attempts to send that failed."""
     unfollowed: int
-    """Queries that were not followed, since there were too many at a time."""
+    """Queries that were not followed: there were too many at a time, or telemetry had ended."""
 
 
 def none() -> Stats:

@@ -1,7 +1,7 @@
 """Records the queries of a test run: `pytest --queryscope FILE` writes an events file, in which the label of each query
 is the id of its test.
 
-The file is what `queryscope gate` compares and `queryscope import` stores. Nothing is sent anywhere. With pytest-xdist,
+The file is what `queryscope gate` compares and `queryscope import` stores. The plugin sends nothing. With pytest-xdist,
 each worker writes a file of its own; they are joined at the end.
 
 Fixtures that several tests share run in whichever test comes first. Their queries are labelled by the fixture, so that

@@ -2,7 +2,7 @@
 
 The adapter replaces methods of DuckDB's classes by ones that call the original. A connection gets a profile that is
 kept and not printed, unless the program has set one itself. A query begins when it is executed, and ends when its
-result has been read to the end, or is given up: by the next statement of its connection, or with the connection.
+result has been read to the end, or is given up: by the next followed statement of its connection, or by `close`.
 
 DuckDB 1.5 tells the tree with its counters while a query runs. DuckDB 2.0 tells the progress alone until the end; the
 plan of a query that has run for a second comes from `EXPLAIN` on a connection beside it.
