@@ -27,8 +27,8 @@ class Http:
 class EventsFile:
     """A file of events, which `queryscope import` reads. It is compressed where its path ends in `.gz`.
 
-    `{engine}` and `{pid}` in the path stand for the engine's name and the process id. A path without `{engine}` gets the
-    engine's name: `events.jsonl` becomes `events-polars.jsonl`. A file that would exceed `max_bytes` is renamed to
+    `{engine}` and `{pid}` in the path stand for the engine's name and the process id. A path without `{engine}` gets
+    the engine's name: `events.jsonl` becomes `events-polars.jsonl`. A file that would exceed `max_bytes` is renamed to
     `name.1.jsonl`, and `kept_files` renamed files are kept.
     """
 

@@ -196,10 +196,9 @@ def _telemetries() -> dict[str, Telemetry]:
 
 
 def stats() -> Stats:
-    """What became of every event of this process, summed over engines and exporters.
+    """What became of every event since `install`, summed over engines and exporters.
 
-    `enqueued` is always `sent` + all of `dropped` + `queued`. `errors` counts requests that failed, `unfollowed`
-    queries that were not followed since there were too many at a time. Counts stay readable after `uninstall()`.
+    `enqueued` is always `sent` + all of `dropped` + `queued`. Counts stay readable after `uninstall()`.
     """
     total = none()
     for telemetry in _telemetries().values():
