@@ -132,8 +132,8 @@ pub(crate) struct RunsArgs {
     /// Only runs whose label, error text or id holds this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) find: Option<String>,
-    /// Column to sort by: figures from the largest, names from A, times from the newest. Other columns than `started`
-    /// sort the newest 5,000 runs
+    /// Column to sort by: figures from the largest, names from A, times from the newest. `run`, `status`,
+    /// `query`, `service` and `host` sort the newest 5,000 runs
     #[arg(
         long,
         value_name = "COLUMN",
