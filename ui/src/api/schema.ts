@@ -244,7 +244,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts queries by service, environment, host, version of the engine and status.
+         * Counts queries by service, environment, host, versions of engine and program, and status.
          * @description Each field is counted under the filters on the others, the most frequent value first. A value that occurs
          *     under the filters on project, label and time is listed also when it has no queries under the rest.
          */

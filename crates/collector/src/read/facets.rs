@@ -11,7 +11,7 @@ use super::params::{RunFilters, SourceFilters};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
-/// Counts queries by service, environment, host, version of the engine and status.
+/// Counts queries by service, environment, host, versions of engine and program, and status.
 ///
 /// Each field is counted under the filters on the others, the most frequent value first. A value that occurs
 /// under the filters on project, label and time is listed also when it has no queries under the rest.
