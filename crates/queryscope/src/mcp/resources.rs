@@ -29,7 +29,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// The issues that are not over. Their names are ids: a label could hold anything.
+/// The issues that want somebody. Their names are ids: a label could hold anything.
 pub(super) async fn listed(service: &Service) -> Result<Vec<Resource>> {
     let params = vec![("state", "open,regressed,acknowledged".to_owned()), ("limit", LISTED_MAX.to_string())];
     let found = pages(service, "/api/issues", params, "issues", LISTED_MAX).await?;
