@@ -2,8 +2,8 @@
 //!
 //! Problem: a bucket that is away would be noticed by the next reader or by the sealer alone.
 //!
-//! Mechanism: the job asks for a page of names every 30 s, and every 2 s while that fails. What reads and writes of
-//! others show counts, too ([`note`]). The state is in `App::recordings_health`: health and metrics tell it, the log
+//! Mechanism: the job asks for a page of names every 30 s, and every 2 s while that fails. What the rounds of the
+//! sealer show counts, too ([`note`]). The state is in `App::recordings_health`: health and metrics tell it, the log
 //! tells its changes, and the sealer is woken when the recordings are back.
 
 use std::error::Error;
