@@ -400,7 +400,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Vec<PathBuf>,
     /// Rebuild what follows from the events, and put what is damaged into the folder's `quarantine`; no service may
-    /// use the folder. Of a database: remove copies of runs that differ from their rows
+    /// use the folder. Of a database: remove copies of runs that differ from their rows. Of both: have evaluations that
+    /// differ from their runs made anew, and give up damaged messages of issues
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print each finding as one JSON object a line, the totals last
