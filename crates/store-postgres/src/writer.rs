@@ -1,8 +1,8 @@
 //! Group commit: batches that wait while others are committed are committed together.
 //!
-//! Writers (one by default) take groups from one queue. `commit.rs` stores a group in one transaction, under the locks of the
-//! rows of its streams. Once it is durable, the writer waits until the follower has seen the commit, up to a second,
-//! and replies to the senders. ADR 10 has the reasons.
+//! Writers (one by default) take groups from one queue. `commit.rs` stores a group in one transaction, under the locks
+//! of the rows of its streams. Once it is durable, the writer waits until the follower has seen the commit, up to a
+//! second, and replies to the senders. ADR 10 has the reasons.
 
 use std::sync::Arc;
 use std::time::Duration;
