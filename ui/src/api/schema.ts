@@ -868,11 +868,11 @@ export interface paths {
          *     nothing twice. Blank lines are passed over and count in `line`.
          *
          *     A batch is stored whole or not at all. Every member the format names is checked, those of nodes, counters and
-         *     findings included; null stands for none where a member of a profile, node or finding is optional. One member that is
-         *     not as the format wants it refuses the batch with 400, and the error names the member, what is allowed and what is
-         *     there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch is refused with 400, too, when it
-         *     holds an event of a query that another stream has reported; `line` is the first event of that query. Durations are
-         *     at most ten years (315,360,000,000 ms).
+         *     findings included; null stands for none where a member of a profile, node or finding is optional, except `role` and
+         *     `evidence`. One member that is not as the format wants it refuses the batch with 400, and the error names the
+         *     member, what is allowed and what is there: `profile.plan.physical[2].id must be an integer >= 0, got "x"`. A batch
+         *     is refused with 400, too, when it holds an event of a query that another stream has reported; `line` is the first
+         *     event of that query. Durations are at most ten years (315,360,000,000 ms).
          *
          *     Labels, fingerprints, services, environments and hosts of more than 512 characters are shortened in what the
          *     read API answers: their first 495 characters, `…`, and 16 hex digits of the SHA-256 of the whole. An error text ends
