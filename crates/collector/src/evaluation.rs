@@ -24,10 +24,12 @@ mod slice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use queryscope_diagnosis::Detector;
 use queryscope_store::{Evaluation, QueryKey, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use self::events::Extractor;
 use self::findings::Findings;
 use self::forward::Forward;
 use self::look::{Look, Waiting, look};
@@ -144,6 +146,7 @@ struct Evaluator {
     book: Book,
     /// What is known of the findings of queries.
     findings: Findings,
+    extractor: Arc<Mutex<Extractor>>,
 }
 
 impl Evaluator {
@@ -158,6 +161,7 @@ impl Evaluator {
             late_at: None,
             book: Book::default(),
             findings: Findings::default(),
+            extractor: Arc::default(),
             app,
         }
     }
@@ -266,7 +270,7 @@ impl Evaluator {
             let known = self.cache.take(&key);
             jobs.push(Job::load(&self.app, &self.forward, key, known, waiting).await?);
         }
-        let done = slice::evaluate(&self.app, jobs).await?;
+        let done = slice::evaluate(&self.app, &self.extractor, jobs).await?;
         let slice::Done { queries, consumed, detectors, told, mut issues, evaluated, unread, failed } = done;
         let taken = consumed.len();
         self.book.note(&issues);

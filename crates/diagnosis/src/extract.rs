@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use queryscope_insights::vocabulary::query_counters;
-use queryscope_insights::{Fingerprint, Outline, outline, vocabulary::Term};
+use queryscope_insights::{Fingerprint, Outline, Outlines, outline, vocabulary::Term};
 use queryscope_protocol::{Profile, QueryId};
 
 use crate::features::{NodeFeatures, RunFeatures, Status};
@@ -26,15 +26,15 @@ pub struct Context {
 }
 
 impl RunFeatures {
-    /// The features of an ended run. `plan` gives back a plan that is known already, so that runs share it.
+    /// The features of an ended run.
     pub fn from_profile(
         query_id: QueryId,
         started_unix_ns: i64,
         profile: &Profile<'_>,
         context: &Context,
-        plan: impl FnOnce(Plan) -> Arc<Plan>,
+        outlines: &mut Outlines,
     ) -> Self {
-        let outline = outline(profile);
+        let outline = outlines.outline(profile);
         let mut run = Self::new(query_id, started_unix_ns, nanoseconds(profile.wall_ms));
         run.status = Status::from_error(profile.failed.as_deref());
         run.cpu_ns = profile.cpu_ms.map(nanoseconds);
@@ -58,7 +58,7 @@ impl RunFeatures {
             profile.query_metrics.as_ref().and_then(|all| PEAK_MEMORY.iter().find_map(|name| all.get(name)));
         run.nodes = nodes(&outline);
         run.waiting_ns = counter(&query_counters::IO).or_else(|| longest_wait(&run.nodes));
-        run.plan = plan(Plan::from(&outline));
+        run.plan = Arc::new(Plan::from(&outline));
         run.sum_up();
         // What a query spilled as a whole, where no node says so.
         let spilled = run.spilled_bytes.filter(|&bytes| bytes > 0);

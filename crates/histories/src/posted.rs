@@ -172,9 +172,8 @@ fn counters(node: &NodeFeatures) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use queryscope_diagnosis::Context;
+    use queryscope_insights::Outlines;
     use queryscope_protocol::{Batch, EventKind};
 
     use super::*;
@@ -203,7 +202,7 @@ mod tests {
                     run.started_unix_ns,
                     &profile,
                     &context,
-                    Arc::new,
+                    &mut Outlines::default(),
                 );
                 assert_eq!((read.status, read.wall_ns, read.cpu_ns), (run.status, run.wall_ns, run.cpu_ns));
                 assert_eq!(read.engine_version, run.engine_version);

@@ -84,9 +84,13 @@ pub(crate) struct Shape {
 
 /// The shapes of all nodes.
 pub(crate) fn shapes(graph: &Graph<'_>) -> Vec<Shape> {
+    shapes_of(graph, graph.steps.iter().map(own_shape))
+}
+
+/// The shapes of all nodes, given those of each without its inputs.
+pub(crate) fn shapes_of(graph: &Graph<'_>, own: impl IntoIterator<Item = Hash>) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::with_capacity(graph.steps.len());
-    for step in &graph.steps {
-        let own = own_shape(step);
+    for (step, own) in graph.steps.iter().zip(own) {
         let mut whole = Sha256::new_with_prefix(own);
         step.inputs.iter().for_each(|&input| whole.update(shapes[input].whole));
         shapes.push(Shape { own, whole: whole.finalize().into() });

@@ -31,7 +31,7 @@ pub use compare::{
     Account, Cause, Change, Comparison, Delta, Difference, Fate, Figures, NodePair, Part, compare,
 };
 pub use fingerprint::{Fingerprint, fingerprint};
-pub use outline::{Outline, OutlineCounters, OutlineNode, outline};
+pub use outline::{Outline, OutlineCounters, OutlineNode, Outlines, outline};
 pub use progress::{MIN_RUNS, Progress, progress};
 pub use rules::user_code::user_code;
 pub use rules::{findings, rules_checked};

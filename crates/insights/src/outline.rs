@@ -4,10 +4,16 @@
 //! [`Outline`] therefore lists the nodes in an order that depends on the plan's shape alone: each after its inputs,
 //! roots by their hash. Runs with one [physical fingerprint](Outline::fingerprint) have the same nodes at the same
 //! places, so that figures can be kept as plain vectors. `docs/internals/diagnosis.md` tells what they are used for.
+//!
+//! To hash a node and to read its expressions takes longer than all else that is done with a run of a few milliseconds.
+//! Runs of one query describe their nodes in the same words, so [`Outlines`] does both once for each description.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use queryscope_protocol::{Profile, Role};
 
-use crate::fingerprint::{Fingerprint, Hash, Shape, of_shapes, shapes};
+use crate::fingerprint::{Fingerprint, Hash, Shape, of_shapes, own_shape, shapes_of};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::counters::{
@@ -19,6 +25,11 @@ use crate::words::Words;
 
 /// Names and predicates are cut to this many characters.
 const QUOTED: usize = 80;
+/// Bytes of descriptions that [`Outlines`] keeps; with more it begins anew.
+const KNOWN_BYTES_MAX: usize = 4 << 20;
+/// Bytes of the longest description it keeps, and about those of what it keeps of each.
+const DESCRIPTION_BYTES_MAX: usize = 4 << 10;
+const DESCRIBED_BYTES: usize = 256;
 
 /// A physical plan, with what its nodes counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,14 +97,87 @@ pub struct OutlineCounters {
 /// Describes the physical plan of a profile.
 pub fn outline(profile: &Profile<'_>) -> Outline {
     let graph = Graph::of(&profile.plan.physical);
-    let shapes = shapes(&graph);
-    let order = order(&graph, &shapes);
+    let described: Vec<Described> = graph.steps.iter().map(Described::of).collect();
+    of_described(&graph, &described)
+}
+
+/// Makes the [`Outline`]s of many runs.
+#[derive(Debug, Default)]
+pub struct Outlines {
+    /// By role, kind and properties, as they were sent.
+    known: HashMap<Box<str>, Arc<Described>>,
+    /// About the bytes of what is known.
+    bytes: usize,
+}
+
+impl Outlines {
+    /// The same as [`outline`].
+    pub fn outline(&mut self, profile: &Profile<'_>) -> Outline {
+        let graph = Graph::of(&profile.plan.physical);
+        let mut key = String::new();
+        let described: Vec<Arc<Described>> =
+            graph.steps.iter().map(|step| self.describe(step, &mut key)).collect();
+        of_described(&graph, &described)
+    }
+
+    fn describe(&mut self, step: &Step<'_>, key: &mut String) -> Arc<Described> {
+        key.clear();
+        key.push_str(step.role().as_str());
+        key.push('\0');
+        key.push_str(&step.node.kind);
+        key.push('\0');
+        key.push_str(step.node.properties.as_ref().map_or("", |properties| properties.as_json()));
+        if let Some(known) = self.known.get(key.as_str()) {
+            return Arc::clone(known);
+        }
+        let described = Arc::new(Described::of(step));
+        if key.len() <= DESCRIPTION_BYTES_MAX {
+            if self.bytes > KNOWN_BYTES_MAX {
+                *self = Self::default();
+            }
+            self.bytes += key.len() + DESCRIBED_BYTES;
+            self.known.insert(key.as_str().into(), Arc::clone(&described));
+        }
+        described
+    }
+}
+
+/// What follows from the role, the kind and the properties of a node.
+#[derive(Debug)]
+struct Described {
+    own_shape: Hash,
+    table: Option<String>,
+    predicate: Option<String>,
+    columns: Option<u32>,
+    how: Option<String>,
+    user_code: Option<String>,
+}
+
+impl Described {
+    fn of(step: &Step<'_>) -> Self {
+        let properties = &step.properties;
+        let predicate = properties.texts(&PREDICATE).join(" and ");
+        Self {
+            own_shape: own_shape(step),
+            table: properties.text(&TABLE).map(table_name).map(|name| cut(&name)),
+            predicate: (!predicate.is_empty()).then(|| cut(&predicate)),
+            columns: properties.names(&PROJECTION).map(|names| names.len() as u32),
+            how: properties.text(&HOW).map(str::to_ascii_lowercase),
+            user_code: user_code(step),
+        }
+    }
+}
+
+/// The outline of a plan, given what is known of each node.
+fn of_described<D: std::borrow::Borrow<Described>>(graph: &Graph<'_>, described: &[D]) -> Outline {
+    let shapes = shapes_of(graph, described.iter().map(|described| described.borrow().own_shape));
+    let order = order(graph, &shapes);
     let mut place_of = vec![0; order.len()];
     for (place, &step) in order.iter().enumerate() {
         place_of[step] = place;
     }
-    let nodes = order.iter().map(|&at| node(&graph.steps[at], &shapes[at], &place_of)).collect();
-    Outline { fingerprint: of_shapes(&graph, &shapes), nodes }
+    let node = |&at: &usize| node(&graph.steps[at], described[at].borrow(), &shapes[at], &place_of);
+    Outline { fingerprint: of_shapes(graph, &shapes), nodes: order.iter().map(node).collect() }
 }
 
 /// Depth first from the roots, which go by their hash; a node comes after its inputs.
@@ -119,10 +203,7 @@ fn order(graph: &Graph<'_>, shapes: &[Shape]) -> Vec<usize> {
     order
 }
 
-fn node(step: &Step<'_>, shape: &Shape, place_of: &[usize]) -> OutlineNode {
-    let properties = &step.properties;
-    let predicate = properties.texts(&PREDICATE).join(" and ");
-    let columns = properties.names(&PROJECTION).map(|names| names.len() as u32);
+fn node(step: &Step<'_>, described: &Described, shape: &Shape, place_of: &[usize]) -> OutlineNode {
     OutlineNode {
         id: step.node.id,
         kind: step.node.kind.to_string(),
@@ -130,11 +211,11 @@ fn node(step: &Step<'_>, shape: &Shape, place_of: &[usize]) -> OutlineNode {
         inputs: step.inputs.iter().map(|&input| place_of[input]).collect(),
         own_shape: short(&shape.own),
         shape: short(&shape.whole),
-        table: properties.text(&TABLE).map(table_name).map(|name| cut(&name)),
-        predicate: (!predicate.is_empty()).then(|| cut(&predicate)),
-        columns,
-        how: properties.text(&HOW).map(str::to_ascii_lowercase),
-        user_code: user_code(step),
+        table: described.table.clone(),
+        predicate: described.predicate.clone(),
+        columns: described.columns,
+        how: described.how.clone(),
+        user_code: described.user_code.clone(),
         counters: counters(step),
     }
 }
@@ -266,6 +347,38 @@ mod tests {
         assert_eq!(scan(custom).waiting_ns, Some(3_500));
         assert_eq!(scan(json!([])).waiting_ns, None);
         assert_eq!(scan(json!([])).imbalance_permille, Some(4_000));
+    }
+
+    #[test]
+    fn what_is_known_of_nodes_changes_no_outline() {
+        let mut outlines = Outlines::default();
+        let mut other = plan();
+        other[1]["properties"] = json!({"table": "c", "predicate": "x > 1"});
+        let mut role = plan();
+        role[2]["role"] = json!("aggregate");
+        for physical in [&plan(), &other, &role, &plan(), &other, &role] {
+            let text = profile_text(10.0, physical, json!({}));
+            let profile = profile(&text);
+            assert_eq!(outlines.outline(&profile), outline(&profile));
+        }
+        assert_eq!(outlines.known.len(), 5, "two scans, a join; another scan; another role");
+    }
+
+    #[test]
+    fn what_is_known_of_nodes_is_bounded() {
+        let mut outlines = Outlines::default();
+        for number in 0..3_000 {
+            let predicate = format!("{number} {}", "x".repeat(3_000));
+            let scan = node(1, "Scan", "scan", &[], json!({"predicate": predicate}), json!({}));
+            let text = profile_text(10.0, &[scan], json!({}));
+            outlines.outline(&profile(&text));
+            assert!(outlines.bytes <= KNOWN_BYTES_MAX + DESCRIPTION_BYTES_MAX + DESCRIBED_BYTES);
+        }
+        assert!(outlines.known.len() < 3_000);
+        let long = node(1, "Scan", "scan", &[], json!({"predicate": "x".repeat(9_000)}), json!({}));
+        let known = outlines.known.len();
+        outlines.outline(&profile(&profile_text(10.0, &[long], json!({}))));
+        assert_eq!(outlines.known.len(), known, "a long description is not kept");
     }
 
     #[test]

@@ -3,17 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Context, Plan, RunFeatures, seen_run};
+use queryscope_diagnosis::{Context, RunFeatures, seen_run};
+use queryscope_insights::Outlines;
 use queryscope_issues::SeenRun;
 use queryscope_protocol::{Event, EventKind, QueryId, Seq, seq_of};
 use queryscope_recordings::{LineReader, RecordingError};
-use queryscope_store::{Known, Query, RecordingParts, StoreError, lines_of, unpack};
+use queryscope_store::{Inflater, Known, Query, RecordingParts, StoreError, lines_of, unpack};
 
 use super::look::Waiting;
 use crate::app::App;
 
 /// Characters of the path of a file that are kept.
 const PATH_CHARS_MAX: usize = 1_000;
+/// Bytes of a chunk that is inflated at once; a larger one is inflated piece by piece.
+const CHUNK_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a buffer that is kept from event to event.
+const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
 /// The event that ended a run.
 pub(super) struct Ended {
@@ -139,14 +144,10 @@ pub(super) fn features(query: &Query, line: &[u8]) -> Option<RunFeatures> {
     if !matches!(event.kind, EventKind::Finished(..)) {
         return None;
     }
-    features_of(query, line, Arc::new).map(|(features, _)| features)
+    features_of(query, line, &mut Outlines::default()).map(|(features, _)| features)
 }
 
-fn features_of(
-    query: &Query,
-    line: &[u8],
-    plan: impl FnOnce(Plan) -> Arc<Plan>,
-) -> Option<(RunFeatures, Option<String>)> {
+fn features_of(query: &Query, line: &[u8], outlines: &mut Outlines) -> Option<(RunFeatures, Option<String>)> {
     let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
     let profile = event.profile().ok()??;
     let context = Context {
@@ -154,24 +155,47 @@ fn features_of(
         environment: query.environment.as_deref().map(Into::into),
         program_version: query.program_version.as_deref().map(Into::into),
     };
-    let run = RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, plan);
+    let run = RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, outlines);
     let path = profile.call_site.as_ref().map(|site| site.filepath.chars().take(PATH_CHARS_MAX).collect());
     Some((run, path))
 }
 
-impl Ended {
-    /// The features of the run, and what issues see of it; `None` where the profile cannot be read.
-    pub(super) fn features(&self, plan: impl FnOnce(Plan) -> Arc<Plan>) -> Option<(RunFeatures, SeenRun)> {
-        let (features, call_site) = match &self.text {
-            Text::Line(line) => features_of(&self.query, line, plan)?,
+/// Makes features of events, with what it keeps from event to event.
+#[derive(Debug, Default)]
+pub(super) struct Extractor {
+    outlines: Outlines,
+    inflater: Inflater,
+    text: Vec<u8>,
+}
+
+impl Extractor {
+    /// The features of a run, and what issues see of it; `None` where the profile cannot be read.
+    pub(super) fn features(&mut self, ended: &Ended) -> Option<(RunFeatures, SeenRun)> {
+        let query = &ended.query;
+        let (features, call_site) = match &ended.text {
+            Text::Line(line) => features_of(query, line, &mut self.outlines)?,
             Text::Chunk(chunk) => {
-                let text = unpack(chunk).ok()?;
-                let line = lines_of(&text).find(|line| seq_of(line) == self.seq)?;
-                features_of(&self.query, line, plan)?
+                if !self.inflater.inflate(chunk, CHUNK_BYTES_MAX, &mut self.text) {
+                    self.text = unpack(chunk).ok()?;
+                }
+                let line = line_of(&self.text, ended.seq)?;
+                features_of(query, line, &mut self.outlines)?
             }
         };
-        let findings = self.query.rules.clone();
+        if self.text.capacity() > BUFFER_BYTES_KEPT {
+            self.text = Vec::new();
+        }
+        let findings = query.rules.clone();
         let seen = SeenRun { findings, ..seen_run(&features, call_site) };
         Some((features, seen))
+    }
+}
+
+/// The line of a chunk that has this number. A chunk of one line, which most are, has no other.
+fn line_of(text: &[u8], seq: Option<Seq>) -> Option<&[u8]> {
+    let mut lines = lines_of(text);
+    match (lines.next(), lines.next()) {
+        (only, None) => only,
+        _ => lines_of(text).find(|line| seq_of(line) == seq),
     }
 }

@@ -3,12 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Detector, Plan, Watching, Workspace};
+use parking_lot::Mutex;
+use queryscope_diagnosis::{Detector, Watching, Workspace};
 use queryscope_issues::Observed;
 use queryscope_store::{ObservedQuery, QueryEvaluation, QueryHistory, QueryKey, RunPlan, StoreError, carry};
 use tokio::runtime::Handle;
 
-use super::events::{self, Ended};
+use super::events::{self, Ended, Extractor};
 use super::forward::Forward;
 use super::found::{self, Moved};
 use super::look::Waiting;
@@ -76,17 +77,27 @@ impl Job {
 ///
 /// # Errors
 /// When the store or the recordings cannot be reached, or what is stored cannot be read.
-pub(super) async fn evaluate(app: &Arc<App>, jobs: Vec<Job>) -> Result<Done, StoreError> {
+pub(super) async fn evaluate(
+    app: &Arc<App>,
+    extractor: &Arc<Mutex<Extractor>>,
+    jobs: Vec<Job>,
+) -> Result<Done, StoreError> {
     let runs: Vec<Waiting> = jobs.iter().flat_map(|job| &job.runs).copied().collect();
     let ended = events::read(app, &runs).await?;
     let handle = app.background.handle().clone();
-    let owned = Arc::clone(app);
-    let work = carry(move || work(&owned, &handle, jobs, ended));
+    let (owned, extractor) = (Arc::clone(app), Arc::clone(extractor));
+    let work = carry(move || work(&owned, &handle, &mut extractor.lock(), jobs, ended));
     let done = app.background.handle().spawn_blocking(work).await;
     done.map_err(|_| StoreError::unavailable("the evaluation was interrupted"))?
 }
 
-fn work(app: &App, handle: &Handle, jobs: Vec<Job>, ended: Vec<Option<Ended>>) -> Result<Done, StoreError> {
+fn work(
+    app: &App,
+    handle: &Handle,
+    extractor: &mut Extractor,
+    jobs: Vec<Job>,
+    ended: Vec<Option<Ended>>,
+) -> Result<Done, StoreError> {
     let mut done = Done::default();
     let mut work = app.evaluation.pace.begin();
     let mut workspace = Workspace::default();
@@ -96,12 +107,14 @@ fn work(app: &App, handle: &Handle, jobs: Vec<Job>, ended: Vec<Option<Ended>>) -
             ended.by_ref().take(job.runs.len()).zip(&job.runs).map(|(ended, run)| (*run, ended)).collect();
         let places = job.runs.iter().filter_map(|run| run.place).collect();
         let key = job.key.clone();
-        let mut query = Query { app, handle, work: &mut work, workspace: &mut workspace };
+        let mut query =
+            Query { app, handle, work: &mut work, workspace: &mut workspace, extractor: &mut *extractor };
         // A query that cannot be evaluated must not keep the others from it.
         if let Ok(one) = catch_unwind(AssertUnwindSafe(|| query.evaluate(job.key, job.from, runs))) {
             done.join(one?, places);
         } else {
             workspace = Workspace::default();
+            *extractor = Extractor::default();
             done.failed += job.runs.len();
             done.consumed.extend::<Vec<i64>>(places);
             let QueryKey { project, service, label } = key;
@@ -135,6 +148,7 @@ struct Query<'a, 'p> {
     handle: &'a Handle,
     work: &'a mut Work<'p>,
     workspace: &'a mut Workspace,
+    extractor: &'a mut Extractor,
 }
 
 /// What the evaluation of one query came to.
@@ -182,7 +196,7 @@ impl Query<'_, '_> {
             if !detector.takes(run.started_unix_ns, run.query_id) {
                 continue;
             }
-            let Some((features, seen_run)) = ended.and_then(|ended| ended.features(Arc::<Plan>::new)) else {
+            let Some((features, seen_run)) = ended.and_then(|ended| self.extractor.features(&ended)) else {
                 unread += 1;
                 continue;
             };

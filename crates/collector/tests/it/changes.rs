@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use queryscope_diagnosis::{Change, Context, Detector, RunFeatures, Status, Workspace};
 use queryscope_histories::{self as histories, History, Kind, Noise, Poster, Spec, generate};
+use queryscope_insights::Outlines;
 use queryscope_protocol::Batch;
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ fn expected(batches: &[String]) -> BTreeMap<String, Value> {
         };
         let started = profile.started_unix_ns.expect("a start");
         let id = event.kind.query_id().expect("a query");
-        let run = RunFeatures::from_profile(id, started, &profile, &context, Arc::new);
+        let run = RunFeatures::from_profile(id, started, &profile, &context, &mut Outlines::default());
         for transition in detector.observe(run, &mut workspace) {
             let change = transition.change().clone();
             changes.insert(change.id.clone(), change);

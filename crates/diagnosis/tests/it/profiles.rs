@@ -2,10 +2,10 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use queryscope_diagnosis::{Context, Matching, RunFeatures, Status};
+use queryscope_insights::Outlines;
 use queryscope_protocol::{Event, Profile, QueryId};
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ pub(crate) fn profiles(text: &str) -> Vec<Profile<'_>> {
 
 fn features(profile: &Profile<'_>) -> RunFeatures {
     let context = Context { host: Some("worker-1".into()), ..Context::default() };
-    RunFeatures::from_profile(QueryId::new(Uuid::nil()), 7, profile, &context, Arc::new)
+    RunFeatures::from_profile(QueryId::new(Uuid::nil()), 7, profile, &context, &mut Outlines::default())
 }
 
 #[test]

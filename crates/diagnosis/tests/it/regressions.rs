@@ -1,8 +1,7 @@
 //! Regressions of real engines that `tests/regressions` made: 20 usual runs and 5 slow ones, as their profiles were.
 
-use std::sync::Arc;
-
 use queryscope_diagnosis::{Cause, Context, Detector, RunFeatures, Workspace};
+use queryscope_insights::Outlines;
 use queryscope_protocol::{Profile, QueryId};
 use uuid::Uuid;
 
@@ -24,7 +23,7 @@ fn features(profile: &Profile<'_>) -> RunFeatures {
     let context = Context { host: Some("vm".into()), ..Context::default() };
     let started = profile.started_unix_ns.expect("a start");
     let id = QueryId::new(Uuid::parse_str(&profile.query_id).expect("an id"));
-    RunFeatures::from_profile(id, started, profile, &context, Arc::new)
+    RunFeatures::from_profile(id, started, profile, &context, &mut Outlines::default())
 }
 
 #[test]
