@@ -186,8 +186,8 @@ impl Export<'_> {
         if let Some(from) = from {
             params.push(("since", begin_of(from)?.to_string()));
         }
-        let page = self.service.page("/api/queries", &params).await?;
-        let started = page.body.get(0).and_then(|run: &Value| run["started_unix_ns"].as_i64());
+        let found: Value = self.service.get("/api/queries", &params).await?;
+        let started = found[0]["started_unix_ns"].as_i64();
         Ok(started.map(|started| DateTime::from_timestamp_nanos(started).date_naive()))
     }
 

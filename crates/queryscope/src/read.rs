@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use self::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
 use self::screen::Screen;
-use self::service::{NotFound, Service};
+use self::service::{NotFound, Page, Service};
 
 /// Exit code where nothing was found.
 const NOTHING_FOUND: u8 = 3;
@@ -103,7 +103,7 @@ pub(crate) async fn pages(
 ) -> Result<Entries> {
     let mut entries = Vec::new();
     loop {
-        let mut page = service.page(path, &params).await?;
+        let mut page: Page = service.page(path, &params).await?;
         let list = if member.is_empty() { &mut page.body } else { &mut page.body[member] };
         entries.extend(list.as_array_mut().map(std::mem::take).unwrap_or_default());
         match page.next {

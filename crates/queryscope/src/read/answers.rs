@@ -43,6 +43,7 @@ pub(crate) struct Query {
 pub(crate) struct Overview {
     pub(crate) totals: Totals,
     pub(crate) change_runs_min: Option<u64>,
+    #[serde(default)]
     pub(crate) queries: Vec<Query>,
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::answers::{Change, Overview, Query};
 use super::args::ListArgs;
@@ -48,18 +49,19 @@ pub(crate) async fn run(args: &ListArgs, screen: Screen) -> Result<Found> {
         ("split", "service".into()),
     ]);
     params.extend([("state", "open".into()), ("limit", CHANGES_MAX.to_string())]);
-    let (overview, changes) = tokio::try_join!(
-        service.page("/api/overview", &asked),
+    let (given, changes) = tokio::try_join!(
+        service.get::<Given>("/api/overview", &asked),
         pages(&service, "/api/changes", params, "changes", CHANGES_MAX)
     )?;
-    let mut document = overview.body;
-    let entries = document["queries"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let Given { queries, rest: mut document } = given;
     let overview = Overview::deserialize(&document)?;
     let open = by_query(&changes.entries)?;
-    let listing = listing(entries, &open, &overview, args)?;
+    let listing = listing(queries, &open, &overview, args)?;
     let found = Found::when(!listing.is_empty());
     if args.format.json {
-        document["queries"] = listing.into_entries().into();
+        let shown = listing.into_entries();
+        let shown: Vec<Value> = shown.iter().map(|entry| serde_json::from_str(entry.get())).collect::<Result<_, _>>()?;
+        document["queries"] = shown.into();
         document["changes"] = changes.entries.into();
         print_json(&document)?;
     } else if args.format.csv {
@@ -68,6 +70,14 @@ pub(crate) async fn run(args: &ListArgs, screen: Screen) -> Result<Found> {
         print(&text(&listing, &overview, args, screen))?;
     }
     Ok(found)
+}
+
+/// `/api/overview`. Its entries stay as they came: of some megabytes a few figures each are shown.
+#[derive(Debug, Deserialize)]
+struct Given {
+    queries: Vec<Box<RawValue>>,
+    #[serde(flatten)]
+    rest: Value,
 }
 
 /// A query: its label and service.
@@ -90,14 +100,14 @@ fn by_query(entries: &[Value]) -> Result<HashMap<Key, Change>> {
 }
 
 fn listing(
-    entries: Vec<Value>,
+    entries: Vec<Box<RawValue>>,
     open: &HashMap<Key, Change>,
     overview: &Overview,
     args: &ListArgs,
-) -> Result<Listing> {
+) -> Result<Listing<Box<RawValue>>> {
     let mut listing = Listing::new(COLUMNS);
     for entry in entries {
-        let query = Query::deserialize(&entry)?;
+        let query: Query = serde_json::from_str(entry.get())?;
         let change = open.get(&(query.label.clone(), query.service.clone()));
         if change.is_some() || !args.changed {
             listing.push(cells(&query, change, overview.totals.total_wall_ms), entry);
@@ -131,7 +141,7 @@ fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
 }
 
 /// "34 queries, 4.09 k runs in 14 days", then the table.
-fn text(listing: &Listing, overview: &Overview, args: &ListArgs, screen: Screen) -> String {
+fn text<E>(listing: &Listing<E>, overview: &Overview, args: &ListArgs, screen: Screen) -> String {
     let days = plural(u64::from(args.days), "day", "days");
     let all = plural(overview.totals.labels, "query", "queries");
     if listing.is_empty() {

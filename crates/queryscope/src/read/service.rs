@@ -42,8 +42,8 @@ impl std::error::Error for NotFound {}
 
 /// A page of an answer.
 #[derive(Debug)]
-pub(crate) struct Page {
-    pub(crate) body: Value,
+pub(crate) struct Page<T = Value> {
+    pub(crate) body: T,
     /// The cursor of the next page.
     pub(crate) next: Option<String>,
 }
@@ -113,21 +113,24 @@ impl Service {
     /// # Errors
     /// [`NotFound`] where the service says so; else when it does not answer, refuses, or answers something else.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, params: &[(&str, String)]) -> Result<T> {
-        let body = self.page(path, params).await?.body;
-        serde_json::from_value(body).with_context(|| format!("{}{path} answered something else", self.base))
+        Ok(self.page(path, params).await?.body)
     }
 
     /// One page, and where the next one begins.
     ///
     /// # Errors
     /// As [`Service::get`].
-    pub(crate) async fn page(&self, path: &str, params: &[(&str, String)]) -> Result<Page> {
+    pub(crate) async fn page<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        params: &[(&str, String)],
+    ) -> Result<Page<T>> {
         tokio::time::timeout(ANSWER_WITHIN, self.read(path, params)).await.unwrap_or_else(|_| {
             bail!("{} did not answer within {} s", self.base, ANSWER_WITHIN.as_secs());
         })
     }
 
-    async fn read(&self, path: &str, params: &[(&str, String)]) -> Result<Page> {
+    async fn read<T: DeserializeOwned>(&self, path: &str, params: &[(&str, String)]) -> Result<Page<T>> {
         let response = self.open(path, params, None).await?;
         self.received(path, response).await
     }
@@ -148,7 +151,7 @@ impl Service {
         })
     }
 
-    async fn received(&self, path: &str, mut response: Response) -> Result<Page> {
+    async fn received<T: DeserializeOwned>(&self, path: &str, mut response: Response) -> Result<Page<T>> {
         let next = response.headers().get(LINK).and_then(|link| cursor(link.to_str().ok()?));
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
@@ -157,8 +160,11 @@ impl Service {
             }
             body.extend_from_slice(&chunk);
         }
-        let body = serde_json::from_slice(&body)
-            .with_context(|| format!("{}{path} answered no JSON: is it a queryscope service?", self.base))?;
+        let body = serde_json::from_slice(&body).map_err(|error| {
+            let what =
+                if error.is_data() { "something else" } else { "no JSON: is it a queryscope service?" };
+            anyhow::Error::new(error).context(format!("{}{path} answered {what}", self.base))
+        })?;
         Ok(Page { body, next })
     }
 

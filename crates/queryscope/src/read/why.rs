@@ -58,12 +58,11 @@ pub(crate) async fn ask(service: &Service, label: &str, source: &SourceArgs) -> 
     asked.extend([("days", DAYS.to_string()), ("split", "service".into())]);
     let mut of_changes = params.clone();
     of_changes.push(("limit", CHANGES_MAX.to_string()));
-    let (overview, changes) = tokio::try_join!(
-        service.page("/api/overview", &asked),
+    let (mut overview, changes) = tokio::try_join!(
+        service.get::<Value>("/api/overview", &asked),
         pages(service, "/api/changes", of_changes, "changes", CHANGES_MAX)
     )?;
-    let mut body = overview.body;
-    let told = Overview::deserialize(&body)?;
+    let told = Overview::deserialize(&overview)?;
     if told.queries.is_empty() && changes.entries.is_empty() {
         params.push(("limit", "1".into()));
         let runs: Vec<Value> = service.get("/api/queries", &params).await?;
@@ -80,7 +79,7 @@ pub(crate) async fn ask(service: &Service, label: &str, source: &SourceArgs) -> 
     Ok(Answer {
         label: label.to_owned(),
         overview: told,
-        queries: body["queries"].take(),
+        queries: overview["queries"].take(),
         changes: parsed.collect::<Result<_, _>>()?,
         entries: changes.entries,
     })
