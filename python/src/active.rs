@@ -1,6 +1,7 @@
 //! A query that runs, as Python holds it, and its end as Polars tells it.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use queryscope_client as client;
@@ -37,10 +38,13 @@ impl ActiveQuery {
         &self.id
     }
 
-    /// The query ran to its end.
-    fn finish(&self) {
+    /// The query ran to its end, so many seconds ago.
+    #[pyo3(signature = (ended_ago=0.0))]
+    fn finish(&self, ended_ago: f64) {
         if let Some(query) = self.take() {
-            query.finish();
+            let ago = Duration::try_from_secs_f64(ended_ago).unwrap_or_default();
+            let now = client::now();
+            query.finish_at(now.checked_sub(ago).unwrap_or(now));
         }
     }
 
@@ -82,7 +86,7 @@ impl Guard {
             if is_interrupted {
                 query.get().cancel();
             } else {
-                query.get().finish();
+                query.get().finish(0.0);
             }
         }
         if let Some(real) = &self.real

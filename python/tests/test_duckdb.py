@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,6 +124,40 @@ def test_parts_are_fetched_to_the_end(sent: Sent, connection: duckdb.DuckDBPyCon
             seen += len(rows)
     assert seen == 100
     assert sent.profile("parts")["failed"] is None
+
+
+@pytest.mark.parametrize("way", ["statement", "close", "with", "dropped", "idle"])
+def test_a_query_of_which_one_row_is_read_ended_with_that(sent: Sent, way: str) -> None:
+    with duckdb.connect() as other:
+        connection = duckdb.connect() if way == "with" else other.cursor()
+        with connection if way == "with" else contextlib.nullcontext():
+            begin = time.monotonic()
+            with queryscope.label("one row"):
+                assert connection.execute("select range from range(100_000)").fetchone() == (0,)
+            took_ms = (time.monotonic() - begin) * 1000
+            if way != "idle":
+                time.sleep(0.3)
+            if way == "statement":
+                connection.execute("select 1").fetchall()
+            elif way == "close":
+                connection.close()
+            elif way == "dropped":
+                del connection
+            elif way == "idle":
+                sent.wait(lambda: any(each["label"] == "one row" for each in sent.profiles()))
+        profile = sent.profile("one row")
+    assert profile["failed"] is None and profile["plan"]["physical"]
+    # Two clocks are read, one after the other.
+    assert profile["wall_ms"] <= took_ms + 50
+
+
+def test_what_a_reader_reads_belongs_to_the_query(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("batches"):
+        reader = connection.execute("select i from t").to_arrow_reader(10_000)
+    time.sleep(0.2)
+    assert sum(batch.num_rows for batch in reader) == ROWS
+    connection.execute("select 1").fetchall()
+    assert sent.profile("batches")["wall_ms"] >= 200
 
 
 def test_failures_and_interrupts(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:

@@ -45,18 +45,23 @@ impl ActiveQuery {
 
     /// The query ran to its end.
     pub fn finish(self) {
-        self.shared.end(Outcome::Finished);
+        self.finish_at(crate::now());
+    }
+
+    /// The query ran to its end, at a moment that has passed: where an adapter learns later that nothing more was read.
+    pub fn finish_at(self, ended: Instant) {
+        self.shared.end(ended, Outcome::Finished);
     }
 
     /// The query failed, with the engine's error text.
     pub fn fail(self, error: impl Into<String>) {
-        self.shared.end(Outcome::Failed(error.into()));
+        self.shared.end(crate::now(), Outcome::Failed(error.into()));
     }
 }
 
 impl Drop for ActiveQuery {
     fn drop(&mut self) {
-        self.shared.end(Outcome::Cancelled);
+        self.shared.end(crate::now(), Outcome::Cancelled);
     }
 }
 
@@ -67,10 +72,8 @@ impl fmt::Debug for ActiveQuery {
 }
 
 impl Shared {
-    /// Notes how the query ended; only the first end counts.
-    fn end(&self, outcome: Outcome) {
-        if self.ended.get().is_none() {
-            let _ = self.ended.set((crate::now(), outcome));
-        }
+    /// Notes when and how the query ended; only the first end counts, and none is before the start.
+    fn end(&self, ended: Instant, outcome: Outcome) {
+        let _ = self.ended.set((ended.max(self.started), outcome));
     }
 }

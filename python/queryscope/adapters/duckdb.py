@@ -2,7 +2,9 @@
 
 The adapter replaces methods of DuckDB's classes by ones that call the original. A connection gets a profile that is
 kept and not printed, unless the program has set one itself. A query begins when it is executed, and ends when its
-result has been read to the end, or is given up: by the next followed statement of its connection, or by `close`.
+result has been read to the end. Many programs read one row, and leave the rest: the query then ended when it was last
+read. That is known once the connection begins the next followed statement, is closed or dropped, or once nothing has
+been read for a while.
 
 DuckDB 1.5 tells the tree with its counters while a query runs. DuckDB 2.0 tells the progress alone until the end; the
 plan of a query that has run for a second comes from `EXPLAIN` on a connection beside it.
@@ -15,6 +17,7 @@ import functools
 import json
 import re
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +43,12 @@ _WHOLE = (
     "tf",
 )
 # Reads a part of a result; an empty answer is its end.
-_PARTS = ("fetchone", "fetchmany")
+_PARTS = ("fetchone", "fetchmany", "fetch_df_chunk")
+# Gives a reader of the result, which is read unseen.
+_READERS = ("fetch_record_batch", "to_arrow_reader", "fetch_arrow_reader", "arrow")
+# Seconds after which what is left of a result is not waited for: after one row, and after a part or none.
+_IDLE_AFTER_ROW = 0.5
+_IDLE = 60.0
 # Executes a relation and reads it to its end.
 _RELATION = (
     *("fetchall", "df", "fetchdf", "to_df", "pl", "fetchnumpy", "to_arrow_table", "fetch_arrow_table", "torch", "tf"),
@@ -57,11 +65,17 @@ class _Run:
 
     def __init__(self, adapter: DuckDBAdapter, connection: Any, statement: str, parameters: object) -> None:
         self._adapter = adapter
-        self._connection = weakref.ref(connection)
+        self.connection = weakref.ref(connection, self._dropped)
         self._statement = statement
         self._parameters = parameters
         self._plan: list[Operator] = []
         self._profile: str | None = None
+        # The profile at the first row, for where the connection is dropped before the last.
+        self._profile_of_row: str | None = None
+        # When the engine last answered, and how long it is waited for more; `None` while it works, or is read unseen.
+        self._answered: float | None = None
+        self._patience = _IDLE
+        self._is_over = False
         # How much the database had spilled at most before the query, where that is known and the query runs alone.
         self._peak_before, self._number = adapter.peak_before(connection)
         self._lock = threading.Lock()
@@ -71,6 +85,7 @@ class _Run:
 
     @guarded("reading a profile of DuckDB")
     def plan(self) -> str:
+        self._finish_if_idle()
         with self._lock:
             self._plan = self._operators(self._profile) if self._profile else self._live() or self._explained()
             return json.dumps({"physical": [operator.node() for operator in self._plan]})
@@ -89,6 +104,7 @@ class _Run:
 
     @guarded("reading a profile of DuckDB")
     def sample(self) -> str:
+        self._finish_if_idle()
         with self._lock:
             now = self._operators(self._profile) if self._profile else self._live()
             if self._profile is None and not now:
@@ -109,7 +125,7 @@ class _Run:
 
     def _live(self) -> list[Operator]:
         """The operators of a query that runs, where this version of DuckDB tells them."""
-        connection = self._connection()
+        connection = self.connection()
         try:
             return [] if connection is None else self._operators(connection.get_profiling_information("json"))
         except Exception:
@@ -117,7 +133,7 @@ class _Run:
 
     def _explained(self) -> list[Operator]:
         """The plan of a query that runs, from a connection beside it. A statement that writes is not planned twice."""
-        connection = self._connection()
+        connection = self.connection()
         if connection is None or not is_read_only(self._statement):
             return []
         try:
@@ -132,7 +148,7 @@ class _Run:
             return []
 
     def _progress(self) -> list[dict[str, Any]]:
-        connection = self._connection()
+        connection = self.connection()
         try:
             progress = -1.0 if connection is None else connection.query_progress()
         except Exception:
@@ -141,11 +157,38 @@ class _Run:
             return []
         return [{"id": 0, "custom": [{"key": "progress", "unit": "%", "value": round(progress, 4)}]}]
 
+    def _finish_if_idle(self) -> None:
+        connection, answered = self.connection(), self._answered
+        if connection is not None and answered is not None and time.monotonic() - answered > self._patience:
+            self._adapter.end_idle(connection, self)
+
     # What the query's own thread calls.
+
+    def works(self) -> None:
+        """The engine is asked for more."""
+        self._answered = None
+
+    def rests(self, patience: float) -> None:
+        """The engine has answered, and may be asked for more."""
+        self._patience = patience
+        self._answered = time.monotonic()
+
+    @guarded("asking DuckDB for a profile")
+    def note_row(self) -> None:
+        """Keeps the profile of a query of which one row has been read: it may be all that is."""
+        connection = self.connection()
+        if connection is not None and self._profile_of_row is None:
+            self._profile_of_row = connection.get_profiling_information("json")
+
+    def _dropped(self, _: object) -> None:
+        """Nobody can read the result any more."""
+        if not self._is_over:
+            self._profile, self._peak_before = self._profile_of_row, None
+            self._finish()
 
     @guarded("asking DuckDB for a profile")
     def _read_profile(self) -> None:
-        connection = self._connection()
+        connection = self.connection()
         if connection is not None:
             text = connection.get_profiling_information("json")
             with self._lock:
@@ -154,13 +197,19 @@ class _Run:
                     self._peak_before = None
 
     def finish(self) -> None:
+        self._read_profile()
+        self._finish()
+
+    def _finish(self) -> None:
+        self._is_over = True
+        answered = self._answered
         if self.active is not None:
-            self._read_profile()
-            self.active.finish()
+            self.active.finish(0.0 if answered is None else time.monotonic() - answered)
 
     def fail(self, error: BaseException) -> None:
         if self.active is None:
             return
+        self._is_over = True
         self._read_profile()
         if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
             self.active.cancel()
@@ -186,7 +235,7 @@ class DuckDBAdapter:
         self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
         self._relations: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._peaks: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._begun = 0
         # Names of functions that are written in Python, in any database of the process.
         self.functions: frozenset[str] = frozenset()
@@ -210,7 +259,10 @@ class DuckDBAdapter:
             self._replace(connection, name, self._fetch_whole)
         for name in _PARTS:
             self._replace(connection, name, self._fetch_part)
-        self._replace(connection, "close", self._close)
+        for name in _READERS:
+            self._replace(connection, name, self._give_reader)
+        for name in ("close", "__exit__"):
+            self._replace(connection, name, self._close)
         self._replace(connection, "create_function", self._create_function)
         self._replace(connection, "remove_function", self._remove_function)
         for name in _RELATION:
@@ -311,16 +363,26 @@ class DuckDBAdapter:
         def fetch(connection: Any, *args: Any, **named: Any) -> Any:
             run = self._runs.get(connection)
             answer = self._watched(run, original, connection, *args, **named)
-            if run is not None and not answer:
-                self._end(connection, run)
+            if run is not None:
+                self._fetched(connection, run, answer)
             return answer
 
         return fetch
 
+    def _give_reader(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def give_reader(connection: Any, *args: Any, **named: Any) -> Any:
+            run = self._runs.get(connection)
+            answer = self._watched(run, original, connection, *args, **named)
+            if run is not None:
+                self._given(connection, run, answer)
+            return answer
+
+        return give_reader
+
     def _close(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def close(connection: Any) -> Any:
-            self._end(connection, self._runs.get(connection))
-            return original(connection)
+        def close(connection: Any, *args: Any, **named: Any) -> Any:
+            self._give_up(connection)
+            return original(connection, *args, **named)
 
         return close
 
@@ -363,19 +425,21 @@ class DuckDBAdapter:
         """Calls the engine; a query that raises has failed."""
         nested = getattr(self._inside, "query", False)
         self._inside.query = True
+        if run is not None:
+            run.works()
         try:
             return original(*args, **named)
         except BaseException as error:
             if run is not None:
                 run.fail(error)
-                self._runs.pop(args[0], None)
+                self._forget(run.connection(), run)
             raise
         finally:
             self._inside.query = nested
 
     @guarded("following a query of DuckDB")
     def _begin(self, connection: Any, statement: str, parameters: object) -> _Run | None:
-        self._end(connection, self._runs.get(connection))
+        self._give_up(connection)
         self._prepare(connection)
         run = _Run(self, connection, statement, parameters)
         trace_id, span_id = current_span()
@@ -392,13 +456,54 @@ class DuckDBAdapter:
     @guarded("ending a query of DuckDB")
     def _executed(self, connection: Any, run: _Run, statement: str) -> None:
         """Statements that have no rows are over; the others are once their rows have been read."""
-        if not is_read_only(statement):
+        if is_read_only(statement):
+            run.rests(_IDLE)
+        else:
+            self._end(connection, run)
+
+    @guarded("following a query of DuckDB")
+    def _fetched(self, connection: Any, run: _Run, part: Any) -> None:
+        """A part of a result has been read: the last of it, or one after which there may be more."""
+        if part is None or len(part) == 0:
+            self._end(connection, run)
+        elif isinstance(part, tuple):
+            run.note_row()
+            run.rests(_IDLE_AFTER_ROW)
+        else:
+            run.rests(_IDLE)
+
+    @guarded("following a query of DuckDB")
+    def _given(self, connection: Any, run: _Run, answer: Any) -> None:
+        """Earlier versions of DuckDB give a whole table in place of a reader."""
+        if not hasattr(answer, "read_next_batch"):
             self._end(connection, run)
 
     @guarded("ending a query of DuckDB")
-    def _end(self, connection: Any, run: _Run | None) -> None:
-        if run is not None and self._runs.pop(connection, None) is run:
+    def _end(self, connection: Any, run: _Run) -> None:
+        if self._forget(connection, run):
             run.finish()
+
+    @guarded("ending a query of DuckDB")
+    def _give_up(self, connection: Any) -> None:
+        """Ends what the connection has not read to its end."""
+        with self._lock:
+            run = self._runs.pop(connection, None)
+        if run is not None:
+            run.finish()
+
+    def end_idle(self, connection: Any, run: _Run) -> None:
+        """Ends a query that nobody reads; the connection begins no other before its profile has been read."""
+        with self._lock:
+            if self._forget(connection, run):
+                run.finish()
+
+    def _forget(self, connection: Any, run: _Run) -> bool:
+        """Whether the query was the one that its connection works on, which it is no more."""
+        with self._lock:
+            is_open = connection is not None and self._runs.get(connection) is run
+            if is_open:
+                del self._runs[connection]
+            return is_open
 
     @guarded("switching on DuckDB's profile")
     def _prepare(self, connection: Any) -> None:
