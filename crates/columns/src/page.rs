@@ -13,17 +13,17 @@ use crate::words::{Words, are_in_columns};
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
 
-/// Whether the queries of a page are to be found here. Where at most one field is asked for they lie together in
-/// an index of the store; those that finished, and those of a version of the engine, lie in none. By wall time no index
-/// lists them. What is searched for is in no column.
+/// Whether the queries of a page are to be found here. An index of the store has all queries by their start, one those
+/// of each label, and one those that have not finished; what is asked for by anything else lies in none. By wall time
+/// no index lists them. What is searched for is in no column.
 pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
     let is_in_columns = filter.search.is_none()
         && are_in_columns(&filter.expression)
         && request.sort.is_none_or(|sort| sort.field == NumberField::Wall);
-    let in_an_index = filter.status != Some(Status::Finished) && filter.engine_version.is_none();
+    let is_indexed = filter.label.is_some() || filter.status.is_some_and(|status| status != Status::Finished);
     let one_index_serves =
-        filter.values() <= 1 && in_an_index && filter.expression.is_empty() && request.sort.is_none();
+        filter.values() <= usize::from(is_indexed) && filter.expression.is_empty() && request.sort.is_none();
     is_in_columns && !one_index_serves && end(request) <= PLACES_MAX
 }
 
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_several_fields_that_begin_near_are_found_here() {
+    fn pages_that_no_index_has_and_that_begin_near_are_found_here() {
         let all = QueryFilter::default;
         let label = Some(Is::Absent);
         let several = QueryFilter { label: label.clone(), fingerprint: Some(Is::Absent), ..all() };
@@ -238,7 +238,14 @@ mod tests {
             (QueryFilter { status: Some(Status::Failed), ..all() }, false),
             // No index holds those that finished.
             (QueryFilter { status: Some(Status::Finished), ..all() }, true),
+            // Nor those of one host, service, environment, project, plan or version.
+            (QueryFilter { host: Some("h".into()), ..all() }, true),
+            (QueryFilter { service: Some(Is::Absent), ..all() }, true),
+            (QueryFilter { environment: Some(Is::Absent), ..all() }, true),
+            (QueryFilter { project: Some("p".into()), ..all() }, true),
+            (QueryFilter { fingerprint: Some(Is::Absent), ..all() }, true),
             (QueryFilter { engine_version: Some(Is::Absent), ..all() }, true),
+            (QueryFilter { program_version: Some(Is::Absent), ..all() }, true),
             (QueryFilter { status: Some(Status::Failed), project: Some("p".into()), ..all() }, true),
             (several.clone(), true),
             (QueryFilter { search: Some("text".into()), ..several.clone() }, false),

@@ -15,14 +15,11 @@ use crate::terms::{self, TermTexts, numbers};
 /// How the values of a statement are named.
 const SIGN: char = '?';
 
-/// From the column whose index most often leaves most rows to the one that leaves least.
-const INDEXED: [&str; 6] = ["project", "environment", "service", "host", "label", "fingerprint"];
-
 /// Queries that meet conditions, and the index that serves these best.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     conditions: Conditions<Value>,
-    index: String,
+    index: &'static str,
 }
 
 impl Source {
@@ -51,8 +48,8 @@ impl Source {
     }
 
     /// As [`Source::with`], where the one more is served by an index.
-    pub(crate) fn with_index(&self, index: &str, clause: &str, value: impl Into<Value>) -> Self {
-        Self { index: indexed(index), ..self.with(clause, value) }
+    pub(crate) fn with_index(&self, index: &'static str, clause: &str, value: impl Into<Value>) -> Self {
+        Self { index, ..self.with(clause, value) }
     }
 
     /// `query AS q` by the index, with the conditions.
@@ -67,34 +64,26 @@ impl Source {
     }
 }
 
-fn indexed(index: &str) -> String {
-    format!("INDEXED BY {index}")
-}
-
-fn index_of(request: &ListRequest) -> String {
+/// How the rows of a page are found.
+fn index_of(request: &ListRequest) -> &'static str {
     let filter = &request.filter;
     if filter.status.is_some_and(|status| status != Status::Finished) {
-        // It holds all of these columns.
-        return indexed("query_by_status");
+        // It holds all of these columns but versions.
+        return "INDEXED BY query_by_status";
     }
     let asks_for_errors = |clause: &Clause| {
         !clause.is_negated && matches!(clause.lookup(), Some(Lookup::Of(TextField::Error, _)))
     };
     if filter.expression.clauses.iter().any(asks_for_errors) {
         // Few runs fail.
-        return indexed("query_by_error");
-    }
-    // Of what lacks a name there may be most; versions have no index.
-    let given = |of: &str| filter.names().any(|(column, text)| column == of && text.is_some());
-    let version = given("engine_version") || given("program_version");
-    let absent = |of: &str| !version && filter.names().any(|(column, _)| column == of);
-    let rarest = INDEXED.into_iter().rfind(|column| given(column));
-    let rarest = rarest.or_else(|| INDEXED.into_iter().rfind(|column| absent(column)));
-    match rarest {
-        Some(column) => indexed(&format!("query_by_{column}")),
-        // Every run of the time is read: by the index where that is a part, else as they lie.
-        None if request.sort.is_some() && filter.since_unix_ns.is_none() => "NOT INDEXED".into(),
-        None => indexed("query_by_start"),
+        "INDEXED BY query_by_error"
+    } else if filter.label.is_some() {
+        "INDEXED BY query_by_label"
+    } else if request.sort.is_some() && filter.since_unix_ns.is_none() {
+        // Every run is read: as they lie.
+        "NOT INDEXED"
+    } else {
+        "INDEXED BY query_by_start"
     }
 }
 

@@ -80,15 +80,15 @@ fn sources(db: &Connection, asked: &Source, needle: &str) -> rusqlite::Result<Ve
     let mut sources = Vec::new();
     if terms.len() <= TERMS_BY_INDEX_MAX {
         for term in terms {
-            sources.push(asked.with_index("query_by_label", "q.label = {}", term));
-            sources.push(asked.with_index("query_by_error", "q.failed = {}", term));
+            sources.push(asked.with_index("INDEXED BY query_by_label", "q.label = {}", term));
+            sources.push(asked.with_index("INDEXED BY query_by_error", "q.failed = {}", term));
         }
     } else {
         let list: Vec<String> = terms.iter().map(i64::to_string).collect();
         let list = format!("[{}]", list.join(","));
         sources.push(asked.with("q.label IN (SELECT value FROM json_each({}))", list.clone()));
         let failed = "q.failed IN (SELECT value FROM json_each({}))";
-        sources.push(asked.with_index("query_by_error", failed, list));
+        sources.push(asked.with_index("INDEXED BY query_by_error", failed, list));
     }
     if needle.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
         sources.push(by_id(asked, needle));
@@ -98,7 +98,7 @@ fn sources(db: &Connection, asked: &Source, needle: &str) -> rusqlite::Result<Ve
 
 fn by_id(asked: &Source, needle: &str) -> Source {
     if let Ok(id) = needle.parse::<QueryId>() {
-        asked.with_index("query_by_id", "q.query_id = {}", id.uuid().as_bytes().to_vec())
+        asked.with_index("INDEXED BY query_by_id", "q.query_id = {}", id.uuid().as_bytes().to_vec())
     } else if needle.len() < RARE_ID_PART_CHARS {
         asked.with("id_holds(q.query_id, {})", needle.to_owned())
     } else {

@@ -60,7 +60,8 @@ pub(crate) async fn run(args: &ListArgs, screen: Screen) -> Result<Found> {
     let found = Found::when(!listing.is_empty());
     if args.format.json {
         let shown = listing.into_entries();
-        let shown: Vec<Value> = shown.iter().map(|entry| serde_json::from_str(entry.get())).collect::<Result<_, _>>()?;
+        let shown: Vec<Value> =
+            shown.iter().map(|entry| serde_json::from_str(entry.get())).collect::<Result<_, _>>()?;
         document["queries"] = shown.into();
         document["changes"] = changes.entries.into();
         print_json(&document)?;
