@@ -256,11 +256,11 @@ class DuckDBAdapter:
         for name in ("sql", "query"):
             self._replace(connection, name, self._relate)
         for name in _WHOLE:
-            self._replace(connection, name, self._fetch_whole)
+            self._replace(connection, name, self._fetch(self._fetched_whole))
         for name in _PARTS:
-            self._replace(connection, name, self._fetch_part)
+            self._replace(connection, name, self._fetch(self._fetched_part))
         for name in _READERS:
-            self._replace(connection, name, self._give_reader)
+            self._replace(connection, name, self._fetch(self._fetched_reader))
         for name in ("close", "__exit__"):
             self._replace(connection, name, self._close)
         self._replace(connection, "create_function", self._create_function)
@@ -349,35 +349,20 @@ class DuckDBAdapter:
 
         return run_relation
 
-    def _fetch_whole(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def fetch(connection: Any, *args: Any, **named: Any) -> Any:
-            run = self._runs.get(connection)
-            answer = self._watched(run, original, connection, *args, **named)
-            if run is not None:
-                self._end(connection, run)
-            return answer
+    def _fetch(self, then: Callable[[Any, _Run, Any], None]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Methods that read the result of the connection's query, and what their answer says of it."""
 
-        return fetch
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def fetch(connection: Any, *args: Any, **named: Any) -> Any:
+                run = self._runs.get(connection)
+                answer = self._watched(run, original, connection, *args, **named)
+                if run is not None:
+                    then(connection, run, answer)
+                return answer
 
-    def _fetch_part(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def fetch(connection: Any, *args: Any, **named: Any) -> Any:
-            run = self._runs.get(connection)
-            answer = self._watched(run, original, connection, *args, **named)
-            if run is not None:
-                self._fetched(connection, run, answer)
-            return answer
+            return fetch
 
-        return fetch
-
-    def _give_reader(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def give_reader(connection: Any, *args: Any, **named: Any) -> Any:
-            run = self._runs.get(connection)
-            answer = self._watched(run, original, connection, *args, **named)
-            if run is not None:
-                self._given(connection, run, answer)
-            return answer
-
-        return give_reader
+        return make
 
     def _close(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def close(connection: Any, *args: Any, **named: Any) -> Any:
@@ -461,8 +446,11 @@ class DuckDBAdapter:
         else:
             self._end(connection, run)
 
+    def _fetched_whole(self, connection: Any, run: _Run, _: Any) -> None:
+        self._end(connection, run)
+
     @guarded("following a query of DuckDB")
-    def _fetched(self, connection: Any, run: _Run, part: Any) -> None:
+    def _fetched_part(self, connection: Any, run: _Run, part: Any) -> None:
         """A part of a result has been read: the last of it, or one after which there may be more."""
         if part is None or len(part) == 0:
             self._end(connection, run)
@@ -473,7 +461,7 @@ class DuckDBAdapter:
             run.rests(_IDLE)
 
     @guarded("following a query of DuckDB")
-    def _given(self, connection: Any, run: _Run, answer: Any) -> None:
+    def _fetched_reader(self, connection: Any, run: _Run, answer: Any) -> None:
         """Earlier versions of DuckDB give a whole table in place of a reader."""
         if not hasattr(answer, "read_next_batch"):
             self._end(connection, run)
