@@ -197,6 +197,17 @@ fn a_query_that_ends_within_a_second_sends_its_end_alone() {
 }
 
 #[test]
+fn a_query_ends_at_the_moment_its_adapter_names_but_not_before_it_began() {
+    for (ended_ms, wall_ms) in [(250, 250.0), (-250, 0.0)] {
+        let mut bench = Bench::new();
+        let (started, by) = (bench.query.started, Duration::from_millis(250));
+        let ended = if ended_ms > 0 { started + by } else { started.checked_sub(by).expect("a moment") };
+        let profile = bench.end(|active| active.finish_at(ended));
+        assert_eq!(profile["wall_ms"], wall_ms);
+    }
+}
+
+#[test]
 fn the_plan_and_a_sample_at_one_second_then_what_changed() {
     let mut bench = Bench::new();
     bench.set_rows(10);
