@@ -32,7 +32,7 @@ pub use profile::{
     CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node,
     Object, Plan, Profile, Role, SpanId, TraceId, TraceIdError,
 };
-pub use sample::Sample;
+pub use sample::{Sample, profile_of};
 pub use seq::seq_of;
 pub use summary::ProfileSummary;
 pub use text::Text;

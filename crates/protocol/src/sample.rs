@@ -59,16 +59,8 @@ impl<'a> Event<'a> {
     /// # Errors
     /// What in the profile is not as the format wants it, where [`Event::read_stored`] has passed over it.
     pub fn profile(&self) -> serde_json::Result<Option<Profile<'a>>> {
-        #[derive(Deserialize)]
-        struct Line<'a> {
-            #[serde(borrow)]
-            profile: Profile<'a>,
-        }
-
         match self.kind {
-            EventKind::Started(..) | EventKind::Finished(..) => {
-                serde_json::from_str(self.line).map(|line: Line<'a>| Some(line.profile))
-            }
+            EventKind::Started(..) | EventKind::Finished(..) => profile_of(self.line).map(Some),
             _ => Ok(None),
         }
     }
@@ -83,6 +75,20 @@ impl<'a> Event<'a> {
             _ => Ok(None),
         }
     }
+}
+
+/// Reads the complete profile of the line of an event that has one, and nothing else of it.
+///
+/// # Errors
+/// What in the profile is not as the format wants it, or that there is none.
+pub fn profile_of(line: &str) -> serde_json::Result<Profile<'_>> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        profile: Profile<'a>,
+    }
+
+    serde_json::from_str(line).map(|line: Line<'_>| line.profile)
 }
 
 fn nodes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u64, Counters<'de>)>, D::Error> {

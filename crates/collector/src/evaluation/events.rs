@@ -6,7 +6,7 @@ use std::sync::Arc;
 use queryscope_diagnosis::{Context, RunFeatures, seen_run};
 use queryscope_insights::Outlines;
 use queryscope_issues::SeenRun;
-use queryscope_protocol::{Event, EventKind, QueryId, Seq, seq_of};
+use queryscope_protocol::{Event, EventKind, QueryId, Seq, profile_of, seq_of};
 use queryscope_recordings::{LineReader, RecordingError};
 use queryscope_store::{Inflater, Known, Query, RecordingParts, StoreError, lines_of, unpack};
 
@@ -140,16 +140,14 @@ fn is_end(line: &[u8]) -> bool {
 
 /// The features that the event which ended a run makes, and their plan; `None` where it is no such event.
 pub(super) fn features(query: &Query, line: &[u8]) -> Option<RunFeatures> {
-    let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
-    if !matches!(event.kind, EventKind::Finished(..)) {
+    if !is_end(line) {
         return None;
     }
     features_of(query, line, &mut Outlines::default()).map(|(features, _)| features)
 }
 
 fn features_of(query: &Query, line: &[u8], outlines: &mut Outlines) -> Option<(RunFeatures, Option<String>)> {
-    let event = Event::read_stored(str::from_utf8(line).ok()?).ok()?;
-    let profile = event.profile().ok()??;
+    let profile = profile_of(str::from_utf8(line).ok()?).ok()?;
     let context = Context {
         host: Some(query.host.as_str().into()),
         environment: query.environment.as_deref().map(Into::into),
