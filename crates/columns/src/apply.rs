@@ -240,7 +240,6 @@ fn place(row: i64) -> (usize, usize) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::segment::Row;
 
     pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
         let origin = Origin { project: 1, service: None, environment: None, host: 2, program_version: None };
@@ -267,8 +266,8 @@ pub(crate) mod tests {
 
     /// Start and status of every row, by start.
     fn rows(snapshot: &Snapshot) -> Vec<(i64, u8)> {
-        let mut rows: Vec<_> =
-            snapshot.rows(i64::MIN, i64::MAX).map(|row: Row| (row.started_unix_ns, row.status)).collect();
+        let mut rows = Vec::new();
+        snapshot.each_row(i64::MIN, i64::MAX, |row| rows.push((row.started_unix_ns, row.status)));
         rows.sort_unstable();
         rows
     }

@@ -97,7 +97,7 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
         origins: vec![Counts::default(); snapshot.origins.len()],
         plans: vec![(0, 0); snapshot.plans.len()],
     };
-    for row in snapshot.rows(selection.since_unix_ns, selection.until_unix_ns) {
+    snapshot.each_row(selection.since_unix_ns, selection.until_unix_ns, |row| {
         let plan = row.plan as usize;
         if labels[plan] {
             let counts = &mut counted.origins[row.origin as usize];
@@ -105,10 +105,11 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
             counts.kept[usize::from(row.status)] += u64::from(plans[plan]);
             let (known, kept) = origins[row.origin as usize];
             let of_status = selection.status.is_none_or(|status| status == row.status);
-            counted.plans[plan].0 += u64::from(known);
-            counted.plans[plan].1 += u64::from(kept && of_status);
+            let of_plan = &mut counted.plans[plan];
+            of_plan.0 += u64::from(known);
+            of_plan.1 += u64::from(kept && of_status);
         }
-    }
+    });
     counted
 }
 

@@ -15,12 +15,12 @@ pub fn places<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
     let kept = Kept::of(snapshot, selection);
     let mut totals: Vec<Option<PlaceTotal>> = vec![None; snapshot.origins.len()];
     if !kept.is_nothing() {
-        for row in snapshot.rows(selection.since_unix_ns, selection.until_unix_ns) {
+        snapshot.each_row(selection.since_unix_ns, selection.until_unix_ns, |row| {
             if kept.keeps(|| row.origin, row.plan, row.status) {
                 let total = totals[row.origin as usize].get_or_insert_default();
                 total.add(status(row.status), row.wall_ms);
             }
-        }
+        });
     }
     let by = |field: fn(&Origin) -> Option<i64>| -> Result<Vec<Place>, N::Error> {
         let mut places: BTreeMap<Option<i64>, PlaceTotal> = BTreeMap::new();

@@ -112,6 +112,7 @@ impl Numbers {
         Self::Narrow(vec![0; ROWS])
     }
 
+    #[inline]
     fn at(&self, at: usize) -> u32 {
         match self {
             Self::Narrow(numbers) => numbers[at].into(),

@@ -32,15 +32,17 @@ impl Snapshot {
         &self.foreground
     }
 
-    /// The queries that started in a stretch of time, both ends included.
-    pub(crate) fn rows(&self, since_unix_ns: i64, until_unix_ns: i64) -> impl Iterator<Item = Row> {
+    /// Hands on the queries that started in a stretch of time, both ends included. It is no iterator: one over the
+    /// rows of all segments, asked for row by row, takes three times as long.
+    pub(crate) fn each_row(&self, since_unix_ns: i64, until_unix_ns: i64, mut take: impl FnMut(Row)) {
         let turn = YieldPoint::new(self.foreground());
-        self.segments
-            .iter()
-            .filter(move |(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
-            .inspect(move |_| turn.pass())
-            .flat_map(|(_, segment)| segment.rows(0..ROWS).map(|(_, row)| row))
-            .filter(move |row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns))
+        let is_within = |row: &Row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns);
+        for (_, segment) in
+            self.segments.iter().filter(|(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
+        {
+            turn.pass();
+            segment.rows(0..ROWS).map(|(_, row)| row).filter(is_within).for_each(&mut take);
+        }
     }
 }
 

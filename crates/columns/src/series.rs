@@ -22,9 +22,9 @@ pub fn series<N: Names>(
     let mut numbers: HashMap<Option<i64>, u32> = HashMap::new();
     let mut runs = Vec::new();
     if !kept.is_nothing() {
-        for row in snapshot.rows(since_unix_ns, until_unix_ns) {
+        snapshot.each_row(since_unix_ns, until_unix_ns, |row| {
             if !kept.keeps(|| row.origin, row.plan, row.status) {
-                continue;
+                return;
             }
             let (origin, plan) = (&snapshot.origins[row.origin as usize], &snapshot.plans[row.plan as usize]);
             let term = match by {
@@ -48,7 +48,7 @@ pub fn series<N: Names>(
                 time_ms: if finished { row.wall_ms } else { f64::NAN },
                 failed: row.status == Status::Failed.number(),
             });
-        }
+        });
     }
     // Groups that nothing else tells apart stand by name.
     let mut named: Vec<(Option<String>, u32)> = terms
