@@ -34,7 +34,10 @@ release:
 tpch:
 	$(CARGO) run --profile tpch --locked -p queryscope-datafusion --example tpch -- $(ARGS)
 
-test: test-packages unit lint ui-test e2e python-test bench-quick torture-quick
+# Browsers and engines are waited for more than they compute: two of these targets run side by side, and the output of
+# each is printed when it has ended.
+test: test-packages unit lint
+	$(MAKE) --jobs=2 --output-sync=target BUILT=test ui-test e2e python-test bench-quick torture-quick
 
 # Builds the binaries of some crates in the profile of tests. `make test` has built them all with the features of the
 # whole workspace: to build them with the features of these crates alone would compile their dependencies again.
