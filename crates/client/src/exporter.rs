@@ -60,6 +60,8 @@ pub struct Batch<'b> {
     pub process: &'b [u8],
     /// The events, in the order of their seqs; at least one.
     pub events: &'b [&'b [u8]],
+    /// How many events were made for this exporter and dropped since the start of the stream.
+    pub dropped: u64,
 }
 
 impl Batch<'_> {

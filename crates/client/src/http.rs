@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use queryscope_protocol::limits::SENDER_TIMEOUT;
+use queryscope_protocol::{DROPPED_HEADER, STREAM_HEADER, StreamId};
 use ureq::Agent;
 use ureq::http::uri::Authority;
 use ureq::http::{HeaderValue, Response, StatusCode, Uri};
@@ -93,9 +94,10 @@ impl fmt::Debug for HttpExporter {
 }
 
 impl Exporter for HttpExporter {
-    fn open(&self, _stream: &Stream) -> Result<Box<dyn Delivery>, StartError> {
+    fn open(&self, stream: &Stream) -> Result<Box<dyn Delivery>, StartError> {
         Ok(Box::new(HttpDelivery {
             agent: agent(),
+            stream: stream.id,
             address: self.address()?,
             authorization: self.authorization(std::env::var(TOKEN_VARIABLE).ok())?,
             timeout: self.timeout,
@@ -130,6 +132,7 @@ fn agent() -> Agent {
 
 struct HttpDelivery {
     agent: Agent,
+    stream: StreamId,
     address: Uri,
     authorization: HeaderValue,
     timeout: Duration,
@@ -153,6 +156,8 @@ impl Delivery for HttpDelivery {
             .header("Authorization", &self.authorization)
             .header("Content-Type", "application/x-ndjson")
             .header("Content-Encoding", "gzip")
+            .header(STREAM_HEADER, self.stream.to_string())
+            .header(DROPPED_HEADER, batch.dropped.to_string())
             .send(&self.packed);
         match posted {
             Ok(response) => self.answer(response),

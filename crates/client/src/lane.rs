@@ -90,7 +90,7 @@ impl Lane {
         self.last_batch = Some(now);
         self.not_before = None;
         let events: Vec<&[u8]> = taken.iter().map(|entry| &*entry.line).collect();
-        let batch = Batch { process: &self.process, events: &events };
+        let batch = Batch { process: &self.process, events: &events, dropped: self.outbox.dropped() };
         let delivered = catch_unwind(AssertUnwindSafe(|| self.delivery.deliver(&batch, deadline)));
         let answer =
             delivered.unwrap_or_else(|_| Answer::Refused { problem: "the exporter panicked".to_owned() });

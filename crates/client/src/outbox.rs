@@ -187,6 +187,11 @@ impl Outbox {
         (state.waiting_bytes, state.in_flight, state.in_flight_bytes) = (0, 0, 0);
     }
 
+    /// Events that will never be sent, by now.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.lock().dropped.total()
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let state = self.lock();
         Stats {

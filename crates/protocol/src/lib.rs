@@ -10,6 +10,7 @@ mod check;
 mod error;
 mod event;
 mod format;
+mod headers;
 mod id;
 pub mod limits;
 mod number;
@@ -27,6 +28,7 @@ pub use format::{
     EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,
     profile_format,
 };
+pub use headers::{DROPPED_HEADER, STREAM_HEADER};
 pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
 pub use profile::{
     CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node,

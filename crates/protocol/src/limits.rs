@@ -11,6 +11,9 @@ pub const MAX_BATCH_BYTES: usize = 64 << 20;
 /// days. Over it the answer is 400.
 pub const DURATION_MS_MAX: f64 = 10.0 * 365.0 * 86_400_000.0;
 
+/// Most events that a sender may say it dropped; a larger number is ignored.
+pub const DROPPED_MAX: u64 = 999_999_999_999_999;
+
 /// Queries on a page of `/api/queries` when `limit` is not given.
 pub const PAGE_DEFAULT: usize = 100;
 /// Largest `limit` of `/api/queries`.

@@ -21,7 +21,7 @@ fn open(exporter: &dyn Exporter) -> Box<dyn Delivery> {
 
 fn deliver(delivery: &mut dyn Delivery, events: &[&str]) {
     let events: Vec<&[u8]> = events.iter().map(|event| event.as_bytes()).collect();
-    let batch = Batch { process: PROCESS.as_bytes(), events: &events };
+    let batch = Batch { process: PROCESS.as_bytes(), events: &events, dropped: 0 };
     assert_eq!(delivery.deliver(&batch, None), Answer::Delivered);
 }
 
@@ -155,6 +155,6 @@ fn a_file_that_can_not_be_opened_is_said_at_the_start() {
 #[test]
 fn a_full_disk_is_tried_again() {
     let mut delivery = open(&EventsFile::new("/dev/full"));
-    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"a"] };
+    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"a"], dropped: 0 };
     assert!(matches!(delivery.deliver(&batch, None), Answer::Later { after: None, .. }));
 }

@@ -119,10 +119,30 @@ fn a_batch_is_as_the_protocol_wants_it() {
         ("authorization", "Bearer secret"),
         ("content-type", "application/x-ndjson"),
         ("content-encoding", "gzip"),
+        ("queryscope-stream", &Uuid::nil().to_string()),
+        ("queryscope-dropped", "0"),
     ] {
         assert_eq!(request.header(name), Some(value), "{name}");
     }
     assert_eq!(request.lines, [PROCESS.to_owned(), event(2), event(3)]);
+}
+
+/// Events dropped for want of space, and those of a batch that was refused, are told with the next request.
+#[test]
+fn what_was_dropped_is_told_with_each_request() {
+    let (mut sender, server) = Sender::sending(2, [answer(503), answer(400)]);
+    let too_much = Arc::from(vec![b'x'; (1 << 20) + 1]);
+    let seq = Seq::new(1_000).expect("over 0");
+    let entry = Entry { seq, line: too_much, is_sample: false, made: sender.host.now() };
+    assert!(sender.outbox.push(entry), "it does not fit");
+    sender.push(1);
+    sender.deliver();
+    sender.deliver();
+    sender.push(1);
+    sender.deliver();
+    let requests = server.requests();
+    let told: Vec<_> = requests.iter().map(|request| request.header("queryscope-dropped")).collect();
+    assert_eq!(told, [Some("1"), Some("1"), Some("4")]);
 }
 
 #[test]
@@ -308,7 +328,7 @@ fn the_timeout_is_the_exporters_or_what_is_left_before_the_end() {
     let exporter = HttpExporter::new(&server.url).token("secret").timeout(HANG_TIMEOUT);
     let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
     let mut delivery = exporter.open(&stream).expect("an address and a token");
-    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"{}"] };
+    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"{}"], dropped: 0 };
     assert!(matches!(delivery.deliver(&batch, None), Answer::Later { after: None, .. }));
     assert_eq!((sender.stats().errors, server.requests().len()), (1, 2), "neither waited for ever");
 }
@@ -374,6 +394,6 @@ fn to_wait_for_ever_is_to_wait_for_long() {
     let exporter = HttpExporter::new(&server.url).token("secret").timeout(Duration::MAX);
     let stream = Stream { id: StreamId::new(Uuid::nil()), pid: 1, forked: false };
     let mut delivery = exporter.open(&stream).expect("an address and a token");
-    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"{}"] };
+    let batch = Batch { process: PROCESS.as_bytes(), events: &[b"{}"], dropped: 0 };
     assert_eq!(delivery.deliver(&batch, None), Answer::Delivered);
 }
