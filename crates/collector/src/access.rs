@@ -23,7 +23,7 @@ pub(crate) use audit::{__path_audit, audit};
 pub(crate) use guard::guard;
 pub(crate) use login::routes as login_routes;
 pub(crate) use pages::OwnForm;
-pub(crate) use principal::{Kind, Principal};
+pub(crate) use principal::{Kind, Principal, one};
 pub(crate) use you::{__path_you, you};
 
 pub use asker::Asker;

@@ -22,6 +22,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::read::{Answers, Detectors};
 use crate::readers::Readers;
+use crate::senders::Senders;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
 use crate::threads::Threads;
@@ -47,6 +48,8 @@ pub(crate) struct App {
     pub(crate) evaluation: Gauges,
     /// What deliveries are counted into.
     pub(crate) delivery: DeliveryMetrics,
+    /// What was heard of senders.
+    pub(crate) senders: Senders,
     /// Versions that senders named.
     pub(crate) versions: SeenVersions,
     /// Requests of readers that are answered.

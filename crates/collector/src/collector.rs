@@ -20,12 +20,13 @@ use crate::deploys::{self, SeenVersions};
 use crate::ended::{EndedFeed, EndedRuns};
 use crate::error::ApiError;
 use crate::evaluation::Gauges;
-use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, accept, spent};
+use crate::ingest::{Admission, Budget, Coding, Conflicts, Decoders, Heard, accept, spent};
 use crate::live::Live;
 use crate::metrics::{CommitMetrics, Metrics};
 use crate::read::{Answers, Detectors, EXPORTS_MAX};
 use crate::readers::Readers;
 use crate::routes::Routes;
+use crate::senders::Senders;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
 use crate::tokens::Tokens;
@@ -68,6 +69,7 @@ impl Collector {
         let evaluation = Gauges::default();
         let delivery = DeliveryMetrics::default();
         let ended = EndedFeed::default();
+        let senders = Senders::new(clock.unix_ns());
         let app = App {
             store,
             recordings,
@@ -83,6 +85,7 @@ impl Collector {
             ended,
             evaluation,
             delivery,
+            senders,
             versions: SeenVersions::default(),
             readers: Readers::all(settings.readers_max()),
             live_readers: Readers::live(settings.live_readers_max()),
@@ -131,7 +134,8 @@ impl Collector {
     pub async fn ingest(&self, project: &str, batch: Vec<u8>) -> Result<Ingested, ApiError> {
         let share = self.app.budget.take(batch.len()).ok_or_else(spent)?;
         let batch = Bytes::from(batch);
-        let committed = accept(&self.app, project.to_owned(), batch, Coding::Plain, share).await?;
+        let mut heard = Heard::of_project(project.to_owned(), self.app.clock.unix_ns());
+        let committed = accept(&self.app, &mut heard, batch, Coding::Plain, share).await?;
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
     }
 

@@ -10,6 +10,7 @@ mod conflicts;
 mod decode;
 mod events;
 mod health;
+mod heard;
 mod pack;
 
 pub(crate) use admission::Admission;
@@ -19,3 +20,4 @@ pub(crate) use conflicts::Conflicts;
 pub(crate) use decode::{Coding, Decoders, inflated};
 pub(crate) use events::{__path_events, EVENTS, accept, events};
 pub(crate) use health::{__path_health, health};
+pub(crate) use heard::Heard;

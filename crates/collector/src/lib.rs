@@ -30,6 +30,7 @@ mod readers;
 mod router;
 mod routes;
 mod security;
+mod senders;
 mod serve;
 mod settings;
 mod shortage;

@@ -154,6 +154,8 @@ pub(crate) struct Metrics {
     readers_refused: Family<Reason, Counter>,
     accepted: Counter,
     duplicate: Counter,
+    /// Events that senders say they dropped.
+    pub(crate) dropped_by_senders: Counter,
     /// Events that came again with other bytes.
     pub(crate) conflicting: Counter,
     /// Batches with duplicates that were not compared whole.
@@ -208,6 +210,11 @@ impl Metrics {
             "events_duplicate",
             "Events that had been stored before",
             metrics.duplicate.clone(),
+        );
+        registry.register(
+            "events_dropped_by_senders",
+            "Events that senders say they dropped",
+            metrics.dropped_by_senders.clone(),
         );
         registry.register(
             "conflicting_events",

@@ -60,6 +60,7 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::issue))
         .routes(routes!(read::routes))
         .routes(routes!(read::owners))
+        .routes(routes!(read::senders))
         .routes(routes!(deploys::list))
         .routes(routes!(access::you))
         .routes(routes!(access::audit))

@@ -647,6 +647,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/senders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the senders that this collector heard of since its start: what they sent, what of it was refused, and what
+         *     they say they dropped.
+         * @description It is kept in memory, for up to 4,096 senders: when another comes, the 512 heard longest ago are forgotten. Of
+         *     several collectors on one database, each answers of the batches that it received itself. Batches with a wrong token
+         *     are of no sender.
+         */
+        get: operations["senders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/series": {
         parameters: {
             query?: never;
@@ -2015,6 +2038,21 @@ export interface components {
             /** @description `slower` or `faster` where the median moved by a factor of 1.5 or more, hardly by luck. */
             verdict?: ("slower" | "faster") | null;
         };
+        /** @description A batch that was refused. */
+        LastRefusal: {
+            /** @description What was wrong, up to 300 characters. */
+            reason: string;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             */
+            status: number;
+            /**
+             * Format: int64
+             * @description When its request came, in Unix nanoseconds.
+             */
+            unix_ns: UnixNs;
+        };
         /** @description An issue, and what was deployed when it began. */
         ListedIssue: components["schemas"]["Issue"] & {
             /**
@@ -2627,6 +2665,79 @@ export interface components {
          * @enum {string}
          */
         Scope: "ingest" | "read" | "admin" | "invitation";
+        /** @description A sender: a process, or the refused batches of one `User-Agent` that did not tell their process. */
+        Sender: {
+            /** @description Its last `User-Agent`, which names the sending library and its version. */
+            agent?: string | null;
+            /**
+             * Format: int64
+             * @description Batches that were stored.
+             */
+            batches: number;
+            /**
+             * Format: int64
+             * @description By how much its clock is behind that of this collector, at most, in milliseconds; negative where it is ahead, at
+             *     least by that. It is the time from the newest moment of a batch (the start of a run, plus its wall time so far)
+             *     to the receipt of its head, so what a batch waits and travels is in it: the smallest of the last eight batches
+             *     that told of a start or an end. Null where none did.
+             */
+            clock_behind_ms?: Milliseconds | null;
+            /**
+             * Format: int64
+             * @description Events that the sender says it made for this service and dropped since its start; null where it does not say.
+             */
+            dropped?: number | null;
+            /**
+             * Format: int64
+             * @description Events of them that had been stored before.
+             */
+            duplicates: number;
+            /** @description Its environment; null as the service. */
+            environment?: string | null;
+            /**
+             * Format: int64
+             * @description Events that they added.
+             */
+            events: number;
+            /**
+             * Format: int64
+             * @description When its first request came, in Unix nanoseconds.
+             */
+            first_unix_ns: UnixNs;
+            /** @description Its host; null where no batch could be read so far. */
+            host?: string | null;
+            last_refusal?: components["schemas"]["LastRefusal"] | null;
+            /**
+             * Format: int64
+             * @description When its last request came, in Unix nanoseconds.
+             */
+            last_unix_ns: UnixNs;
+            /** @description The version of its program; null as the service. */
+            program_version?: string | null;
+            /** @description The project of its token. */
+            project: string;
+            /**
+             * Format: int64
+             * @description Batches that were refused, also those that the sender sends again.
+             */
+            refused: number;
+            /** @description The service of the process; null also where no batch could be read so far. */
+            service?: string | null;
+            /** @description The stream of the process; null where none was told. */
+            stream_id?: string | null;
+        };
+        /** @description The senders that this collector heard of. */
+        SenderList: {
+            /** @description How many are known, also those that are not listed. */
+            known: number;
+            /** @description That heard last first. */
+            senders: components["schemas"]["Sender"][];
+            /**
+             * Format: int64
+             * @description Since when: the start of this collector, in Unix nanoseconds.
+             */
+            since_unix_ns: UnixNs;
+        };
         /**
          * @description How the wall times of a label developed.
          * @example {
@@ -6159,6 +6270,64 @@ export interface operations {
             };
         };
     };
+    senders: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Senders that are listed.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The senders */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SenderList"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     series: {
         parameters: {
             query?: {
@@ -7283,7 +7452,18 @@ export interface operations {
     events: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description How many events the process made for this service and dropped since its start, up to 999999999999999, for `/api/senders`
+                 * @example 0
+                 */
+                "queryscope-dropped"?: string | null;
+                /**
+                 * @description The stream of the batch: `/api/senders` then knows its sender, too, where the body is refused unread
+                 * @example 210de94c-dce3-44f0-9cd3-2604c74dbeea
+                 */
+                "queryscope-stream"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };

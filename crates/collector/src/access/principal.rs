@@ -111,7 +111,7 @@ impl<S: Send + Sync> axum::extract::FromRequestParts<S> for Principal {
 }
 
 /// The one value of a header; `None` where there is none, or more than one.
-pub(super) fn one<'h>(headers: &'h HeaderMap, name: &axum::http::HeaderName) -> Option<&'h str> {
+pub(crate) fn one<'h>(headers: &'h HeaderMap, name: &axum::http::HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     if values.next().is_some() { None } else { value.to_str().ok() }

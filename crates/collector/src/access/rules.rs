@@ -52,6 +52,7 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/queries/{id}/insights",
     "/api/queries/{id}/progress",
     "/api/queries/{id}/recording",
+    "/api/senders",
     "/api/series",
     "/api/versions",
 ];

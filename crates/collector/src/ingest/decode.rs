@@ -10,7 +10,7 @@ use queryscope_protocol::limits::MAX_BATCH_BYTES;
 use queryscope_store::{Inflater, Packer};
 use tokio::sync::Semaphore;
 
-use super::pack::{Packed, pack};
+use super::pack::{Packed, Refused, pack};
 use crate::error::ApiError;
 
 /// Bodies up to this size are decoded where they arrive if they inflate to no more than
@@ -70,7 +70,7 @@ impl Decoders {
         body: Bytes,
         coding: Coding,
         received_unix_ns: i64,
-    ) -> Result<Packed, ApiError> {
+    ) -> Result<Packed, Refused> {
         if body.len() <= INLINE_BODY_BYTES
             && let Some(result) = self.decode_within(&body, coding, INLINE_BATCH_BYTES, received_unix_ns)
         {
@@ -91,7 +91,7 @@ impl Decoders {
             }
         }
         let reason = format!("the batch is over {} MiB decompressed, split it", MAX_BATCH_BYTES >> 20);
-        Err(ApiError::too_large(reason))
+        Err(ApiError::too_large(reason).into())
     }
 
     /// Decodes a body unless it inflates to more than `limit`.
@@ -101,7 +101,7 @@ impl Decoders {
         coding: Coding,
         limit: usize,
         received_unix_ns: i64,
-    ) -> Option<Result<Packed, ApiError>> {
+    ) -> Option<Result<Packed, Refused>> {
         let mut buffers = self.scratch.lock().pop().unwrap_or_default();
         let result = match coding {
             Coding::Plain if body.len() > limit => None,
@@ -109,7 +109,9 @@ impl Decoders {
             Coding::Gzip => match inflate(&mut buffers.inflater, body, limit, &mut buffers.inflated) {
                 Ok(Inflated::Whole) => Some(pack(&buffers.inflated, &mut buffers.packer, received_unix_ns)),
                 Ok(Inflated::OverLimit) => None,
-                Err(error) => Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")))),
+                Err(error) => {
+                    Some(Err(ApiError::invalid(format!("the body is not valid gzip: {error}")).into()))
+                }
             },
         };
         if buffers.inflated.capacity() > COMMON_BATCH_BYTES + 1 {

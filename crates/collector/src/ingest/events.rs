@@ -20,6 +20,7 @@ use super::body::{Received, coding, receive, refuse, spent};
 use super::budget::Share;
 use super::conflicts::compare;
 use super::decode::Coding;
+use super::heard::Heard;
 use crate::app::App;
 use crate::detached::to_the_end;
 use crate::error::{ApiError, ErrorBody};
@@ -58,6 +59,13 @@ pub(crate) struct EventsAnswer {
     path = "/v1/events",
     tag = "ingest",
     security(("token" = [])),
+    params(
+        ("queryscope-stream" = Option<String>, Header, description = "The stream of the batch: `/api/senders` then \
+            knows its sender, too, where the body is refused unread",
+            example = "210de94c-dce3-44f0-9cd3-2604c74dbeea"),
+        ("queryscope-dropped" = Option<String>, Header, description = "How many events the process made for this \
+            service and dropped since its start, up to 999999999999999, for `/api/senders`", example = "0"),
+    ),
     request_body(
         content = String,
         content_type = "application/x-ndjson",
@@ -99,25 +107,46 @@ pub(crate) async fn events(State(app): State<Arc<App>>, request: Request) -> Res
     }
 }
 
+/// A batch with a wrong token is of no project, so it tells of no sender.
 async fn answer(app: &Arc<App>, headers: &HeaderMap, body: &mut Body) -> Result<Committed, ApiError> {
     let project = app.tokens.project(headers)?;
+    let mut heard = Heard::of_headers(project, app.clock.unix_ns(), headers);
+    let outcome = taken(app, &mut heard, headers, body).await;
+    let dropped = app.senders.note(heard, outcome.as_ref());
+    app.metrics.dropped_by_senders.inc_by(dropped);
+    outcome
+}
+
+async fn taken(
+    app: &Arc<App>,
+    heard: &mut Heard,
+    headers: &HeaderMap,
+    body: &mut Body,
+) -> Result<Committed, ApiError> {
     let coding = coding(headers)?;
     let Received { bytes, share } = receive(headers, body, &app.budget, app.settings.body_deadline).await?;
-    accept(app, project, bytes, coding, share).await
+    accept(app, heard, bytes, coding, share).await
 }
 
 /// Decodes, checks and commits one batch, which has a share of the budget until it is committed: for its bytes
-/// as they came and as they are packed.
+/// as they came and as they are packed. What its body tells of its sender is noted in `heard`.
 pub(crate) async fn accept(
     app: &Arc<App>,
-    project: String,
+    heard: &mut Heard,
     body: Bytes,
     coding: Coding,
     mut share: Share,
 ) -> Result<Committed, ApiError> {
     let slot = app.admission.admit().await?;
     let now_unix_ns = app.clock.unix_ns();
-    let packed = app.decoders.decode(body.clone(), coding, now_unix_ns).await?;
+    let packed = app.decoders.decode(body.clone(), coding, now_unix_ns).await.map_err(|refused| {
+        if let Some(process) = &refused.process {
+            heard.learn_process(process);
+        }
+        refused.error
+    })?;
+    heard.learn_process(&packed.process);
+    heard.learn_time(&packed.parts);
     if !share.grow(&app.budget, body.len() + packed.bytes()) {
         return Err(spent());
     }
@@ -125,12 +154,12 @@ pub(crate) async fn accept(
     let has_ended = |facts: &Facts| facts.label.is_some();
     let ended =
         packed.parts.iter().filter(|part| part.report.finished.as_ref().is_some_and(has_ended)).count();
-    let told = app.ended.is_followed().then(|| project.clone());
+    let told = app.ended.is_followed().then(|| heard.project.clone());
     let mut committed = if packed.parts.is_empty() && packed.loose.is_empty() {
         Committed::default()
     } else {
         let batch = StreamBatch {
-            project,
+            project: heard.project.clone(),
             process: packed.process,
             received_unix_ms: now_unix_ns / 1_000_000,
             parts: packed.parts,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use queryscope_protocol::{Batch, BatchError, Event, EventKind, QueryId, Seq};
+use queryscope_protocol::{Batch, BatchError, Event, EventKind, Events, QueryId, Seq};
 use queryscope_store::{Facts, Packer, QueryPart, Report, StreamProcess};
 
 use crate::error::ApiError;
@@ -67,45 +67,79 @@ struct Group<'a> {
     report: Report,
 }
 
+/// A batch that is refused.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) error: ApiError,
+    /// Its process, where its first line is sound.
+    pub(crate) process: Option<Box<StreamProcess>>,
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Self { error, process: None }
+    }
+}
+
 /// Checks and packs the text of a batch.
 ///
 /// # Errors
 /// 400 with the line to blame, 413 for more than [`BATCH_QUERIES_MAX`] queries.
-pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> Result<Packed, ApiError> {
+pub(crate) fn pack(text: &[u8], packer: &mut Packer, received_unix_ns: i64) -> Result<Packed, Refused> {
     let batch = Batch::open(text).map_err(|error| refused(&error))?;
     let process = StreamProcess::of(&batch.process, batch.process_line);
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut group_of: HashMap<QueryId, usize> = HashMap::new();
-    let mut seen = HashSet::new();
-    let mut loose = Vec::new();
-    let mut repeats = Vec::new();
-    let mut lines = Vec::new();
-    let mut events = batch.events;
-    while let Some(event) = events.next() {
-        let event = event.map_err(|error| refused(&error))?;
-        if !seen.insert(event.seq) {
-            repeats.push((event.seq, event.line));
-            continue;
-        }
-        let Some(query_id) = event.kind.query_id() else {
-            loose.push(event.seq);
-            continue;
-        };
-        let group = *group_of.entry(query_id).or_insert_with(|| {
-            groups.push(Group { query_id, events: Vec::new(), report: Report::default() });
-            lines.push((query_id, events.line()));
-            groups.len() - 1
-        });
-        if group == BATCH_QUERIES_MAX {
-            let reason = format!("the batch tells of over {BATCH_QUERIES_MAX} queries, split it");
-            return Err(ApiError::too_large(reason));
-        }
-        groups[group].add(event, received_unix_ns);
+    match Grouped::read(batch.events, received_unix_ns) {
+        Ok(grouped) => Ok(grouped.pack(process, packer)),
+        Err(error) => Err(Refused { error, process: Some(Box::new(process)) }),
     }
-    loose.sort_unstable();
-    let conflicting = conflicting(&groups, &repeats);
-    let parts = groups.into_iter().map(|group| group.pack(packer)).collect();
-    Ok(Packed { process, parts, loose, repeated: repeats.len() as u64, conflicting, lines })
+}
+
+/// The events of a batch by query.
+#[derive(Default)]
+struct Grouped<'a> {
+    groups: Vec<Group<'a>>,
+    loose: Vec<Seq>,
+    /// Events whose seq stood in the batch before, with their lines.
+    repeats: Vec<(Seq, &'a str)>,
+    lines: Vec<(QueryId, usize)>,
+}
+
+impl<'a> Grouped<'a> {
+    fn read(mut events: Events<'a>, received_unix_ns: i64) -> Result<Self, ApiError> {
+        let Self { mut groups, mut loose, mut repeats, mut lines } = Self::default();
+        let mut group_of: HashMap<QueryId, usize> = HashMap::new();
+        let mut seen = HashSet::new();
+        while let Some(event) = events.next() {
+            let event = event.map_err(|error| refused(&error))?;
+            if !seen.insert(event.seq) {
+                repeats.push((event.seq, event.line));
+                continue;
+            }
+            let Some(query_id) = event.kind.query_id() else {
+                loose.push(event.seq);
+                continue;
+            };
+            let group = *group_of.entry(query_id).or_insert_with(|| {
+                groups.push(Group { query_id, events: Vec::new(), report: Report::default() });
+                lines.push((query_id, events.line()));
+                groups.len() - 1
+            });
+            if group == BATCH_QUERIES_MAX {
+                let reason = format!("the batch tells of over {BATCH_QUERIES_MAX} queries, split it");
+                return Err(ApiError::too_large(reason));
+            }
+            groups[group].add(event, received_unix_ns);
+        }
+        loose.sort_unstable();
+        Ok(Self { groups, loose, repeats, lines })
+    }
+
+    fn pack(self, process: StreamProcess, packer: &mut Packer) -> Packed {
+        let Self { groups, loose, repeats, lines } = self;
+        let conflicting = conflicting(&groups, &repeats);
+        let parts = groups.into_iter().map(|group| group.pack(packer)).collect();
+        Packed { process, parts, loose, repeated: repeats.len() as u64, conflicting, lines }
+    }
 }
 
 /// The seqs of repeats whose first event has other bytes.
@@ -226,7 +260,9 @@ mod tests {
         assert_eq!(packed.parts.len(), BATCH_QUERIES_MAX);
         assert!(packed.bytes() > BATCH_QUERIES_MAX * (size_of::<QueryPart>() + 20), "{}", packed.bytes());
         text = text + "\n" + &event(BATCH_QUERIES_MAX);
-        let error = pack(text.as_bytes(), &mut Packer::new(), 0).expect_err("one too many");
+        let Refused { error, process } =
+            pack(text.as_bytes(), &mut Packer::new(), 0).expect_err("one too many");
+        assert_eq!(process.expect("its first line is sound").host, "h");
         assert_eq!((error.status().as_u16(), error.line()), (413, None), "{error}");
     }
 

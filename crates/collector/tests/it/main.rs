@@ -23,5 +23,6 @@ mod read;
 mod replay;
 mod retention;
 mod security;
+mod senders;
 mod sockets;
 mod states;

@@ -154,6 +154,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/queries/{id}/progress", "id project", "200 400 401 403 404 503"),
             of("get", "/api/queries/{id}/recording", "id project", "200 400 401 403 404 410 503"),
             of("get", "/api/routes", "", "200 401 403 503"),
+            of("get", "/api/senders", "project limit", "200 400 401 403"),
             of("get", "/api/series", series, "200 400 401 403 503"),
             of("get", "/api/service", "", "200 401 403 503"),
             of("get", "/api/sessions", "", "200 401 403 503"),
@@ -167,7 +168,12 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("post", "/api/users/{name}/remove", "name", acts),
             of("get", "/api/versions", versions, "200 400 401 403 503"),
             of("post", "/v1/deploys", "", "200 201 400 401 403 408 413 415 503"),
-            of("post", "/v1/events", "", "202 400 401 403 408 413 415 503"),
+            of(
+                "post",
+                "/v1/events",
+                "queryscope-stream queryscope-dropped",
+                "202 400 401 403 408 413 415 503"
+            ),
             of("get", "/v1/health", "", "200"),
         ]
     );
