@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood, launch, open, type Looked } from "./browser";
-import { BINARY, Service } from "./service";
+import { ended } from "./senders";
+import { BINARY, Service, token as sending } from "./service";
 
 const PASSWORD = "correct horse battery";
 
@@ -108,7 +109,7 @@ test("an administrator of one project manages what is of that project", async ()
   expect(await users.getByLabel("Role of ada").count()).toBe(0);
   expect(await users.getByRole("form").getByLabel("Project").isEditable()).toBe(false);
   // What is of all projects is for administrators of all.
-  expect(await page.getByRole("region").count()).toBe(3);
+  expect(await page.getByRole("region").count()).toBe(4);
   await expectGood(looked);
   await row.getByRole("button", { name: "Revoke nightly" }).click();
   await tokens.getByRole("status").getByText("Revoked the token nightly").waitFor();
@@ -131,7 +132,33 @@ test("a user of one project is told what is for administrators", async () => {
   const { page } = looked;
   await page.getByText("bob is a viewer of etl.").waitFor();
   await page.getByText("Tokens, users and sessions are for administrators").waitFor();
-  expect(await page.getByRole("region").count()).toBe(0);
+  await section(page, "Senders").getByText("Nothing was heard yet.").waitFor();
+  expect(await page.getByRole("region").count()).toBe(1);
+  await expectGood(looked);
+  await page.context().close();
+});
+
+test("senders are shown with what was refused, what they dropped, and a clock that is off", async () => {
+  const post = async (lines: string[]): Promise<number> => {
+    const headers = {
+      authorization: `Bearer ${sending}`,
+      "user-agent": "some-sender/1.2",
+      "queryscope-dropped": "1234",
+    };
+    return (await fetch(`${service.url}/v1/events`, { method: "POST", headers, body: lines.join("\n") })).status;
+  };
+  const lines = ended({ label: "x", agoMs: -600_000 }).map((event) => JSON.stringify(event));
+  expect(await post(lines)).toBe(202);
+  expect(await post([...lines.slice(0, 1), "no event"])).toBe(400);
+  const looked = await settingsOf("ada", 390);
+  const { page } = looked;
+  const row = section(page, "Senders").getByRole("row", { name: /some-sender/ });
+  await row.waitFor();
+  const [service_, host, agent, heard, ...rest] = await row.getByRole("cell").allInnerTexts();
+  expect([service_, host, agent]).toEqual(["etl", "etl-1", "some-sender/1.2"]);
+  expect(heard).toMatch(/\d\d:\d\d/);
+  expect(rest).toEqual(["1", "1", "1,234", expect.stringMatching(/^\d.* ahead$/)]);
+  expect(await row.getByRole("cell").nth(5).getAttribute("title")).toMatch(/^line 2: the line is not JSON/);
   await expectGood(looked);
   await page.context().close();
 });
