@@ -7,6 +7,7 @@
 mod deploys;
 mod issues;
 mod outbox;
+mod people;
 mod resend;
 mod target;
 mod tokens;
@@ -43,6 +44,8 @@ struct Moved {
     users: usize,
     issues: usize,
     deploys: usize,
+    notes: usize,
+    views: usize,
     /// Queries that were there already.
     there: u64,
 }
@@ -70,13 +73,16 @@ pub(crate) async fn run(args: MigrateArgs) -> Result<()> {
         return Err(error.context("the move is not complete: run it again to go on"));
     }
     let (events, unsealed) = closed?;
-    let Moved { queries, streams, tokens, users, issues, deploys, there } = moved;
+    let Moved { queries, streams, tokens, users, issues, deploys, notes, views, there } = moved;
     println!(
         "{queries} queries, {events} events, {streams} streams, {tokens} tokens, {issues} issues moved; \
          {there} queries were there"
     );
     if deploys > 0 {
         println!("{deploys} deploys and versions moved");
+    }
+    if notes + views > 0 {
+        println!("{notes} notes on queries and {views} shared views moved");
     }
     if users > 0 {
         println!("{users} users moved; they log in anew");
@@ -119,6 +125,10 @@ impl Migration {
         outbox::migrate(self.source.store.outbox(), self.target.store.outbox()).await?;
         self.moved.deploys =
             deploys::migrate(self.source.store.deploys(), self.target.store.deploys()).await?;
+        self.moved.notes =
+            people::migrate_notes(self.source.store.notes(), self.target.store.notes()).await?;
+        self.moved.views =
+            people::migrate_views(self.source.store.views(), self.target.store.views()).await?;
         let mut progress = Progress::new("queries", Some(self.count().await?));
         let mut after = None;
         loop {

@@ -39,7 +39,7 @@ fn user(row: &Row) -> Result<User, DbError> {
 
 impl PostgresStore {
     /// Writes in one statement; how many rows it changed.
-    async fn change(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, DbError> {
+    pub(crate) async fn change(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, DbError> {
         let mut client = self.write.get().await?;
         let transaction = self.format.begin(&mut client).await?;
         let changed = transaction.execute(&transaction.prepare_cached(sql).await?, values).await?;

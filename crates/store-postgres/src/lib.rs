@@ -26,6 +26,7 @@ mod list;
 mod losses;
 mod migrate;
 mod names;
+mod notes;
 mod options;
 mod outbox;
 mod plans;
@@ -41,6 +42,7 @@ mod terms;
 mod tls;
 mod token;
 mod verify;
+mod views;
 mod writer;
 
 pub use error::OpenError;

@@ -14,9 +14,10 @@ use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
-    IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun,
-    Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed,
-    Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
+    PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts,
+    Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    ViewStore,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -50,7 +51,7 @@ const STATS: &str = "
     SELECT (SELECT count(*) FROM running), (SELECT sum(pg_total_relation_size(name::regclass))::bigint
         FROM unnest(ARRAY['term', 'stream', 'seen', 'query', 'running', 'chunk', 'change', 'segment',
             'run_plan', 'pending_run', 'evaluated_query', 'evaluated_run', 'query_change', 'issue', 'issue_transition',
-            'issue_note', 'notice', 'delivery']) AS name)";
+            'issue_note', 'notice', 'delivery', 'query_note', 'shared_view']) AS name)";
 
 /// A store in a PostgreSQL database that other collectors use, too.
 #[derive(Debug)]
@@ -418,6 +419,14 @@ impl Store for PostgresStore {
     }
 
     fn deploys(&self) -> &dyn DeployStore {
+        self
+    }
+
+    fn notes(&self) -> &dyn NoteStore {
+        self
+    }
+
+    fn views(&self) -> &dyn ViewStore {
         self
     }
 

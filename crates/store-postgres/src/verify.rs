@@ -9,7 +9,7 @@ use crate::{issues, outbox, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 19] = [
+const RULES: [(&str, &str); 20] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -113,6 +113,12 @@ const RULES: [(&str, &str); 19] = [
         "SELECT 'deploy', id FROM deploy
          WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine') OR version = ''
              OR last_unix_ns < unix_ns",
+    ),
+    (
+        "nobody could have written it",
+        "SELECT 'note on a query', id FROM query_note WHERE label = '' OR text = ''
+         UNION ALL SELECT 'shared view', name FROM shared_view
+         WHERE name = '' OR (search <> '' AND search NOT LIKE '?%')",
     ),
 ];
 /// Rows of a rule that are named; further ones are counted.

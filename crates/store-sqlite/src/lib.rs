@@ -21,6 +21,7 @@ mod load;
 mod losses;
 mod migrate;
 mod names;
+mod notes;
 mod options;
 mod outbox;
 mod pace;
@@ -42,6 +43,7 @@ mod terms;
 mod token;
 mod touched;
 mod verify;
+mod views;
 mod writer;
 
 pub use copy::copy;

@@ -17,11 +17,19 @@ use crate::terms::TermIds;
 use crate::{issues, losses, put, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
-const TOLD_BY_OTHERS: [(&str, &str); 18] = [
+const TOLD_BY_OTHERS: [(&str, &str); 20] = [
     (
         "deploys were such as nobody could have stored",
         "DELETE FROM deploy WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine')
              OR version = '' OR last_unix_ns < unix_ns",
+    ),
+    (
+        "notes on queries were such as nobody could have written",
+        "DELETE FROM query_note WHERE label = '' OR text = ''",
+    ),
+    (
+        "views were such as nobody could have shared",
+        "DELETE FROM shared_view WHERE name = '' OR (search <> '' AND search NOT LIKE '?%')",
     ),
     (
         "streams had a project without a name",

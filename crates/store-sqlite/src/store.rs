@@ -15,9 +15,9 @@ use queryscope_protocol::QueryId;
 use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
-    IssuesRequest, ListRequest, Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun,
-    Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series,
-    SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
+    PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed,
+    Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -340,6 +340,14 @@ impl Store for SqliteStore {
     }
 
     fn deploys(&self) -> &dyn DeployStore {
+        self
+    }
+
+    fn notes(&self) -> &dyn NoteStore {
+        self
+    }
+
+    fn views(&self) -> &dyn ViewStore {
         self
     }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 24] = [
+const RULES: [(&str, &str); 25] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -117,6 +117,12 @@ const RULES: [(&str, &str); 24] = [
         "SELECT 'deploy', id FROM deploy
          WHERE source NOT IN ('posted', 'seen') OR subject NOT IN ('program', 'engine') OR version = ''
              OR last_unix_ns < unix_ns",
+    ),
+    (
+        "nobody could have written it",
+        "SELECT 'note on a query', id FROM query_note WHERE label = '' OR text = ''
+         UNION ALL SELECT 'shared view', name FROM shared_view
+         WHERE name = '' OR (search <> '' AND search NOT LIKE '?%')",
     ),
 ];
 /// Rows of a rule that are named; further ones are counted.

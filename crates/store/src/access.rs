@@ -110,6 +110,12 @@ words! {
         TokenRevoked = "token_revoked",
         /// An issue was muted.
         IssueMuted = "issue_muted",
+        /// A note on a query was deleted.
+        NoteDeleted = "note_deleted",
+        /// A view was shared, or another one under its name.
+        ViewShared = "view_shared",
+        /// A view that was shared was taken away.
+        ViewDeleted = "view_deleted",
         /// A service started that restricts reading otherwise than the one before.
         SettingsChanged = "settings_changed",
     }

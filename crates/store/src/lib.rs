@@ -28,6 +28,7 @@ mod issues;
 mod kept;
 mod machine;
 mod name;
+mod notes;
 mod outbox;
 mod packed;
 mod path;
@@ -39,6 +40,7 @@ mod store;
 pub mod testsuite;
 mod token;
 mod token_name;
+mod views;
 
 pub use access::{
     ACCESS_LOG_MAX, AccessAction, AccessEntry, AccessStore, LastAdmin, NoWord, OF_PROVIDER, Role,
@@ -79,6 +81,7 @@ pub use issues::{
 pub use kept::{Account, Kept, Loss, StreamSeen};
 pub use machine::{now, random_id};
 pub use name::{NAME_CHARS, Naming, short_name};
+pub use notes::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote};
 pub use outbox::{
     Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_FULL, OUTBOX_KEPT, OUTBOX_MAX,
     OutboxPage, OutboxStore, RouteRecord, StoredNotice, outbox_kept_since,
@@ -91,3 +94,4 @@ pub use seen::{SeenChange, SeqRange, seq_ranges};
 pub use store::{CommitGroup, Committed, Deleted, Listed, Store, StoreStats};
 pub use token::{TokenHash, TokenRecord};
 pub use token_name::{Name, NoName};
+pub use views::{SharedView, VIEWS_MAX, VIEWS_OF_PROJECT_MAX, ViewStore};

@@ -25,10 +25,12 @@ use crate::diagnosis::{
 use crate::error::StoreError;
 use crate::filter::{ListRequest, Position, QueryFilter};
 use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
+use crate::notes::NoteStore;
 use crate::outbox::OutboxStore;
 use crate::query::Query;
 use crate::recording::{RecordingParts, Sealed};
 use crate::token::TokenRecord;
+use crate::views::ViewStore;
 
 /// What became of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -279,6 +281,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Deploys, and versions that were seen.
     fn deploys(&self) -> &dyn DeployStore;
+
+    /// Notes on queries.
+    fn notes(&self) -> &dyn NoteStore;
+
+    /// Views that are shared.
+    fn views(&self) -> &dyn ViewStore;
 
     /// Notices of the transitions of issues, and messages that are to be delivered. Each transition that
     /// [`Store::record_evaluation`] and [`Store::move_issue`] store has a notice from then on.

@@ -31,6 +31,7 @@ mod history;
 mod issues;
 mod list;
 mod memory;
+mod notes;
 mod outbox;
 mod overview;
 mod page;
@@ -47,6 +48,7 @@ mod states;
 mod subject;
 mod tables;
 mod versions;
+mod views;
 
 use std::sync::Arc;
 
@@ -324,6 +326,18 @@ suite! { $
         deploys_between_two_runs
         deploys_that_were_seen_long_ago_go
         deploys_are_taken_over_once
+    }
+    notes {
+        notes_are_listed_by_page
+        a_note_is_deleted_within_its_project
+        a_query_has_so_many_notes
+        notes_outlive_the_runs_of_their_query
+        notes_are_taken_over_once
+    }
+    views {
+        a_view_is_shared_under_a_name
+        a_project_shares_so_many_views
+        views_are_taken_over_once
     }
     outbox {
         each_transition_has_a_notice

@@ -14,9 +14,9 @@ use tokio::sync::Semaphore;
 use crate::{
     AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
     GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
-    Listed, NoteAdded, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query, QueryFilter,
-    QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats,
-    StoredChange, StreamBatch, TokenRecord,
+    Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query,
+    QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError,
+    StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -91,6 +91,14 @@ macro_rules! delegate {
 
             fn deploys(&self) -> &dyn DeployStore {
                 self.store.deploys()
+            }
+
+            fn notes(&self) -> &dyn NoteStore {
+                self.store.notes()
+            }
+
+            fn views(&self) -> &dyn ViewStore {
+                self.store.views()
             }
 
             fn outbox(&self) -> &dyn OutboxStore {

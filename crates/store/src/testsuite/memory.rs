@@ -9,7 +9,9 @@ mod diagnosis;
 mod disk;
 mod issues;
 mod list;
+mod notes;
 mod outbox;
+mod views;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,11 +33,13 @@ use crate::diagnosis::{ChangesRequest, Evaluation, PendingRun, QueryHistory, Que
 use crate::error::StoreError;
 use crate::filter::{ListRequest, QueryFilter};
 use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, NoteAdded};
+use crate::notes::NoteStore;
 use crate::outbox::OutboxStore;
 use crate::query::{Query, Status};
 use crate::recording::{RecordingParts, Sealed};
 use crate::store::{Committed, Deleted, Listed, Store, StoreStats};
 use crate::token::TokenRecord;
+use crate::views::ViewStore;
 use disk::Disk;
 
 /// A store in memory: sets, sorted lists and loops over all of them, nothing clever.
@@ -299,6 +303,14 @@ impl Store for MemoryStore {
     }
 
     fn deploys(&self) -> &dyn DeployStore {
+        self
+    }
+
+    fn notes(&self) -> &dyn NoteStore {
+        self
+    }
+
+    fn views(&self) -> &dyn ViewStore {
         self
     }
 

@@ -11,10 +11,12 @@ use super::outbox::Outbox;
 use crate::deploys::Deploy;
 use crate::filter::Position;
 use crate::kept::Loss;
+use crate::notes::QueryNote;
 use crate::query::Query;
 use crate::recording::{ChunkInfo, RecordingParts, Sealed};
 use crate::store::Listed;
 use crate::token::TokenRecord;
+use crate::views::SharedView;
 
 #[derive(Debug, Default)]
 pub(super) struct Disk {
@@ -32,6 +34,10 @@ pub(super) struct Disk {
     pub(super) outbox: Outbox,
     /// By id.
     pub(super) deploys: BTreeMap<String, Deploy>,
+    /// By id.
+    pub(super) notes: BTreeMap<String, QueryNote>,
+    /// By name and project.
+    pub(super) views: BTreeMap<(String, String), SharedView>,
 }
 
 #[derive(Debug)]
