@@ -74,7 +74,9 @@ pub(crate) fn describe(document: &mut utoipa::openapi::OpenApi) {
         if !path.starts_with("/api/") {
             continue;
         }
-        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+        for operation in
+            [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
+        {
             operation.responses.responses.insert("401".into(), answer.clone().into());
             let nobody = utoipa::openapi::SecurityRequirement::default();
             operation.security = Some(vec![nobody, needs.clone()]);

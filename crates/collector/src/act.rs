@@ -11,14 +11,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use queryscope_issues::{Action, Condition, Note, Refusal, Version};
 use queryscope_store::{AccessAction, IssueMoved, IssueStep, NoteAdded};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub(crate) use self::body::read;
-use self::body::{name, person, text};
+use self::body::{name, person, written};
 use crate::access::{self, Principal};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -193,13 +192,11 @@ async fn make_muted(
 }
 
 async fn add_note(app: &App, id: &str, project: &ProjectFilter, body: IssueNoteAct) -> Result<(), ApiError> {
-    let text = text("text", Some(body.text))?;
-    let text = text.ok_or_else(|| ApiError::invalid("text: must not be empty"))?;
-    let note = Note { unix_ns: app.clock.unix_ns(), by: name(body.by)?, text };
+    let note = Note { unix_ns: app.clock.unix_ns(), by: name(body.by)?, text: written(body.text)? };
     is_there(app, id, project).await?;
     match app.store.note_issue(id, note).await? {
         NoteAdded::Added => Ok(()),
-        NoteAdded::Full => Err(conflict("the issue has as many notes as it may have")),
+        NoteAdded::Full => Err(ApiError::conflict("the issue has as many notes as it may have")),
         NoteAdded::Unknown => Err(no_issue(id)),
     }
 }
@@ -230,7 +227,7 @@ async fn act(
         IssueMoved::Refused(refusal @ (Refusal::Past | Refusal::Factor)) => {
             Err(ApiError::invalid(refusal.to_string()))
         }
-        IssueMoved::Refused(refusal) => Err(conflict(refusal.to_string())),
+        IssueMoved::Refused(refusal) => Err(ApiError::conflict(refusal.to_string())),
         IssueMoved::Unknown => Err(no_issue(id)),
     }
 }
@@ -239,8 +236,4 @@ async fn act(
 async fn is_there(app: &App, id: &str, project: &ProjectFilter) -> Result<(), ApiError> {
     let found = app.store.issue(id).await?;
     found.filter(|record| project.keeps(&record.issue.project)).map(drop).ok_or_else(|| no_issue(id))
-}
-
-fn conflict(reason: impl Into<String>) -> ApiError {
-    ApiError::new(StatusCode::CONFLICT, reason)
 }

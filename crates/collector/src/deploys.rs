@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::access::Principal;
-use crate::act::body::{bounded, read};
+use crate::act::body::{bounded, moment, read};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
-use crate::read::{Asked, cursor, limit, unix_ns};
+use crate::read::{Asked, PROJECT_DEFAULT, cursor, limit, unix_ns};
 use crate::security;
 use crate::tokens::Bearer;
 
@@ -34,10 +34,6 @@ const FORM: u8 = 12;
 /// Characters of a commit and of an address.
 const COMMIT_CHARS_MAX: usize = 200;
 const URL_CHARS_MAX: usize = 2_000;
-/// How far ahead of the collector's clock a deploy may be: clocks differ.
-const AHEAD_NS_MAX: i64 = 3_600_000_000_000;
-/// The project of a token or user that may act in all of them.
-const PROJECT_DEFAULT: &str = "default";
 
 /// A deploy, as a build system posts it.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -147,10 +143,7 @@ fn deploy(project: String, body: DeployBody, now_unix_ns: i64) -> Result<Deploy,
     if url.as_ref().is_some_and(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
         return Err(ApiError::invalid("url: must begin with https:// or http://"));
     }
-    let unix_ns = body.unix_ns.unwrap_or(now_unix_ns);
-    if !(0..=now_unix_ns.saturating_add(AHEAD_NS_MAX)).contains(&unix_ns) {
-        return Err(ApiError::invalid("unix_ns: must be from 0 to an hour from now, in nanoseconds"));
-    }
+    let unix_ns = moment(body.unix_ns, now_unix_ns)?;
     Ok(Deploy {
         id: format!("deploy-{}", random_id().simple()),
         project,

@@ -64,6 +64,11 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, reason)
     }
 
+    /// 409: what is there does not allow it.
+    pub(crate) fn conflict(reason: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, reason)
+    }
+
     /// 404.
     pub(crate) fn not_found(reason: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, reason)

@@ -23,6 +23,7 @@ mod jobs;
 mod live;
 mod manage;
 mod metrics;
+mod notes;
 mod page;
 mod rarely;
 mod read;
@@ -37,6 +38,7 @@ mod shortage;
 mod threads;
 mod tokens;
 mod trace;
+mod views;
 
 pub use access::{
     Asker, GroupRole, IDLE, Network, OpenIdOptions, PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, check_password,

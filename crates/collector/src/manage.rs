@@ -104,10 +104,6 @@ fn named(path: Result<Path<String>, PathRejection>) -> Result<String, ApiError> 
     path.map(|Path(name)| name).map_err(|_| ApiError::invalid("the address is not valid"))
 }
 
-fn conflict(reason: impl Into<String>) -> ApiError {
-    ApiError::new(StatusCode::CONFLICT, reason)
-}
-
 fn unix_ns(unix_ms: i64) -> i64 {
     unix_ms.saturating_mul(1_000_000)
 }

@@ -58,7 +58,7 @@ pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;
 pub(crate) use offload::offload;
 pub(crate) use overview::{__path_overview, overview};
-pub(crate) use params::{ProjectFilter, SourceFilters, limit, unix_ns};
+pub(crate) use params::{PROJECT_DEFAULT, ProjectFilter, SourceFilters, WrittenIn, limit, unix_ns};
 pub(crate) use places::{__path_places, places};
 pub(crate) use progress::{__path_progress, progress, rows_factor};
 pub(crate) use query::{__path_query, QueryPath, find, query};

@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::Routes;
-use crate::{access, act, deploys, ingest, live, manage, page, read, security, trace};
+use crate::{access, act, deploys, ingest, live, manage, notes, page, read, security, trace, views};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -62,11 +62,13 @@ fn read_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(read::owners))
         .routes(routes!(read::senders))
         .routes(routes!(deploys::list))
+        .routes(routes!(notes::list))
+        .routes(routes!(views::list))
         .routes(routes!(access::you))
         .routes(routes!(access::audit))
 }
 
-/// What people do to issues.
+/// What people do to issues, and what they write.
 fn act_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(act::acknowledge))
@@ -74,6 +76,9 @@ fn act_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(act::resolve))
         .routes(routes!(act::reopen))
         .routes(routes!(act::note))
+        .routes(routes!(notes::add))
+        .routes(routes!(notes::delete))
+        .routes(routes!(views::share, views::unshare))
 }
 
 /// What administrators see and change.
@@ -214,8 +219,12 @@ async fn no_such_method(request: Request) -> Response {
     let posted = [ingest::EVENTS, deploys::PATH, security::AGENTS, "/logout"];
     let allowed = if posted.contains(&path) || act::is_action(path) || manage::is_action(path) {
         "POST"
-    } else if manage::takes_both(path) {
+    } else if path == notes::PATH || manage::takes_both(path) {
         "GET, HEAD, POST"
+    } else if notes::is_note(path) {
+        "DELETE"
+    } else if views::is_view(path) {
+        "PUT, DELETE"
     } else {
         "GET, HEAD"
     };

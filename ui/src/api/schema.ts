@@ -31,7 +31,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists who logged in, failed to, and changed who may do what. For administrators of all projects.
+         * Lists who logged in, failed to, and changed who may do what or what others see. For administrators of all projects.
          * @description The newest 100,000 entries are kept; the retention of runs does not touch them. On a service that is open, this
          *     needs a token with the scope `admin`.
          */
@@ -463,6 +463,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists notes on queries.
+         * @description They stay until a person deletes them, also when retention has deleted all runs of their query.
+         */
+        get: operations["query_notes"];
+        put?: never;
+        /**
+         * Adds a note to a query: a label in one service of one project.
+         * @description The query need not have a run. It may have 1,000 notes, and the store takes 10,000.
+         */
+        post: operations["add_query_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a note. */
+        delete: operations["delete_query_note"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/overview": {
         parameters: {
             query?: never;
@@ -848,6 +889,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the views of the page of queries that people share. */
+        get: operations["shared_views"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Shares a view in a project under a name, in place of the one that has it.
+         * @description A project may share 100 views, and the store takes 1,000.
+         */
+        put: operations["share_view"];
+        post?: never;
+        /** Takes a shared view away. */
+        delete: operations["unshare_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deploys": {
         parameters: {
             query?: never;
@@ -958,7 +1037,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted" | "settings_changed";
+        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted" | "note_deleted" | "view_shared" | "view_deleted" | "settings_changed";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**
@@ -1012,7 +1091,7 @@ export interface components {
             actor?: string | null;
             /** @description The address it was done from; null for a command on the machine. */
             address?: string | null;
-            /** @description What it was done to: the name of a user or a token, or the id of an issue. */
+            /** @description What it was done to: the name of a user, a token or a view, the id of an issue, or the label of a query. */
             subject?: string | null;
             /**
              * Format: int64
@@ -2149,6 +2228,36 @@ export interface components {
             fate: components["schemas"]["NodeFate"];
             run?: components["schemas"]["NodeFigures"] | null;
         };
+        /** @description A note that is to be added to a query. */
+        NoteBody: {
+            /** @description Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place. */
+            by?: string | null;
+            /**
+             * @description The label of the query.
+             * @example orders/daily
+             */
+            label: string;
+            /**
+             * @description The service of the query; left out for programs that name none.
+             * @example orders-etl
+             */
+            service?: string | null;
+            /** @description The text, 1 to 10,000 characters, not of white space alone. */
+            text: string;
+            /**
+             * Format: int64
+             * @description The moment it is about, in Unix nanoseconds, at most an hour ahead; left out for now.
+             * @example 1795000000000000000
+             */
+            unix_ns?: UnixNs | null;
+        };
+        /** @description Notes on queries. */
+        Notes: {
+            /** @description The `cursor` of the next page; null where this is the last. */
+            next?: string | null;
+            /** @description The last moment first. */
+            notes: components["schemas"]["QueryNote"][];
+        };
         /** @description A body that says nothing: it is there since no page of another site can send it unasked. */
         Nothing: Record<string, never>;
         /**
@@ -2468,6 +2577,31 @@ export interface components {
              */
             threads: number[];
             user_code?: components["schemas"]["UserCode"] | null;
+        };
+        /** @description A note on a query. */
+        QueryNote: {
+            /** @description The name of the person who wrote it; null where nobody says. */
+            by?: string | null;
+            /** @description Its id, unique. */
+            id: string;
+            /** @description The label of the query. */
+            label: string;
+            /** @description The project of the query. */
+            project: string;
+            /** @description The service of the query; null for programs that name none. */
+            service?: string | null;
+            /** @description The text. */
+            text: string;
+            /**
+             * Format: int64
+             * @description The moment it is about, in Unix nanoseconds.
+             */
+            unix_ns: UnixNs;
+            /**
+             * Format: int64
+             * @description When it was written, in Unix nanoseconds.
+             */
+            written_unix_ns: UnixNs;
         };
         /**
          * @description One query.
@@ -2907,6 +3041,22 @@ export interface components {
             /** @description Up to 1,000, that with the latest use first. */
             sessions: components["schemas"]["SessionEntry"][];
         };
+        /** @description A view that is shared in a project. */
+        SharedView: {
+            /** @description The name of the person who shared it last; null where nobody says. */
+            by?: string | null;
+            /** @description Its name, unique in the project. */
+            name: string;
+            /** @description The project it is shared in. */
+            project: string;
+            /** @description The query of the page's address, with its `?`; empty where the page has no filter. */
+            search: string;
+            /**
+             * Format: int64
+             * @description When it was shared last, in Unix nanoseconds.
+             */
+            unix_ns: UnixNs;
+        };
         /**
          * @description State of a run.
          * @enum {string}
@@ -3114,6 +3264,22 @@ export interface components {
              * @description Median wall time of those that finished, in milliseconds.
              */
             usual_wall_ms: Milliseconds;
+        };
+        /** @description A view that is to be shared. */
+        ViewBody: {
+            /** @description Your name, up to 200 characters. Nothing checks it, and the name of a user who logged in takes its place. */
+            by?: string | null;
+            /**
+             * @description The query of the address of the page of queries, with its `?`, up to 2,000 characters; empty for the page
+             *     without filters.
+             * @example ?view=runs&status=failed
+             */
+            search: string;
+        };
+        /** @description Views that are shared. */
+        Views: {
+            /** @description By name, then by project. */
+            views: components["schemas"]["SharedView"][];
         };
     };
     responses: never;
@@ -5425,6 +5591,277 @@ export interface operations {
             };
         };
     };
+    query_notes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Goes on where a page ended: its `next`, for the same parameters.
+                 * @example DQ
+                 */
+                cursor?: string;
+                /**
+                 * @description Keeps notes on queries with this label.
+                 * @example orders/daily
+                 */
+                label?: string;
+                /**
+                 * @description Notes on the page.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Keeps notes of this project.
+                 * @example default
+                 */
+                project?: string;
+                /**
+                 * @description Keeps notes on queries of this service; empty keeps those of programs without one.
+                 * @example orders-etl
+                 */
+                service?: string;
+                /**
+                 * @description Keeps notes about this moment or later, in Unix nanoseconds.
+                 * @example 1794000000000000000
+                 */
+                since?: UnixNs;
+                /**
+                 * @description Keeps notes about this moment or before, in Unix nanoseconds.
+                 * @example 1796000000000000000
+                 */
+                until?: UnixNs;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notes */
+            200: {
+                headers: {
+                    /** @description Address of the next page, where there is one */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notes"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    add_query_note: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The project it belongs to. If access is to one project, it is that one.
+                 * @example etl
+                 */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoteBody"];
+            };
+        };
+        responses: {
+            /** @description The note */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueryNote"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no editor, the Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The query or the store has as many notes as it may have */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    delete_query_note: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the note
+                 * @example note-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The note is deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no editor, the Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such note */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     overview: {
         parameters: {
             query?: {
@@ -7343,6 +7780,251 @@ export interface operations {
                 };
             };
             /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shared_views: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The views */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Views"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Host is a name that is not served */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    share_view: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The project it belongs to. If access is to one project, it is that one.
+                 * @example etl
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the view, 1 to 60 characters
+                 * @example Failed runs
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewBody"];
+            };
+        };
+        responses: {
+            /** @description The view */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedView"];
+                };
+            };
+            /** @description The name, the body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no editor, the Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project or the store has as many views as it may have */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unshare_view: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The project it belongs to. If access is to one project, it is that one.
+                 * @example etl
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the view
+                 * @example Failed runs
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view is not shared any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The name or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no editor, the Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such view */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -46,7 +46,7 @@ struct AuditEntry {
     action: AccessAction,
     /// The name of the user or token that did it; null where nobody says.
     actor: Option<String>,
-    /// What it was done to: the name of a user or a token, or the id of an issue.
+    /// What it was done to: the name of a user, a token or a view, the id of an issue, or the label of a query.
     subject: Option<String>,
     /// The address it was done from; null for a command on the machine.
     address: Option<String>,
@@ -59,7 +59,7 @@ impl From<AccessEntry> for AuditEntry {
     }
 }
 
-/// Lists who logged in, failed to, and changed who may do what. For administrators of all projects.
+/// Lists who logged in, failed to, and changed who may do what or what others see. For administrators of all projects.
 ///
 /// The newest 100,000 entries are kept; the retention of runs does not touch them. On a service that is open, this
 /// needs a token with the scope `admin`.

@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1500);
 /// Lets a request in if who asks may, and keeps it within their project.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let rule = path.as_deref().and_then(rule).unwrap_or(STRICTEST);
+    let rule = path.as_deref().and_then(|path| rule(path, request.method())).unwrap_or(STRICTEST);
     let Some(least) = rule.least else { return next.run(request).await };
     let (mut head, body) = request.into_parts();
     let who = match Principal::of(&app, &head).await {

@@ -1,5 +1,6 @@
 //! What each route of readers needs. A route without a rule needs an administrator of all projects.
 
+use axum::http::Method;
 use queryscope_store::Role;
 
 use crate::{act, manage, page, security};
@@ -44,6 +45,8 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/issues/{id}",
     "/api/live",
     "/api/live/{id}",
+    "/api/notes",
+    "/api/notes/{id}",
     "/api/overview",
     "/api/owners",
     "/api/places",
@@ -55,13 +58,16 @@ const OF_A_PROJECT: &[&str] = &[
     "/api/senders",
     "/api/series",
     "/api/versions",
+    "/api/views",
+    "/api/views/{name}",
 ];
 
-/// The rule of a path of the router.
-pub(super) fn rule(path: &str) -> Option<Rule> {
+/// The rule of a path of the router, for a method.
+pub(super) fn rule(path: &str, method: &Method) -> Option<Rule> {
     let needs = |least, reach| Some(Rule { least: Some(least), reach });
     if OF_A_PROJECT.contains(&path) {
-        return needs(Role::Viewer, Reach::Project);
+        let only_reads = matches!(*method, Method::GET | Method::HEAD);
+        return needs(if only_reads { Role::Viewer } else { Role::Editor }, Reach::Project);
     }
     if act::is_action(path) {
         return needs(Role::Editor, Reach::Project);
@@ -97,8 +103,9 @@ mod tests {
             if path.starts_with("/v1/") {
                 continue;
             }
-            let rule = rule(path).unwrap_or_else(|| panic!("{path} has no rule"));
             for (method, operation) in methods.as_object().expect("methods") {
+                let rule = method.to_uppercase().parse().ok().and_then(|method| rule(path, &method));
+                let rule = rule.unwrap_or_else(|| panic!("{method} {path} has no rule"));
                 let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
                 let takes = parameters.iter().any(|parameter| parameter["name"] == "project");
                 let told = rule.reach == Reach::Project;

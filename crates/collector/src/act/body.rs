@@ -16,6 +16,8 @@ use crate::error::ApiError;
 const BODY_BYTES_MAX: usize = 64 << 10;
 /// How long a body may take to arrive.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// How far ahead of the collector's clock a moment may be: clocks differ.
+const AHEAD_NS_MAX: i64 = 3_600_000_000_000;
 
 /// Reads the JSON of a request.
 ///
@@ -58,23 +60,36 @@ async fn receive(body: Body) -> Result<bytes::Bytes, ApiError> {
 /// # Errors
 /// 400 where it is too long.
 pub(super) fn person(by: Option<String>, comment: Option<String>) -> Result<Person, ApiError> {
-    Ok(Person { by: name(by)?, comment: text("comment", comment)? })
+    Ok(Person { by: name(by)?, comment: bounded("comment", comment, TEXT_CHARS_MAX)? })
 }
 
 /// A name.
 ///
 /// # Errors
 /// 400 where it is too long.
-pub(super) fn name(by: Option<String>) -> Result<Option<String>, ApiError> {
+pub(crate) fn name(by: Option<String>) -> Result<Option<String>, ApiError> {
     bounded("by", by, NAME_CHARS_MAX)
 }
 
-/// A text.
+/// The text of a note.
 ///
 /// # Errors
-/// 400 where it is too long.
-pub(super) fn text(member: &str, text: Option<String>) -> Result<Option<String>, ApiError> {
-    bounded(member, text, TEXT_CHARS_MAX)
+/// 400 where it is too long or empty.
+pub(crate) fn written(text: String) -> Result<String, ApiError> {
+    let text = bounded("text", Some(text), TEXT_CHARS_MAX)?;
+    text.ok_or_else(|| ApiError::invalid("text: must not be empty"))
+}
+
+/// When something was, in Unix nanoseconds; left out for now.
+///
+/// # Errors
+/// 400 where it is before 1970, or more than an hour ahead.
+pub(crate) fn moment(unix_ns: Option<i64>, now_unix_ns: i64) -> Result<i64, ApiError> {
+    let unix_ns = unix_ns.unwrap_or(now_unix_ns);
+    if !(0..=now_unix_ns.saturating_add(AHEAD_NS_MAX)).contains(&unix_ns) {
+        return Err(ApiError::invalid("unix_ns: must be from 0 to an hour from now, in nanoseconds"));
+    }
+    Ok(unix_ns)
 }
 
 /// A text without white space around it; what is empty then is none.

@@ -9,15 +9,13 @@ use queryscope_store::{AccessAction, Name, Scope, TokenRecord};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{By, Nothing, Wall, conflict, named, unix_ns};
+use super::{By, Nothing, Wall, named, unix_ns};
 use crate::access::Principal;
 use crate::act::read;
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
+use crate::read::PROJECT_DEFAULT;
 use crate::tokens::{hash_token, new_token};
-
-/// The project of a token that sends, where none is named.
-const DEFAULT_PROJECT: &str = "default";
 
 /// The tokens of the store.
 #[derive(Debug, Serialize, ToSchema)]
@@ -123,7 +121,7 @@ pub(crate) async fn add_token(
         .map_err(|error: queryscope_store::NoName| ApiError::invalid(format!("project: {error}")))?;
     let project = match (by.wall.within(project.map(Into::into))?, wanted.scope) {
         (Some(project), _) => project,
-        (None, Scope::Ingest) => DEFAULT_PROJECT.to_owned(),
+        (None, Scope::Ingest) => PROJECT_DEFAULT.to_owned(),
         (None, _) => TokenRecord::ALL_PROJECTS.to_owned(),
     };
     let now = app.clock.unix_ms();
@@ -138,7 +136,7 @@ pub(crate) async fn add_token(
         ..TokenRecord::of_sender(name.clone(), project, hash_token(&text), now)
     };
     if !app.store.add_token(record).await? {
-        return Err(conflict(format!(
+        return Err(ApiError::conflict(format!(
             "there is a token {name:?} already: revoke it first, or choose another name"
         )));
     }

@@ -9,7 +9,7 @@ use queryscope_store::{AccessAction, LastAdmin, Name, Role, User, UserOutcome};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{By, Nothing, Wall, conflict, named, unix_ns};
+use super::{By, Nothing, Wall, named, unix_ns};
 use crate::access::{self, Principal, check_password, check_user_name};
 use crate::act::read;
 use crate::app::App;
@@ -115,7 +115,7 @@ pub(crate) async fn add_user(
     let created_unix_ms = app.clock.unix_ms();
     let user = User { name: name.clone(), role, project, password, created_unix_ms };
     if !app.store.access().add_user(user).await? {
-        return Err(conflict(format!("there is a user {name:?} already")));
+        return Err(ApiError::conflict(format!("there is a user {name:?} already")));
     }
     by.note(&app, AccessAction::UserAdded, &name).await;
     listed(&app, &by.wall).await
@@ -163,7 +163,9 @@ pub(crate) async fn change_user(
         }
         (None, Some(password)) if project.is_none() => {
             if user.is_of_provider() {
-                return Err(conflict(format!("{name} logs in at a provider, and has no password here")));
+                return Err(ApiError::conflict(format!(
+                    "{name} logs in at a provider, and has no password here"
+                )));
             }
             let password = hashed(&app, password).await?;
             if !users.change_password(&name, password).await? {
@@ -227,7 +229,7 @@ fn made(outcome: UserOutcome, name: &str) -> Result<(), ApiError> {
         UserOutcome::Made => Ok(()),
         UserOutcome::NoUser => Err(no_user(name)),
         UserOutcome::IsLastAdmin => {
-            Err(conflict(format!("{name} is the last administrator of all projects")))
+            Err(ApiError::conflict(format!("{name} is the last administrator of all projects")))
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Parameters that several answers take.
 
 use queryscope_protocol::limits::{PAGE_DEFAULT, PAGE_MAX};
-use queryscope_store::{Expression, Is, NumberField, Order, QueryFilter, Status, parse, short_name};
+use queryscope_store::{
+    Expression, Is, NAME_CHARS, NumberField, Order, QueryFilter, Status, parse, short_name,
+};
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
 use super::asked::{parsed, whole};
+use crate::act::body::bounded;
 use crate::error::ApiError;
 
 /// The filters every answer over several queries takes.
@@ -143,6 +146,36 @@ impl ProjectFilter {
     /// Whether what belongs to a project is kept.
     pub(crate) fn keeps(&self, project: &str) -> bool {
         self.project.as_ref().is_none_or(|kept| kept == project)
+    }
+}
+
+/// The project of what is made, where none is named.
+pub(crate) const PROJECT_DEFAULT: &str = "default";
+
+/// The project that something is written in.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct WrittenIn {
+    /// The project it belongs to. If access is to one project, it is that one.
+    #[param(min_length = 1, max_length = 512, pattern = r"^[^\x00]+$", default = "default", example = "etl")]
+    project: String,
+}
+
+impl Default for WrittenIn {
+    fn default() -> Self {
+        Self { project: PROJECT_DEFAULT.to_owned() }
+    }
+}
+
+impl WrittenIn {
+    /// Its name.
+    ///
+    /// # Errors
+    /// 400 where no project has such a name.
+    pub(crate) fn name(self) -> Result<String, ApiError> {
+        let project = bounded("project", Some(self.project), NAME_CHARS)?;
+        project.ok_or_else(|| ApiError::invalid("project: must not be empty"))
     }
 }
 

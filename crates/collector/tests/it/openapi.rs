@@ -101,6 +101,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let changes = "project label service environment host kind state since until limit cursor";
     let compare = "run base base_fingerprint base_program_version base_host base_since base_until project";
     let deploys = "project service environment since until limit cursor";
+    let notes = "project service label since until limit cursor";
     let issues = "project label service kind state owner limit cursor";
     let acts = "200 400 401 403 404 408 409 413 415 503";
     let ended = "200 400 401 403 404 408 413 415 503";
@@ -145,6 +146,9 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("post", "/api/issues/{id}/resolve", "id project", acts),
             of("get", "/api/live", live, "200 400 401 403 503"),
             of("get", "/api/live/{id}", "id project Last-Event-ID", "200 204 400 401 403 404 410 503"),
+            of("get", "/api/notes", notes, "200 400 401 403 503"),
+            of("post", "/api/notes", "project", "200 400 401 403 408 409 413 415 503"),
+            of("delete", "/api/notes/{id}", "id project", "204 400 401 403 404 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
             of("get", "/api/owners", "project", "200 400 401 403 503"),
             of("get", "/api/places", &filters, "200 400 401 403 503"),
@@ -167,6 +171,9 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("post", "/api/users/{name}/change", "name", acts),
             of("post", "/api/users/{name}/remove", "name", acts),
             of("get", "/api/versions", versions, "200 400 401 403 503"),
+            of("get", "/api/views", "project", "200 400 401 403 503"),
+            of("delete", "/api/views/{name}", "name project", "204 400 401 403 404 503"),
+            of("put", "/api/views/{name}", "name project", "200 400 401 403 408 409 413 415 503"),
             of("post", "/v1/deploys", "", "200 201 400 401 403 408 413 415 503"),
             of(
                 "post",

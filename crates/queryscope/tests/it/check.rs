@@ -4,6 +4,7 @@ mod database;
 mod evaluation;
 pub(crate) mod folder;
 pub(crate) mod issues;
+pub(crate) mod people;
 mod repair;
 
 use std::fs;

@@ -1,6 +1,7 @@
 //! `queryscope migrate`: what a folder keeps is the same in a database, whatever interrupts the move.
 
 mod issues;
+mod people;
 mod refused;
 
 use std::fs;
