@@ -103,12 +103,28 @@ export async function post<P extends PostPath>(
   path: P,
   values: object,
   body: Body<P>,
+  query: object = {},
 ): Promise<Post<P> extends { responses: infer R } ? Json<R> : never> {
+  const { text } = await write("POST", address(path, values, query), body);
+  return parseExact(text) as Awaited<ReturnType<typeof post<P>>>;
+}
+
+/** Shares a view under a name. Rejects with an `ApiError`. */
+export const put = (path: "/api/views/{name}", values: { name: string }, body: Schemas["ViewBody"]): Promise<unknown> =>
+  write("PUT", address(path, values), body);
+
+/** Deletes something. Rejects with an `ApiError`. */
+export const remove = (
+  path: "/api/notes/{id}" | "/api/views/{name}",
+  values: object,
+  query: object,
+): Promise<unknown> => send(address(path, values, query), { method: "DELETE" });
+
+function write(method: string, to: string, body: object): ReturnType<typeof send> {
   const headers = { "content-type": "application/json" };
   // Points in time are bigints, which JSON.stringify does not write; a double keeps them to within 256 ns.
   const json = JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value));
-  const { text } = await send(address(path, values), { method: "POST", headers, body: json });
-  return parseExact(text) as Awaited<ReturnType<typeof post<P>>>;
+  return send(to, { method, headers, body: json });
 }
 
 async function send(to: string, init: RequestInit, aborted?: AbortSignal): Promise<{ text: string; headers: Headers }> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changeMarkers, issueMarkers } from "./markers";
+import { changeMarkers, issueMarkers, noteMarkers } from "./markers";
 import type { Change } from "./change";
 
 test("changes are marked where they began, by their kind", () => {
@@ -18,5 +18,13 @@ test("issues are marked where they were opened, and where they were resolved", (
   expect(at("resolved")).toEqual([
     [5n, "issue"],
     [9n, "over"],
+  ]);
+});
+
+test("notes are marked at their moment, a long one by its beginning", () => {
+  const note = { id: "n", unix_ns: 5n, text: "the new join" } as Parameters<typeof noteMarkers>[0][0];
+  expect(noteMarkers([note, { ...note, text: "x".repeat(300) }])).toEqual([
+    { id: "n", at: 5n, kind: "note", words: "note: the new join" },
+    { id: "n", at: 5n, kind: "note", words: `note: ${"x".repeat(200)}…` },
   ]);
 });

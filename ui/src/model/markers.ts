@@ -1,5 +1,7 @@
-// What happened in a range of time beside the runs: changes of a query and its issues. Charts mark them.
+// What happened in a range of time beside the runs: changes of a query, its issues, and what people noted. Charts mark
+// them.
 
+import type { Schemas } from "../api/client";
 import type { UnixNs } from "../units";
 import type { Change } from "./change";
 import { KINDS, type Issue } from "./issue";
@@ -7,10 +9,13 @@ import { KINDS, type Issue } from "./issue";
 export interface Marker {
   id: string;
   at: UnixNs;
-  kind: "slower" | "failing" | "faster" | "issue" | "over" | "deploy";
+  kind: "slower" | "failing" | "faster" | "issue" | "over" | "deploy" | "note";
   /** What a reader is told who points at it. */
   words: string;
 }
+
+/** Characters of a note that are shown at its marker. */
+const NOTE_MAX = 200;
 
 /** Where changes began. */
 export function changeMarkers(changes: readonly Change[]): Marker[] {
@@ -19,6 +24,16 @@ export function changeMarkers(changes: readonly Change[]): Marker[] {
     at: since_unix_ns,
     kind: kind === "failing" || kind === "faster" ? kind : "slower",
     words: `${kind.replace("_", " ")} since`,
+  }));
+}
+
+/** The moments that notes are about. */
+export function noteMarkers(notes: readonly Schemas["QueryNote"][]): Marker[] {
+  return notes.map(({ id, unix_ns, text }) => ({
+    id,
+    at: unix_ns,
+    kind: "note",
+    words: `note: ${text.length > NOTE_MAX ? `${text.slice(0, NOTE_MAX)}…` : text}`,
   }));
 }
 

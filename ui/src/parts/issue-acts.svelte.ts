@@ -1,11 +1,10 @@
-// What people do to issues, under the name that this browser keeps.
+// What people do to issues.
 
-import { ApiError, post, type Schemas } from "../api/client";
+import { post, type Schemas } from "../api/client";
 import type { IssueKey } from "../model/issue-keys";
 import { address } from "../route/address.svelte";
 import { issueHref } from "../route/route";
-
-const KEY = "name";
+import { Acts, nameToSend } from "./acts.svelte";
 
 export type Detail = Schemas["IssueDetail"];
 export type Mute = Partial<Pick<Schemas["IssueMuteAct"], "until_unix_ns" | "times_worse" | "until_other">>;
@@ -22,48 +21,10 @@ const DONE: Record<Act["what"], string> = {
   note: "Noted",
 };
 
-function storedName(): string {
-  try {
-    return localStorage.getItem(KEY) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-export class IssueActs {
-  #name = $state(storedName());
-  isBusy = $state(false);
-  /** What came of the last one, and whether it was done. */
-  said = $state.raw<{ text: string; isDone: boolean }>();
-
-  get name(): string {
-    return this.#name;
-  }
-  set name(name: string) {
-    this.#name = name;
-    try {
-      localStorage.setItem(KEY, name);
-    } catch {
-      // A browser that keeps nothing sends it all the same.
-    }
-  }
-
+export class IssueActs extends Acts {
   /** Does it; the issue as it is then, undefined where it was not done. */
-  async act(id: string, act: Act, of = ""): Promise<Detail | undefined> {
-    if (this.isBusy) return undefined;
-    this.isBusy = true;
-    this.said = undefined;
-    try {
-      const detail = await this.#send(id, act);
-      this.said = { text: `${DONE[act.what]}${of === "" ? "" : `: ${of}`}.`, isDone: true };
-      return detail;
-    } catch (error) {
-      const reason = error instanceof ApiError ? error.message : String(error);
-      this.said = { text: `Not done: ${reason}.`, isDone: false };
-      return undefined;
-    } finally {
-      this.isBusy = false;
-    }
+  act(id: string, act: Act, of = ""): Promise<Detail | undefined> {
+    return this.attempt(() => this.#send(id, act), `${DONE[act.what]}${of === "" ? "" : `: ${of}`}`);
   }
 
   /** What a key does to a row of a list: a mute asks until when, on the page of the issue. */
@@ -73,7 +34,7 @@ export class IssueActs {
   }
 
   #send(id: string, act: Act): Promise<Detail> {
-    const by = this.#name.trim() === "" ? null : this.#name.trim();
+    const by = nameToSend(this.name);
     const values = { id };
     if (act.what === "note") return post("/api/issues/{id}/note", values, { by, text: act.text });
     const comment = act.comment === undefined || act.comment.trim() === "" ? null : act.comment.trim();

@@ -1,0 +1,61 @@
+// Notes that people write on a query.
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectGood, launch, open, type Width } from "./browser";
+import { ended } from "./senders";
+import { Service } from "./service";
+
+const MINUTE_MS = 60_000;
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([Service.start(), launch()]);
+  await service.send(...ended({ label: "orders/daily", runs: 30, agoMs: 2 * MINUTE_MS, everyMs: 24 * 60 * MINUTE_MS }));
+  await service.send(...ended({ label: "orders/daily", service: "web", agoMs: MINUTE_MS }));
+});
+afterAll(async () => {
+  await browser.close();
+  await service.remove();
+});
+
+const notes = (page: Page) => page.getByRole("region", { name: /^Notes/ });
+
+test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked and deleted", async (width) => {
+  const looked = await open(browser, `${service.url}/labels/orders%2Fdaily?service=etl`, "light", width);
+  const { page } = looked;
+  page.on("dialog", (dialog) => void dialog.accept());
+  await notes(page).getByText("Add a note", { exact: true }).click();
+  const form = page.getByRole("form", { name: "Add a note" });
+  const yesterday = new Date(Date.now() - 24 * 60 * MINUTE_MS).toISOString().slice(0, 19);
+  await form.getByLabel("Note").fill("The new join <b>began</b>");
+  await form.getByLabel("About").fill(yesterday);
+  await form.getByLabel("Your name").fill("Ada");
+  await form.getByRole("button", { name: "Add it" }).click();
+  const item = notes(page).getByRole("listitem");
+  await item.getByText("The new join <b>began</b>").waitFor();
+  expect((await item.innerText()).replaceAll(/\s+/g, " ")).toMatch(/ by Ada ✕ The new join <b>began<\/b>$/);
+  expect(await form.getByLabel("Note").inputValue()).toBe("");
+  // The scatter of runs, and the series over time.
+  const marks = page.locator('g[data-marker="note"] title');
+  await expect.poll(() => marks.count()).toBe(2);
+  expect(await marks.first().textContent()).toMatch(/^note: The new join <b>began<\/b>, /);
+  await page.getByText("✎ note").waitFor();
+  await expectGood(looked);
+  // On the page of all services it says whose it is, and on that of another it is not.
+  await page.goto(`${service.url}/labels/orders%2Fdaily`);
+  await item.getByText("etl").waitFor();
+  await notes(page).getByText("Choose a service to add a note.").waitFor();
+  await page.goto(`${service.url}/labels/orders%2Fdaily?service=web`);
+  await notes(page).getByText("Add a note", { exact: true }).waitFor();
+  expect(await item.count()).toBe(0);
+  // It is there where no run is.
+  await page.goto(
+    `${service.url}/labels/orders%2Fdaily?service=etl&since=1700000000000000000&until=1700000060000000000`,
+  );
+  await page.getByRole("button", { name: /^Delete the note of / }).click();
+  await expect.poll(() => item.count()).toBe(0);
+  await page.context().close();
+});
