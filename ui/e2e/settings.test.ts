@@ -133,7 +133,8 @@ test("a user of one project is told what is for administrators", async () => {
   await page.getByText("bob is a viewer of etl.").waitFor();
   await page.getByText("Tokens, users and sessions are for administrators").waitFor();
   await section(page, "Senders").getByText("Nothing was heard yet.").waitFor();
-  expect(await page.getByRole("region").count()).toBe(1);
+  await section(page, "Shared views").getByText("No view is shared.").waitFor();
+  expect(await page.getByRole("region").count()).toBe(2);
   await expectGood(looked);
   await page.context().close();
 });
