@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use queryscope_history::Quantity;
 use queryscope_insights::Fingerprint;
 use queryscope_insights::vocabulary::cancelled::is_cancelled;
 use queryscope_protocol::QueryId;
@@ -32,61 +33,6 @@ impl Status {
             Some(error) if is_cancelled(error) => Self::Cancelled,
             Some(_) => Self::Failed,
         }
-    }
-}
-
-/// A figure of a node: absent, or a whole number rounded to 11 binary digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Quantity(u16);
-
-impl Quantity {
-    /// The figure is not known.
-    pub const NONE: Self = Self(0);
-
-    /// Rounds a number.
-    pub fn new(value: u64) -> Self {
-        if value < 2047 {
-            return Self(value as u16 + 1);
-        }
-        // Eleven digits are left: the first is 1 and need not be kept.
-        let mut shift = 64 - value.leading_zeros() - 11;
-        let mut digits = value >> shift;
-        if shift > 0 && value >> (shift - 1) & 1 == 1 {
-            digits += 1;
-            if digits == 2048 {
-                digits = 1024;
-                shift += 1;
-            }
-        }
-        Self(((u64::from(shift) + 1) * 1024 + digits - 1024) as u16 + 1)
-    }
-
-    /// The rounded number.
-    pub fn get(self) -> Option<u64> {
-        let code = u64::from(self.0.checked_sub(1)?);
-        if code < 2048 {
-            return Some(code);
-        }
-        let shift = code / 1024 - 1;
-        Some((code % 1024 + 1024).checked_shl(shift as u32).filter(|_| shift <= 53).unwrap_or(u64::MAX))
-    }
-
-    pub(crate) fn code(self) -> u16 {
-        self.0
-    }
-
-    pub(crate) fn from_code(code: u16) -> Self {
-        Self(code)
-    }
-
-    pub(crate) fn value(self) -> Option<f64> {
-        self.get().map(|value| value as f64)
-    }
-}
-
-impl From<Option<u64>> for Quantity {
-    fn from(value: Option<u64>) -> Self {
-        value.map_or(Self::NONE, Self::new)
     }
 }
 
@@ -230,8 +176,6 @@ impl RunFeatures {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -246,26 +190,6 @@ mod tests {
             (Some(""), Status::Failed),
         ] {
             assert_eq!(Status::from_error(error), status, "{error:?}");
-        }
-    }
-
-    #[test]
-    fn small_numbers_are_exact() {
-        for value in 0..2048 {
-            assert_eq!(Quantity::new(value).get(), Some(value));
-        }
-        assert_eq!(Quantity::NONE.get(), None);
-        assert_eq!(Quantity::default(), Quantity::NONE);
-    }
-
-    proptest! {
-        #[test]
-        fn numbers_are_kept_within_a_twentieth_of_a_percent(value in any::<u64>(), shift in 0..64_u32) {
-            let value = value >> shift;
-            let kept = Quantity::new(value);
-            let error = kept.get().expect("known").abs_diff(value);
-            prop_assert!(error as f64 <= value as f64 / 2048.0, "{value} {kept:?}");
-            prop_assert_eq!(Quantity::new(kept.get().expect("known")), kept);
         }
     }
 }

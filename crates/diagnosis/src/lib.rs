@@ -40,9 +40,10 @@ pub use change::{
 pub use detector::{Detector, Workspace};
 pub use differences::{Contrast, Groups, RUNS_MIN as CONTRAST_RUNS_MIN, Trait};
 pub use extract::{Context, counted};
-pub use features::{NodeFeatures, Quantity, RunFeatures, Status};
+pub use features::{NodeFeatures, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};
 pub use plan::{Difference, Matching, Plan, PlanNode};
+pub use queryscope_history::Quantity;
 pub use remaining::{Remaining, Running, remaining};
 #[cfg(feature = "serde")]
 pub use saved::{Replayed, Saved};

@@ -45,12 +45,13 @@ pub(crate) fn slows_all(runs: &[&RunFeatures], cut: usize) -> bool {
 mod tests {
     use std::sync::Arc;
 
+    use queryscope_history::Quantity;
     use queryscope_insights::Fingerprint;
     use queryscope_protocol::QueryId;
     use uuid::Uuid;
 
     use super::slows_all;
-    use crate::features::{NodeFeatures, Quantity, RunFeatures};
+    use crate::features::{NodeFeatures, RunFeatures};
     use crate::plan::Plan;
 
     fn run(plan: u8, busy: &[u64]) -> RunFeatures {

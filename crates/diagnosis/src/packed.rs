@@ -8,12 +8,13 @@
 
 use std::sync::Arc;
 
+use queryscope_history::Quantity;
 use queryscope_insights::Fingerprint;
 use queryscope_protocol::{QueryId, Role};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::features::{NodeFeatures, Quantity, RunFeatures, Status};
+use crate::features::{NodeFeatures, RunFeatures, Status};
 use crate::plan::{Plan, PlanNode};
 
 /// Version of the encoding.

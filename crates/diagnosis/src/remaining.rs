@@ -124,11 +124,11 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 mod tests {
     use std::sync::Arc;
 
+    use queryscope_history::Quantity;
     use queryscope_protocol::{QueryId, Role};
     use uuid::Uuid;
 
     use super::*;
-    use crate::features::Quantity;
     use crate::plan::{Plan, PlanNode};
 
     fn plan() -> Arc<Plan> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::features::{NodeFeatures, Quantity, RunFeatures};
+use queryscope_history::Quantity;
+
+use crate::features::{NodeFeatures, RunFeatures};
 use crate::plan::Plan;
 use crate::stats::median;
 
