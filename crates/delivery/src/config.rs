@@ -41,6 +41,17 @@ pub struct Config {
     pub routes: Vec<Route>,
     /// The rules of owners.
     pub owners: Owners,
+    /// What CPU time costs.
+    pub price: Option<Price>,
+}
+
+/// What CPU time costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// Of an hour of one core; positive and finite.
+    pub per_core_hour: f64,
+    /// What it is counted in, such as `EUR`.
+    pub currency: String,
 }
 
 /// Where messages go.

@@ -1,10 +1,11 @@
 //! Messages of issues: who gets them, what they say, and how they are sent.
 //!
 //! The problem: a transition of an issue is to reach the right people once, in the form of their tool, over failures of
-//! the receiver. The mechanism, in the order of a message: [`Config`] is one file that names receivers, routes and
-//! owners. [`compose`] turns notices of transitions into [`Message`]s, those of one cause into one. [`Sender`] sends a
-//! message and says whether to try again. When and how often is decided where the outbox is read (the job `delivery` of
-//! the collector). Prior art: the routing of Alertmanager, CODEOWNERS, CloudEvents, the signatures of Stripe.
+//! the receiver. The mechanism, in the order of a message: [`Config`] is one file that names receivers, routes,
+//! owners and the price of CPU time. [`compose`] turns notices of transitions into [`Message`]s, those of one cause
+//! into one. [`Sender`] sends a message and says whether to try again. When and how often is decided where the outbox
+//! is read (the job `delivery` of the collector). Prior art: the routing of Alertmanager, CODEOWNERS, CloudEvents, the
+//! signatures of Stripe.
 //!
 //! Time and randomness are parameters. The clock that senders read is tokio's.
 
@@ -33,7 +34,7 @@ mod words;
 pub use addresses::{Allowed, Blocked};
 pub use alertmanager::{REFRESH_EVERY, labels as alert_labels};
 pub use compose::{GROUP_LASTS, Group, Made, compose};
-pub use config::{Config, Problem, Problems, Receiver, Route};
+pub use config::{Config, Price, Problem, Problems, Receiver, Route};
 pub use facts::{Account, Facts};
 pub use message::{Member, Message};
 pub use owners::{OwnerRule, Owners};

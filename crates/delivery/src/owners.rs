@@ -80,6 +80,11 @@ impl Owners {
         &self.0
     }
 
+    /// Whether a rule looks at labels.
+    pub fn look_at_labels(&self) -> bool {
+        self.0.iter().any(|rule| rule.of == Of::Label)
+    }
+
     /// The owner of a query by its label and the path of the code that runs it; `None` where no rule matches.
     pub fn of(&self, label: &str, path: Option<&str>) -> Option<&str> {
         self.0.iter().rev().find(|rule| rule.matches(label, path)).map(OwnerRule::owner)
@@ -141,5 +146,6 @@ mod tests {
         assert_eq!(owners.of("y", Some("/mnt/srv/etl/daily.py")), None);
         assert_eq!(owners.of("y", None), None);
         assert_eq!(owners.of("x", Some("jobs/daily.py")), Some("label"));
+        assert!(owners.look_at_labels() && !Owners::new(owners.0[..2].to_vec()).look_at_labels());
     }
 }

@@ -24,6 +24,15 @@ pub(crate) struct RawFile {
     pub(crate) routes: Vec<Spanned<RawRoute>>,
     #[serde(default)]
     pub(crate) owners: Vec<Spanned<RawOwner>>,
+    pub(crate) cost: Option<Spanned<RawCost>>,
+}
+
+/// What CPU time costs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawCost {
+    pub(crate) per_core_hour: Option<Spanned<f64>>,
+    pub(crate) currency: Option<Spanned<String>>,
 }
 
 /// A receiver of any type. What it, a route and a rule must have is looked at later, so that a mistake hides no other.

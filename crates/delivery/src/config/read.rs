@@ -13,16 +13,18 @@ use reqwest::header::HeaderValue;
 use toml::Spanned;
 
 use super::structure::{self, LeftOut, Structure};
-use super::{Config, GROUP_WAIT, Problem, Receiver, Route};
+use super::{Config, GROUP_WAIT, Price, Problem, Receiver, Route};
 use crate::addresses::{Allowed, is_host};
 use crate::mail::{Mail, Tls};
 use crate::owners::{OwnerRule, Owners, glob};
-use crate::raw::{RawFile, RawOwner, RawReceiver, RawRoute, RawText};
+use crate::raw::{RawCost, RawFile, RawOwner, RawReceiver, RawRoute, RawText};
 use crate::secret::{Secret, Secrets};
 
 const GROUP_WAIT_MAX: Duration = Duration::from_mins(10);
 /// Characters of the name of a route, a receiver or an owner.
 const NAME_CHARS_MAX: usize = 100;
+/// Characters of a currency.
+const CURRENCY_CHARS_MAX: usize = 10;
 /// What takes the place of a secret that is not read.
 const NOT_READ: &str = "not-read";
 const TYPES: &str = "webhook, slack, alertmanager or email";
@@ -121,7 +123,8 @@ impl Reading<'_> {
             }
         }
         let group_wait = group_wait.unwrap_or(GROUP_WAIT);
-        Config { base_url, allowed, group_wait, receivers, routes, owners }
+        let price = raw.cost.and_then(|cost| self.price(cost));
+        Config { base_url, allowed, group_wait, receivers, routes, owners, price }
     }
 
     fn check_name(&mut self, name: &Spanned<String>) {
@@ -133,6 +136,29 @@ impl Reading<'_> {
             );
             self.wrong(name.span(), cause);
         }
+    }
+
+    fn price(&mut self, cost: Spanned<RawCost>) -> Option<Price> {
+        let at = cost.span();
+        let RawCost { per_core_hour, currency } = cost.into_inner();
+        let per_core_hour =
+            self.needed(&at, "per_core_hour", per_core_hour, "the cost needs a price per_core_hour");
+        let per_core_hour = per_core_hour.and_then(|price| {
+            let read = Some(*price.get_ref()).filter(|price| price.is_finite() && *price > 0.0);
+            let wrong = || format!("{} is no price: expected a number above 0", price.get_ref());
+            self.take(price.span(), read.ok_or_else(wrong))
+        });
+        let currency = self.needed(&at, "currency", currency, "the cost needs a currency");
+        let currency = currency.and_then(|currency| {
+            let text = currency.get_ref();
+            let is_fine = (1..=CURRENCY_CHARS_MAX).contains(&text.chars().count())
+                && !text.chars().any(|char| char.is_whitespace() || char.is_control());
+            let wrong = || {
+                format!("{text:?} is no currency: expected 1 to {CURRENCY_CHARS_MAX} characters, like EUR")
+            };
+            self.take(currency.span(), if is_fine { Ok(text.clone()) } else { Err(wrong()) })
+        });
+        Some(Price { per_core_hour: per_core_hour?, currency: currency? })
     }
 
     fn owner(&mut self, rule: Spanned<RawOwner>) -> Option<OwnerRule> {

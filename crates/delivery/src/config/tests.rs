@@ -46,6 +46,10 @@ owner = "data"
 [[owners]]
 label = "orders/*"
 owner = "orders"
+
+[cost]
+per_core_hour = 0.05
+currency = "EUR"
 "#;
 
 fn problems(text: &str) -> Vec<String> {
@@ -72,9 +76,11 @@ fn a_whole_file_is_read() {
         Some("https://queryscope.example.com/issues/issue-1")
     );
     assert_eq!(config.home_link().as_deref(), Some("https://queryscope.example.com/"));
+    assert_eq!(config.price, Some(Price { per_core_hour: 0.05, currency: "EUR".into() }));
     assert!(!format!("{config:?}").contains("services/T"), "secrets are not shown");
     let empty = Config::parse("", Secrets::Read).expect("a file");
     assert_eq!((empty.group_wait, empty.home_link(), empty.source()), (GROUP_WAIT, None, "urn:queryscope"));
+    assert_eq!(empty.price, None);
 }
 
 #[test]
@@ -145,6 +151,19 @@ fn each_mistake_is_named_with_its_place() {
         "23:8: 0 is no port: expected 1 to 65535",
     );
     same(changed("label = \"**\"\n", ""), "40:1: a rule of owners needs one of label and path");
+    for price in ["0", "-1", "0.0", "nan", "inf"] {
+        let shown = price.parse::<f64>().expect("a number");
+        let says = format!("49:17: {shown} is no price: expected a number above 0");
+        same(changed("per_core_hour = 0.05", &format!("per_core_hour = {price}")), &says);
+    }
+    for currency in ["", "US dollars", "a long currency"] {
+        let says = format!("50:12: {currency:?} is no currency: expected 1 to 10 characters, like EUR");
+        same(changed("\"EUR\"", &format!("{currency:?}")), &says);
+    }
+    same(changed("currency = \"EUR\"\n", ""), "48:1: the cost needs a currency");
+    same(changed("per_core_hour = 0.05\n", ""), "48:1: the cost needs a price per_core_hour");
+    let a_text = changed("per_core_hour = 0.05", "per_core_hour = \"5\"").concat();
+    assert!(a_text.starts_with("49:17: invalid type: string \"5\""), "{a_text}");
 }
 
 #[test]
