@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use queryscope_history::Quantity;
+
 use crate::copy::{SegmentCopy, Unpacked};
 use crate::dictionary::{Dictionary, Origin, Plan};
 use crate::segment::{ROWS, Row, Segment};
@@ -24,6 +26,8 @@ pub struct QueryState {
     pub started_unix_ns: i64,
     /// Its wall time in milliseconds, once it ended.
     pub wall_ms: Option<f64>,
+    /// Its CPU time in nanoseconds, once it ended.
+    pub cpu: Quantity,
     /// Where it ran.
     pub origin: Origin,
     /// What it ran.
@@ -174,6 +178,7 @@ impl Columns {
         let values = Row {
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms.unwrap_or(f64::NAN),
+            cpu: query.cpu,
             origin: self.origins.number(query.origin),
             plan,
             status: query.status,
@@ -244,10 +249,9 @@ pub(crate) mod tests {
     pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
         let origin = Origin { project: 1, service: None, environment: None, host: 2, program_version: None };
         let plan = Plan { label: Some(label), fingerprint: None, rules: None, engine_version: None };
-        RowState {
-            row,
-            query: Some(QueryState { started_unix_ns: row, wall_ms: None, origin, plan, status }),
-        }
+        let cpu = Quantity::new(row.unsigned_abs());
+        let query = QueryState { started_unix_ns: row, wall_ms: None, cpu, origin, plan, status };
+        RowState { row, query: Some(query) }
     }
 
     /// Columns that rows and their labels came to one after the other.

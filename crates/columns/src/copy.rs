@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::hash::Hash;
 
+use queryscope_history::Quantity;
+
 use crate::apply::{Columns, QueryState, RowState};
 use crate::dictionary::{Dictionary, Origin, Plan};
 use crate::segment::{GONE, ROWS, Row};
@@ -34,6 +36,8 @@ pub struct SegmentCopy {
     pub started_unix_ns: Vec<u8>,
     /// Of each query its wall time in milliseconds, NaN for none.
     pub wall_ms: Vec<u8>,
+    /// Of each query its CPU time in nanoseconds, as [`Quantity::code`].
+    pub cpu: Vec<u8>,
 }
 
 impl SegmentCopy {
@@ -58,6 +62,7 @@ impl SegmentCopy {
             status: Vec::with_capacity(rows),
             started_unix_ns: Vec::with_capacity(8 * rows),
             wall_ms: Vec::with_capacity(8 * rows),
+            cpu: Vec::with_capacity(2 * rows),
         }
     }
 
@@ -87,6 +92,7 @@ impl SegmentCopy {
             query: Some(QueryState {
                 started_unix_ns: values.started_unix_ns,
                 wall_ms: (!values.wall_ms.is_nan()).then_some(values.wall_ms),
+                cpu: values.cpu,
                 origin: origins[values.origin as usize],
                 plan: plans[values.plan as usize],
                 status: values.status,
@@ -120,7 +126,8 @@ impl SegmentCopy {
         }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
-        let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len()];
+        let cpu = numbers(&self.cpu)?;
+        let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len(), cpu.len()];
         let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
         let belong = (engines.is_empty() || engines.len() == plans.len())
             && (programs.is_empty() || programs.len() == origins.len())
@@ -129,11 +136,12 @@ impl SegmentCopy {
             && below(origin, origins.len())
             && below(plan, plans.len())
             && !self.status.contains(&GONE);
-        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall);
-        let queries = queries.map(|(((((row, origin), plan), status), started), wall)| {
+        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall).zip(cpu);
+        let queries = queries.map(|((((((row, origin), plan), status), started), wall), cpu)| {
             let values = Row {
                 started_unix_ns: i64::from_le_bytes(*started),
                 wall_ms: f64::from_le_bytes(*wall),
+                cpu: Quantity::from_code(u16::from_le_bytes(*cpu)),
                 origin: sixteen(*origin) as u32,
                 plan: sixteen(*plan) as u32,
                 status: *status,
@@ -168,6 +176,7 @@ impl Snapshot {
             copy.status.push(values.status);
             copy.started_unix_ns.extend(values.started_unix_ns.to_le_bytes());
             copy.wall_ms.extend(values.wall_ms.to_le_bytes());
+            copy.cpu.extend(values.cpu.code().to_le_bytes());
         }
         let none = |term: Option<i64>| term.unwrap_or(0);
         copy.origins = terms(&origins, |number| {

@@ -3,22 +3,36 @@
 use std::collections::BTreeMap;
 
 use queryscope_history::{Place, PlaceTotal, RunStatus};
-use queryscope_store::{Places, Status, in_place_order};
+use queryscope_store::{OwnerOf, Places, Status, in_place_order};
 
 use crate::dictionary::Origin;
 use crate::names::Names;
+use crate::segment::Row;
 use crate::select::{Kept, Selection, Snapshot};
 
-/// The runs a selection keeps by service, environment and host, as
+/// The runs a selection keeps by service, environment, host and owner, as
 /// [`Store::place_totals`](queryscope_store::Store::place_totals) gives them.
-pub fn places<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -> Result<Places, N::Error> {
+pub fn places<N: Names>(
+    names: &N,
+    snapshot: &Snapshot,
+    selection: &Selection,
+    owner_of: Option<&OwnerOf>,
+) -> Result<Places, N::Error> {
     let kept = Kept::of(snapshot, selection);
     let mut totals: Vec<Option<PlaceTotal>> = vec![None; snapshot.origins.len()];
+    // Owners are those of labels.
+    let mut label_totals: Vec<Option<PlaceTotal>> = match owner_of {
+        Some(_) => vec![None; snapshot.labels.len()],
+        None => Vec::new(),
+    };
     if !kept.is_nothing() {
         snapshot.each_row(selection.since_unix_ns, selection.until_unix_ns, |row| {
             if kept.keeps(|| row.origin, row.plan, row.status) {
-                let total = totals[row.origin as usize].get_or_insert_default();
-                total.add(status(row.status), row.wall_ms);
+                add(totals[row.origin as usize].get_or_insert_default(), &row);
+                if owner_of.is_some() {
+                    let label = snapshot.label_of[row.plan as usize] as usize;
+                    add(label_totals[label].get_or_insert_default(), &row);
+                }
             }
         });
     }
@@ -32,11 +46,23 @@ pub fn places<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
         let named = places.into_iter().map(|(term, total)| Ok(total.named(names.optional(term)?)));
         Ok(in_place_order(named.collect::<Result<_, _>>()?))
     };
+    let mut owners: BTreeMap<Option<String>, PlaceTotal> = BTreeMap::new();
+    for (label, total) in snapshot.labels.iter().zip(&label_totals) {
+        if let (Some(owner_of), Some(total)) = (owner_of, total) {
+            let text = label.map(|term| names.text(term)).transpose()?;
+            owners.entry(text.and_then(|label| owner_of(&label))).or_default().merge(*total);
+        }
+    }
     Ok(Places {
         service: by(|origin| origin.service)?,
         environment: by(|origin| origin.environment)?,
         host: by(|origin| Some(origin.host))?,
+        owner: in_place_order(owners.into_iter().map(|(owner, total)| total.named(owner)).collect()),
     })
+}
+
+fn add(total: &mut PlaceTotal, row: &Row) {
+    total.add(status(row.status), row.wall_ms, row.cpu);
 }
 
 fn status(number: u8) -> RunStatus {

@@ -6,6 +6,8 @@
 use std::hint::black_box;
 use std::ops::Range;
 
+use queryscope_history::Quantity;
+
 /// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
 /// sixteen bits. A little less than a power of two, of which the allocator makes a quarter more. In debug builds a
 /// handful, so that tests with few queries see many segments.
@@ -23,6 +25,8 @@ pub(crate) struct Row {
     pub(crate) started_unix_ns: i64,
     /// NaN where there is none.
     pub(crate) wall_ms: f64,
+    /// CPU time in nanoseconds.
+    pub(crate) cpu: Quantity,
     /// Number of its [`Origin`](super::Origin).
     pub(crate) origin: u32,
     /// Number of its [`Plan`](super::Plan).
@@ -34,12 +38,14 @@ pub(crate) struct Row {
 impl Row {
     /// Whether both say the same.
     pub(crate) fn says(&self, other: &Self) -> bool {
-        let wall_as_bits =
-            |row: &Self| (row.started_unix_ns, row.wall_ms.to_bits(), row.origin, row.plan, row.status);
+        let wall_as_bits = |row: &Self| {
+            (row.started_unix_ns, row.wall_ms.to_bits(), row.cpu, row.origin, row.plan, row.status)
+        };
         wall_as_bits(self) == wall_as_bits(other)
     }
 
-    const NONE: Self = Self { started_unix_ns: 0, wall_ms: f64::NAN, origin: 0, plan: 0, status: GONE };
+    const NONE: Self =
+        Self { started_unix_ns: 0, wall_ms: f64::NAN, cpu: Quantity::NONE, origin: 0, plan: 0, status: GONE };
 }
 
 /// A query of a segment, of which only what is asked for is read from memory.
@@ -146,6 +152,7 @@ impl Numbers {
 pub(crate) struct Segment {
     started_unix_ns: Vec<i64>,
     wall_ms: Vec<f64>,
+    cpu: Vec<Quantity>,
     origin: Numbers,
     plan: Numbers,
     status: Vec<u8>,
@@ -160,6 +167,7 @@ impl Segment {
         Self {
             started_unix_ns: vec![Row::NONE.started_unix_ns; ROWS],
             wall_ms: vec![Row::NONE.wall_ms; ROWS],
+            cpu: vec![Row::NONE.cpu; ROWS],
             origin: Numbers::none(),
             plan: Numbers::none(),
             status: vec![Row::NONE.status; ROWS],
@@ -186,6 +194,7 @@ impl Segment {
         }
         self.started_unix_ns[at] = values.started_unix_ns;
         self.wall_ms[at] = values.wall_ms;
+        self.cpu[at] = values.cpu;
         self.origin.put(at, values.origin);
         self.plan.put(at, values.plan);
         self.status[at] = values.status;
@@ -265,6 +274,7 @@ impl Segment {
         Self {
             started_unix_ns: places.clone().map(|at| self.started_unix_ns[at]).collect(),
             wall_ms: places.clone().map(|at| self.wall_ms[at]).collect(),
+            cpu: places.clone().map(|at| self.cpu[at]).collect(),
             origin: self.origin.picked(places.clone()),
             plan: self.plan.picked(places.clone()),
             status: places.map(|at| self.status[at]).collect(),
@@ -356,6 +366,7 @@ impl Segment {
             let row = Row {
                 started_unix_ns: *started,
                 wall_ms: *wall,
+                cpu: self.cpu[begin + at],
                 origin: self.origin.at(begin + at),
                 plan: self.plan.at(begin + at),
                 status: *status,
@@ -373,7 +384,9 @@ mod tests {
     #[test]
     fn numbers_of_more_than_sixteen_bits_are_kept() {
         let label_of: Vec<u32> = (0..70_001).map(|plan| plan % 3).collect();
-        let row = |origin, plan| Row { started_unix_ns: 1, wall_ms: 2.0, origin, plan, status: 3 };
+        let cpu = |plan| Quantity::new(u64::from(plan));
+        let row =
+            |origin, plan| Row { started_unix_ns: 1, wall_ms: 2.0, cpu: cpu(plan), origin, plan, status: 3 };
         let rows = [row(1, 65_535), row(65_535, 65_537), row(2, 4), row(65_536, 70_000), row(3, 5)];
         let mut segment = Segment::empty();
         for (at, values) in rows.into_iter().enumerate() {

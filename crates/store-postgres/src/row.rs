@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use deadpool_postgres::GenericClient;
 use queryscope_columns::{Origin, Plan, QueryState, RowState};
+use queryscope_history::Quantity;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{Known, Listed, Position, QUERY_COLUMNS, Query, Status};
 use tokio_postgres::Row;
@@ -18,7 +19,7 @@ const TERMS: [usize; 11] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19, 20];
 /// The columns [`state`] reads, of `query AS q`.
 pub(crate) const STATE_COLUMNS: &str = "
     q.id, q.started_unix_ns, q.wall_ms, q.project, q.service, q.environment, q.host, q.label, q.fingerprint,
-    q.rules, q.status, q.engine_version, q.program_version";
+    q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms";
 
 /// Reads the queries of rows, in any order; one that is gone is left out.
 pub(crate) async fn listed_at(
@@ -93,6 +94,7 @@ pub(crate) fn state(row: &Row, from: usize) -> RowState {
     let query = QueryState {
         started_unix_ns: row.get(from + 1),
         wall_ms: row.get(from + 2),
+        cpu: Quantity::from_ms(row.get(from + 13)),
         origin: Origin {
             project: row.get(from + 3),
             service: row.get(from + 4),

@@ -24,10 +24,10 @@ const LOOKS_MAX: usize = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not know
-/// the versions of the engine and of the program.
+/// the versions of the engine and of the program, or the CPU time.
 const TIDY: &str = "
     DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')
-        OR (origins IS NOT NULL AND (engine_versions IS NULL OR program_versions IS NULL))";
+        OR (origins IS NOT NULL AND (engine_versions IS NULL OR program_versions IS NULL OR cpu IS NULL))";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
 /// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is
@@ -36,15 +36,16 @@ const NOW: &str = "SELECT pg_current_xact_id()::text";
 const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8";
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
-        wall_ms = $10, engine_versions = $11, program_versions = $12
+        wall_ms = $10, engine_versions = $11, program_versions = $12, cpu = $13
     WHERE last = $1 AND mark = $2";
 const READ: &str = "
-    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions
+    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions, cpu
     FROM segment
     WHERE first = $1 AND last = $2 AND origins IS NOT NULL AND engine_versions IS NOT NULL
-        AND program_versions IS NOT NULL";
+        AND program_versions IS NOT NULL AND cpu IS NOT NULL";
 const MADE: &str =
     "SELECT first FROM segment WHERE last = first + $1 AND engine_versions IS NOT NULL AND program_versions IS NOT NULL
+         AND cpu IS NOT NULL
      ORDER BY first";
 const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
 
@@ -123,7 +124,7 @@ impl Mark {
     /// Puts the copy where the mark is; `false` when a row has changed since that was set.
     async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
         let transaction = format.begin(client).await?;
-        let values: [&(dyn ToSql + Sync); 12] = [
+        let values: [&(dyn ToSql + Sync); 13] = [
             &(self.first + LAST),
             &self.id,
             &copy.origins,
@@ -136,6 +137,7 @@ impl Mark {
             &copy.wall_ms,
             &copy.engine_versions,
             &copy.program_versions,
+            &copy.cpu,
         ];
         let filled = transaction.execute(FILL, &values).await?;
         transaction.commit().await?;
@@ -176,6 +178,7 @@ pub(crate) async fn read(
             wall_ms: array(7),
             engine_versions: array(8),
             program_versions: array(9),
+            cpu: array(10),
         }
     }))
 }

@@ -15,9 +15,9 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
-    PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts,
-    Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
-    ViewStore,
+    OwnerOf, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
+    RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch,
+    TokenRecord, ViewStore,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -270,8 +270,15 @@ impl Store for PostgresStore {
             .await
     }
 
-    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
-        self.analyse(filter, places).await
+    async fn place_totals(
+        &self,
+        filter: QueryFilter,
+        owner_of: Option<OwnerOf>,
+    ) -> Result<Places, StoreError> {
+        self.analyse(filter, move |names, snapshot, selection| {
+            places(names, snapshot, selection, owner_of.as_ref())
+        })
+        .await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

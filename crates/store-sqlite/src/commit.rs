@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
         db.execute_batch(
-            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL)",
+            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL, x'')",
         )
         .expect("a copy");
         assert_eq!(next(), 16);
@@ -383,7 +383,7 @@ mod tests {
         let mut failed = facts("c");
         (failed.failed, failed.rules, failed.warnings) = (Some("no".into()), vec!["spilling".into()], 1);
         (failed.wall_ms, failed.started_unix_ns, failed.fingerprint) = (-0.0, None, Some("f".into()));
-        failed.engine_version = Some("1.2".into());
+        (failed.engine_version, failed.cpu_ms) = (Some("1.2".into()), Some(2.5));
         let mut named = batch(2).engine("polars").finished(3, 2, failed).build();
         (named.process.service, named.process.program_version) = (Some("s".into()), Some("2".into()));
         named.process.environment = Some("e".into());

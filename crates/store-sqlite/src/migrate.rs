@@ -10,7 +10,7 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_accounts.sql"),
     include_str!("../migrations/0003_versions.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("../migrations/0012_outbox.sql"),
     include_str!("../migrations/0013_fewer_indexes.sql"),
     include_str!("../migrations/0014_notes_and_views.sql"),
+    include_str!("../migrations/0015_cpu_in_segments.sql"),
 ];
 
 /// First SQLite without the WAL-reset bug.

@@ -1,6 +1,7 @@
 //! What a row of the table `query` takes from the run it stands for.
 
 use queryscope_columns::{Origin, Plan, QueryState};
+use queryscope_history::Quantity;
 use queryscope_store::Query;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
@@ -60,7 +61,8 @@ pub(crate) fn bind(
     // As SQLite gives it back: NaN is stored as NULL, and -0.0 as 0.
     let wall_ms = query.wall_ms.filter(|ms| !ms.is_nan()).map(|ms| ms + 0.0);
     let (started_unix_ns, status) = (query.started_unix_ns, query.status.number());
-    Ok(QueryState { started_unix_ns, wall_ms, origin, plan, status })
+    let cpu = Quantity::from_ms(query.cpu_ms);
+    Ok(QueryState { started_unix_ns, wall_ms, cpu, origin, plan, status })
 }
 
 /// The number of a list of rules; none of the empty one.

@@ -56,8 +56,8 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
              (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             program_versions, cpu)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         copy.first_row,
@@ -72,6 +72,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         copy.wall_ms,
         (!copy.engine_versions.is_empty()).then_some(&copy.engine_versions),
         (!copy.program_versions.is_empty()).then_some(&copy.program_versions),
+        copy.cpu,
     ])?;
     Ok(())
 }
@@ -80,7 +81,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
         "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions
+             program_versions, cpu
          FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
@@ -101,6 +102,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             wall_ms: array(8)?,
             engine_versions: array(9)?,
             program_versions: array(10)?,
+            cpu: array(11)?,
         })
     })
     .optional()

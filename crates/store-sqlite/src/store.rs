@@ -16,8 +16,9 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
-    PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed,
-    Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
+    OwnerOf, PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts,
+    Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
+    ViewStore,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -182,8 +183,15 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
-        self.analyse(filter, |names, snapshot, selection| places(names, snapshot, selection)).await
+    async fn place_totals(
+        &self,
+        filter: QueryFilter,
+        owner_of: Option<OwnerOf>,
+    ) -> Result<Places, StoreError> {
+        self.analyse(filter, move |names, snapshot, selection| {
+            places(names, snapshot, selection, owner_of.as_ref())
+        })
+        .await
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

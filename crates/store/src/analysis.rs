@@ -1,6 +1,7 @@
 //! Answers over many runs. Those of one start stand in the order they were first stored, as in the list.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use queryscope_history::{Group, LabelOverview, Place, SeriesGroup, Totals, Window};
 use serde::{Deserialize, Serialize};
@@ -119,19 +120,11 @@ pub struct SeriesRequest {
     pub most: usize,
 }
 
-/// What ran where, the place of the most wall time first, then by name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
-    "service": [
-        {"value": "orders-etl", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
-    ],
-    "environment": [
-        {"value": "prod", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
-    ],
-    "host": [
-        {"value": "worker-1", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5}
-    ]
-})))]
+/// Names the owner of the queries of a label; `None` where nobody owns them.
+pub type OwnerOf = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What ran where, and whose it was: the place of the most wall time first, then by name.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Places {
     /// What the sending processes are.
     pub service: Vec<Place>,
@@ -139,6 +132,8 @@ pub struct Places {
     pub environment: Vec<Place>,
     /// Their machines.
     pub host: Vec<Place>,
+    /// Owners of the labels of the runs; empty where nothing names owners.
+    pub owner: Vec<Place>,
 }
 
 /// The groups of a series, in their order.

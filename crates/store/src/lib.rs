@@ -48,8 +48,8 @@ pub use access::{
 };
 pub use analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewOrder,
-    OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, Places, Series, SeriesBy, SeriesRequest,
-    in_place_order, rank,
+    OverviewPlace, OverviewRank, OverviewRequest, OverviewSplit, OwnerOf, Places, Series, SeriesBy,
+    SeriesRequest, in_place_order, rank,
 };
 pub use audit::StoreAudit;
 pub use background::{Commit, Foreground, YieldPoint};

@@ -12,7 +12,7 @@ use queryscope_protocol::QueryId;
 
 use crate::access::AccessStore;
 use crate::analysis::{
-    Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, Places, Series,
+    Facets, GroupBy, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, OwnerOf, Places, Series,
     SeriesRequest,
 };
 use crate::background::Foreground;
@@ -152,8 +152,13 @@ pub trait Store: Send + Sync + 'static {
     /// How the times of the runs a filter keeps (its times and search left out) developed over a range.
     async fn series(&self, request: SeriesRequest) -> Result<Series, StoreError>;
 
-    /// The queries a filter keeps (its search left out) by service, environment and host.
-    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError>;
+    /// The queries a filter keeps (its search left out) by service, environment and host, and by owner where something
+    /// names owners.
+    async fn place_totals(
+        &self,
+        filter: QueryFilter,
+        owner_of: Option<OwnerOf>,
+    ) -> Result<Places, StoreError>;
 
     /// How the labels are doing that ran in a range, among the queries a filter keeps (its times and search left
     /// out), in the order of [`OverviewPlace`](crate::OverviewPlace).

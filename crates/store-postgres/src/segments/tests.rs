@@ -120,7 +120,7 @@ fn insertion(rows: std::ops::Range<i64>) -> String {
 }
 
 fn ended(row: i64) -> String {
-    format!("UPDATE query SET status = 1, wall_ms = 3.5 WHERE id = {row}")
+    format!("UPDATE query SET status = 1, wall_ms = 3.5, cpu_ms = 4.5 WHERE id = {row}")
 }
 
 #[tokio::test]
@@ -139,6 +139,7 @@ async fn whoever_changes_a_row_takes_the_copy_of_its_segment_out() {
         ("status", "1"),
         ("started_unix_ns", "9"),
         ("wall_ms", "9"),
+        ("cpu_ms", "9"),
     ];
     let set = columns.map(|(column, value)| {
         format!("UPDATE query SET {column} = {value} WHERE id IN ({SEGMENT}, {})", 4 * SEGMENT)
@@ -327,14 +328,16 @@ async fn who_writes_for_long_is_waited_for_later() {
 async fn what_nobody_reads_or_makes_is_taken_out() {
     let mut store = Shared::new().await;
     store.insert(1..5 * SEGMENT).await;
-    store.copy([0, SEGMENT]).await;
+    store.copy([0, SEGMENT, 4 * SEGMENT]).await;
     store.set(2 * SEGMENT).await;
     store.set(3 * SEGMENT).await;
-    // Another build's, and one whose collector is no more.
+    // Another build's, one whose collector is no more, and an earlier version's.
     let old = format!(
         "UPDATE segment SET first = first + 1 WHERE first = 0;
-         UPDATE segment SET marked = now() - interval '11 minutes' WHERE first IN ({SEGMENT}, {})",
-        2 * SEGMENT
+         UPDATE segment SET marked = now() - interval '11 minutes' WHERE first IN ({SEGMENT}, {});
+         UPDATE segment SET cpu = NULL WHERE first = {}",
+        2 * SEGMENT,
+        4 * SEGMENT
     );
     store.change(&old).await;
     assert_eq!((store.wrong().await, store.loaded().await), (Vec::new(), store.rows().await));
@@ -350,6 +353,7 @@ async fn a_copy_that_is_damaged_is_not_read_and_a_wrong_one_is_found_and_taken_o
     let damages = [
         ("status = '\\x07'", true),
         ("wall_ms = NULL", true),
+        ("cpu = ''", true),
         ("row = decode(repeat('ff', 16), 'hex')", true),
         // A text nobody knows.
         ("plans = decode(repeat('63', 72), 'hex')", true),

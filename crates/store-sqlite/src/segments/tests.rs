@@ -108,6 +108,9 @@ fn what_stays_as_it_is_is_copied_and_what_changes_no_longer() {
     assert_eq!(store.copied(), [0, SEGMENT, 2 * SEGMENT]);
     store.change(&format!("UPDATE query SET status = 1, wall_ms = 3.5 WHERE id = {}", SEGMENT + 1));
     assert_eq!(store.copied(), [0, 2 * SEGMENT]);
+    store.wait(WHILE);
+    store.change(&format!("UPDATE query SET cpu_ms = 3.5 WHERE id = {}", SEGMENT + 1));
+    assert_eq!(store.copied(), [0, 2 * SEGMENT]);
     store.change("DELETE FROM query WHERE id = 2");
     assert_eq!(store.copied(), [2 * SEGMENT]);
     store.change("UPDATE query SET sealed_day = 3");
@@ -146,7 +149,7 @@ fn no_damage_of_an_array_goes_unnoticed() {
     store.wait(WHILE);
     let rows = store.rows();
     store.db.execute_batch("CREATE TEMP TABLE whole AS SELECT * FROM segment").expect("kept");
-    let short = ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms"]
+    let short = ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms", "cpu"]
         .map(|array| (array, "07".to_owned()));
     let beyond = [("row", 2), ("origin", 2), ("plan", 2), ("status", 1)]
         .map(|(array, bytes)| (array, "ff".repeat(bytes * ROWS)));
@@ -236,7 +239,8 @@ proptest! {
                     last += i64::from(rows);
                 }
                 Step::End(row) => store.change(&format!(
-                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5 WHERE id = {}", row.index(last as usize + 1)
+                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5, cpu_ms = 2.5 WHERE id = {}",
+                    row.index(last as usize + 1)
                 )),
                 Step::Delete(row) => {
                     store.change(&format!("DELETE FROM query WHERE id = {}", row.index(last as usize + 1)));

@@ -14,9 +14,9 @@ use tokio::sync::Semaphore;
 use crate::{
     AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
     GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
-    Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest, PendingRun, Places, Query,
-    QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError,
-    StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
+    Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest, OwnerOf, PendingRun, Places,
+    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store,
+    StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
 };
 
 /// Does what the store behind it does, for tests of what a collector does when a store fails or forgets.
@@ -122,7 +122,7 @@ delegate! {
     versions(filter: QueryFilter) -> Vec<Version>;
     overview(request: OverviewRequest) -> OverviewAnswer;
     series(request: SeriesRequest) -> Series;
-    place_totals(filter: QueryFilter) -> Places;
+    place_totals(filter: QueryFilter, owner_of: Option<OwnerOf>) -> Places;
     engines() -> Vec<String>;
     recording(id: QueryId) -> Option<RecordingParts>;
     recordings(ids: &[QueryId]) -> Vec<Option<RecordingParts>>;

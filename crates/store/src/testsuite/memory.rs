@@ -24,7 +24,8 @@ use queryscope_protocol::QueryId;
 
 use crate::access::AccessStore;
 use crate::analysis::{
-    Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, Places, Series, SeriesRequest,
+    Facets, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewRequest, OwnerOf, Places, Series,
+    SeriesRequest,
 };
 use crate::batch::StreamBatch;
 use crate::commits::{Change, CommitFeed, Commits};
@@ -134,8 +135,12 @@ impl Store for MemoryStore {
         Ok(analysis::series(&self.disk()?.rows, &request))
     }
 
-    async fn place_totals(&self, filter: QueryFilter) -> Result<Places, StoreError> {
-        Ok(analysis::places(&self.disk()?.rows, &filter))
+    async fn place_totals(
+        &self,
+        filter: QueryFilter,
+        owner_of: Option<OwnerOf>,
+    ) -> Result<Places, StoreError> {
+        Ok(analysis::places(&self.disk()?.rows, &filter, owner_of.as_ref()))
     }
 
     async fn engines(&self) -> Result<Vec<String>, StoreError> {

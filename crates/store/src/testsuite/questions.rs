@@ -1,6 +1,7 @@
 //! Random histories and questions: a store answers over many queries as the model does, to the last digit.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -12,8 +13,8 @@ use super::memory::MemoryStore;
 use super::population::{LABELS, PLACES, PROJECTS, any_filter, maybe};
 use super::subject::{ALL, Subjects, request};
 use crate::analysis::{
-    Facets, GroupBy, GroupsRequest, OverviewOrder, OverviewRequest, OverviewSplit, Places, Series, SeriesBy,
-    SeriesRequest,
+    Facets, GroupBy, GroupsRequest, OverviewOrder, OverviewRequest, OverviewSplit, OwnerOf, Places, Series,
+    SeriesBy, SeriesRequest,
 };
 use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
@@ -65,6 +66,7 @@ enum Event {
 struct Told {
     started_unix_ns: i64,
     wall_ms: f64,
+    cpu_ms: Option<f64>,
     failed: bool,
     label: Option<&'static str>,
     fingerprint: Option<&'static str>,
@@ -94,7 +96,8 @@ struct Answers {
     between: Vec<LabelOverview<'static>>,
     /// Undivided, and divided.
     series: Vec<Series>,
-    places: Places,
+    /// Without owners, and with them.
+    places: [Places; 2],
 }
 
 pub(super) fn any_question_of_any_history(subjects: &Subjects) {
@@ -140,8 +143,18 @@ async fn ask(store: &dyn Store, question: &Question) -> Answers {
         overviews: overview_pages(store, filter, window).await,
         between: store.whole_overview(filter.clone(), between(&window)).await.expect("a store"),
         series: all_series(store, filter, between(&window)).await,
-        places: store.place_totals(filter.clone()).await.expect("a store"),
+        places: [places(store, filter, None).await, places(store, filter, Some(Arc::new(owner_of))).await],
     }
+}
+
+async fn places(store: &dyn Store, filter: &QueryFilter, owner_of: Option<OwnerOf>) -> Places {
+    store.place_totals(filter.clone(), owner_of).await.expect("a store")
+}
+
+/// Some labels have one owner, others another or none.
+fn owner_of(label: &str) -> Option<String> {
+    let place = LABELS.iter().position(|other| *other == label)?;
+    ["ada", "bob"].get(place % 3).map(|owner| (*owner).to_owned())
 }
 
 /// The last fifth of a range, which ends a while before it.
@@ -255,6 +268,7 @@ impl Told {
             fingerprint: self.fingerprint.map(Into::into),
             started_unix_ns: Some(self.started_unix_ns),
             wall_ms: self.wall_ms,
+            cpu_ms: self.cpu_ms,
             failed: self.failed.then(|| "boom".into()),
             warnings: self.rules.len() as u32,
             rules: self.rules.iter().map(|rule| (*rule).into()).collect(),
@@ -296,12 +310,13 @@ fn told() -> impl Strategy<Value = Told> {
     let label = prop_oneof![3 => Just(Some(LABELS[0])), 2 => maybe(&LABELS)];
     let rules = prop::sample::subsequence(&RULES[..], 0..=2);
     let fails = prop::bool::weighted(0.15);
-    (start(), wall(), fails, label, maybe(&PLACES), rules).prop_map(
-        |(started_unix_ns, wall_ms, failed, label, fingerprint, rules)| {
+    let cpu = prop::option::of(wall());
+    (start(), wall(), cpu, fails, label, maybe(&PLACES), rules).prop_map(
+        |(started_unix_ns, wall_ms, cpu_ms, failed, label, fingerprint, rules)| {
             // What ran lately took longer, so that there is something to find.
             let slow = started_unix_ns > NOW_NS - DAY_NS && label == Some(LABELS[0]);
             let wall_ms = if slow { 3.0 * wall_ms } else { wall_ms };
-            Told { started_unix_ns, wall_ms, failed, label, fingerprint, rules }
+            Told { started_unix_ns, wall_ms, cpu_ms, failed, label, fingerprint, rules }
         },
     )
 }

@@ -1,9 +1,12 @@
 //! Ranges between two moments: the overview of one, series, places, and what differs in slow runs.
 
+use std::sync::Arc;
+
+use queryscope_delivery::{Config, Secrets};
 use serde_json::{Value, json};
 
 use super::{entries, five, get, told};
-use crate::app::TestApp;
+use crate::app::{Setup, TestApp};
 use crate::events::{DAY_NS, NOW_NS, SECOND_NS, batch, finished, process_with};
 
 const MINUTE_NS: i64 = 60 * SECOND_NS;
@@ -106,6 +109,56 @@ async fn places_have_their_runs_and_their_time() {
     let failed = get(&app, "/api/places?status=failed&host=worker-1").await;
     assert_eq!(of(&failed, "host"), [json!(["worker-1", 1, 0, 1])]);
     assert_eq!(get(&app, "/api/places?label=unknown").await["host"], json!([]));
+}
+
+#[tokio::test]
+async fn places_have_their_cpu_time_and_its_price() {
+    let file = r#"
+        [[owners]]
+        label = "**"
+        owner = "data"
+        [[owners]]
+        label = "nightly"
+        owner = "ops"
+        [[owners]]
+        path = "**"
+        owner = "somebody"
+        [cost]
+        per_core_hour = 0.05
+        currency = "EUR"
+    "#;
+    let config = Config::parse(file, Secrets::Read).expect("a file");
+    let app = Setup::with(|settings| settings.delivery = Some(Arc::new(config))).start().await;
+    five(&app).await;
+    let more = [
+        finished(5, 6, told("nightly", "p3", NOW_NS, json!({"cpu_ms": 1.024}))),
+        finished(6, 7, told("nightly", "p4", NOW_NS, json!({"cpu_ms": 0.0, "failed": "boom"}))),
+        finished(7, 8, json!({"started_unix_ns": NOW_NS, "wall_ms": 1.0})),
+    ];
+    app.store(batch(1, more)).await;
+    let places = get(&app, "/api/places").await;
+    let of = |places: &Value, field: &str| -> Vec<Value> {
+        let told = places[field].as_array().expect("places").iter();
+        told.map(|one| json!([one["value"], one["runs"], one["total_cpu_ms"], one["cpu_runs"]])).collect()
+    };
+    assert_eq!(
+        of(&places, "owner"),
+        [json!(["data", 4, null, 0]), json!(["ops", 3, 1.024, 2]), json!([null, 1, null, 0])]
+    );
+    assert_eq!(of(&places, "service")[0], json!(["orders-etl", 6, 1.024, 2]));
+    assert_eq!(places["price"], json!({"per_core_hour": 0.05, "currency": "EUR"}));
+    // Of each run it is rounded to 11 binary digits of nanoseconds.
+    app.store(batch(1, [finished(8, 9, told("nightly", "p3", NOW_NS, json!({"cpu_ms": 4_001.0})))])).await;
+    let of_one = get(&app, "/api/places?label=nightly&fingerprint=p3").await;
+    assert_eq!(of_one["owner"][0]["total_cpu_ms"], 4_002.390_016);
+
+    let app = app.restarted_with(|settings| settings.delivery = None).await;
+    let places = get(&app, "/api/places").await;
+    assert_eq!((&places["owner"], &places["price"]), (&json!([]), &Value::Null));
+    assert_eq!(of(&places, "host")[0], json!(["worker-1", 7, 4_002.390_016, 3]));
+    let of_paths = Config::parse("[[owners]]\npath = \"**\"\nowner = \"x\"", Secrets::Read).expect("a file");
+    let app = app.restarted_with(|settings| settings.delivery = Some(Arc::new(of_paths))).await;
+    assert_eq!(get(&app, "/api/places").await["owner"], json!([]));
 }
 
 /// Twenty runs of a query, one a minute; those on the second host take three times as long.

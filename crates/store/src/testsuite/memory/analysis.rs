@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_history::{
-    Earlier, Group, LabelOverview, PlaceTotal, Run, RunStatus, SeriesGroup, SeriesRun, Totals, Version,
+    Earlier, Group, LabelOverview, Place, PlaceTotal, Quantity, Run, RunStatus, SeriesGroup, SeriesRun,
+    Totals, Version,
 };
 use queryscope_protocol::QueryId;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use uuid::Uuid;
 use super::disk::Row;
 use crate::analysis::{
     FacetValue, Facets, GroupBy, GroupPlace, GroupsAnswer, GroupsRequest, OverviewAnswer, OverviewPlace,
-    OverviewRequest, OverviewSplit, Places, Series, SeriesBy, SeriesRequest, in_place_order, rank,
+    OverviewRequest, OverviewSplit, OwnerOf, Places, Series, SeriesBy, SeriesRequest, in_place_order, rank,
 };
 use crate::filter::QueryFilter;
 use crate::packed::{Packed, pack};
@@ -160,20 +161,23 @@ pub(super) fn series(rows: &[Row], request: &SeriesRequest) -> Series {
     groups.into_iter().map(named).collect()
 }
 
-pub(super) fn places(rows: &[Row], filter: &QueryFilter) -> Places {
+pub(super) fn places(rows: &[Row], filter: &QueryFilter, owner_of: Option<&OwnerOf>) -> Places {
     let filter = QueryFilter { search: None, ..filter.clone() };
-    let by = |field: Field| {
+    let by = |field: &dyn Fn(&Query) -> Option<String>| -> Vec<Place> {
         let mut places: BTreeMap<Option<String>, PlaceTotal> = BTreeMap::new();
         for row in kept(rows, &filter) {
-            let wall_ms = row.query.wall_ms.unwrap_or(f64::NAN);
-            places.entry(field(&row.query)).or_default().add(run(row, &[]).status, wall_ms);
+            let (wall_ms, cpu) = (row.query.wall_ms.unwrap_or(f64::NAN), Quantity::from_ms(row.query.cpu_ms));
+            places.entry(field(&row.query)).or_default().add(run(row, &[]).status, wall_ms, cpu);
         }
         in_place_order(places.into_iter().map(|(value, total)| total.named(value)).collect())
     };
     Places {
-        service: by(|query| query.service.clone()),
-        environment: by(|query| query.environment.clone()),
-        host: by(|query| Some(query.host.clone())),
+        service: by(&|query| query.service.clone()),
+        environment: by(&|query| query.environment.clone()),
+        host: by(&|query| Some(query.host.clone())),
+        owner: owner_of
+            .map(|owner_of| by(&|query| query.label.as_deref().and_then(|label| owner_of(label))))
+            .unwrap_or_default(),
     }
 }
 
