@@ -1,4 +1,4 @@
-// Owners of queries on the first page, and the routes of messages in the settings.
+// Owners of queries on the first page and beside services and hosts, and the routes of messages in the settings.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,6 +42,9 @@ function file(port: number): string {
     [[owners]]
     label = "orders/*"
     owner = "team-orders"
+    [cost]
+    per_core_hour = 3600
+    currency = "EUR"
   `;
 }
 
@@ -90,6 +93,24 @@ test("the first page shows the queries of an owner, and keeps the choice", async
   await worse.getByText("orders/daily").first().waitFor();
   expect(await choice.inputValue()).toBe("team-orders");
   expect(await worse.getByText("billing/daily").count()).toBe(0);
+});
+
+test("services and hosts list owners, and what their CPU time costs", async () => {
+  const looked = await visit("/queries?view=places");
+  const owners = page.getByRole("region", { name: "Owners" });
+  const cells = (name: string) => owners.getByRole("row").filter({ hasText: name }).getByRole("cell").allInnerTexts();
+  await owners.getByText("team-orders").waitFor();
+  const told = await cells("team-orders");
+  expect(told[0]).toBe("18");
+  // Eighteen runs of 0.3 or 0.9 s, on one thread; all of them sent it.
+  expect(told.at(-1)).toMatch(/^[89]\.\d\d$/);
+  expect(told.at(-2)).toMatch(/^[89](\.\d+)? s\s*CPU$/);
+  await owners.getByRole("columnheader", { name: "Cost in EUR" }).waitFor();
+  expect(await owners.getByRole("columnheader", { name: "of ended runs" }).count()).toBe(0);
+  expect((await cells("data-platform"))[0]).toBe("18");
+  expect(await owners.getByRole("link", { name: "team-orders" }).count()).toBe(0);
+  await page.getByRole("region", { name: "Hosts" }).getByRole("link", { name: "etl-0" }).waitFor();
+  await expectGood(looked);
 });
 
 test("the settings show each route, what became of its messages, and the rules of owners", async () => {

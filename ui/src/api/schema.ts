@@ -553,8 +553,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tells what ran where: runs by state and their wall time, by service, environment and host, the place of the most
-         *     wall time first. Runs that failed count with the time they took.
+         * Tells what ran where: runs by state, their wall time and their CPU time, by service, environment, host and owner,
+         *     the place of the most wall time first. Runs that failed count with the time they took.
          */
         get: operations["places"];
         put?: never;
@@ -2370,8 +2370,13 @@ export interface components {
             /** @description Their names, in alphabetical order. */
             owners: string[];
         };
-        /** @description The runs of one service, environment or host. */
+        /** @description The runs of one service, environment, host or owner. */
         Place: {
+            /**
+             * Format: int64
+             * @description Those of them that sent their CPU time, which they do when they finish or fail.
+             */
+            cpu_runs: number;
             /**
              * Format: int64
              * @description Those of them that failed.
@@ -2389,6 +2394,12 @@ export interface components {
             runs: number;
             /**
              * Format: double
+             * @description CPU time over all threads of those that sent it, together, in milliseconds; null where none did. Of each run it
+             *     is rounded by at most 0.05 %.
+             */
+            total_cpu_ms?: Milliseconds | null;
+            /**
+             * Format: double
              * @description Wall time of those that finished or failed, together, in milliseconds.
              */
             total_wall_ms: Milliseconds;
@@ -2401,13 +2412,15 @@ export interface components {
             value?: string | null;
         };
         /**
-         * @description What ran where, the place of the most wall time first, then by name.
+         * @description What ran where, and whose it was: the place of the most wall time first, then by name.
          * @example {
          *       "environment": [
          *         {
+         *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
          *           "value": "prod"
@@ -2415,19 +2428,39 @@ export interface components {
          *       ],
          *       "host": [
          *         {
+         *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
          *           "value": "worker-1"
          *         }
          *       ],
-         *       "service": [
+         *       "owner": [
          *         {
+         *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_cpu_ms": 204800,
+         *           "total_wall_ms": 81236.5,
+         *           "unfinished": 0,
+         *           "value": "team-orders"
+         *         }
+         *       ],
+         *       "price": {
+         *         "currency": "EUR",
+         *         "per_core_hour": 0.05
+         *       },
+         *       "service": [
+         *         {
+         *           "cpu_runs": 39,
+         *           "failed": 2,
+         *           "running": 1,
+         *           "runs": 40,
+         *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
          *           "value": "orders-etl"
@@ -2440,6 +2473,12 @@ export interface components {
             environment: components["schemas"]["Place"][];
             /** @description Their machines. */
             host: components["schemas"]["Place"][];
+            /**
+             * @description Owners of the labels of the runs, by the rules of the file of settings that look at labels; null is nobody.
+             *     Empty where the file has no such rule.
+             */
+            owner: components["schemas"]["Place"][];
+            price?: components["schemas"]["Price"] | null;
             /** @description What the sending processes are. */
             service: components["schemas"]["Place"][];
         };
@@ -2457,6 +2496,16 @@ export interface components {
             run?: number | null;
             /** @description It in words, as a sentence without its full stop. */
             text: string;
+        };
+        /** @description What CPU time costs. */
+        Price: {
+            /** @description What it is counted in. */
+            currency: string;
+            /**
+             * Format: double
+             * @description An hour of one core.
+             */
+            per_core_hour: number;
         };
         /**
          * @description How far a query is by its earlier runs.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstLine, matching, sortedPlaces, type Place, type Places } from "./places";
+import { cpuShare, firstLine, formatCost, matching, sortedPlaces, type Place, type Places } from "./places";
 
 const place = (value: string | null, runs: number, more: Partial<Place> = {}): Place => ({
   value,
@@ -8,12 +8,15 @@ const place = (value: string | null, runs: number, more: Partial<Place> = {}): P
   failed: 0,
   unfinished: 0,
   total_wall_ms: runs,
+  total_cpu_ms: null,
+  cpu_runs: 0,
   ...more,
 });
 const all: Places = {
   service: [place("etl", 40, { total_wall_ms: 5 }), place(null, 2, { failed: 2, total_wall_ms: 9 })],
   environment: [],
   host: [place("etl-1", 42)],
+  owner: [],
 };
 
 test("the first line counts what is listed", () => {
@@ -22,7 +25,7 @@ test("the first line counts what is listed", () => {
     '2 of 3 services, environments and hosts match "ETL"',
   );
   expect(firstLine(all, matching(all, "none"), "none", "in 14 days")).toMatch(/^1 of 3 .* matches "none"$/);
-  const nothing = { service: [], environment: [], host: [] };
+  const nothing = { service: [], environment: [], host: [], owner: [] };
   expect(firstLine(nothing, nothing, "", "in 1 day")).toBe("Nothing ran in 1 day");
 });
 
@@ -33,4 +36,28 @@ test("places are ordered by a figure, or by name with the nameless last", () => 
   expect(names("runs")).toEqual(["etl", null]);
   expect(names("failed")).toEqual([null, "etl"]);
   expect(names("name")).toEqual(["etl", null]);
+  const known = [place("a", 1), place("b", 1, { total_cpu_ms: 0 }), place("c", 1, { total_cpu_ms: 5 })];
+  expect(sortedPlaces(known, "cpu").map(({ value }) => value)).toEqual(["c", "b", "a"]);
+});
+
+test("of which runs the CPU time is known is said where it is not all that ended", () => {
+  const shares = [
+    place("etl", 12, { running: 1, unfinished: 1, cpu_runs: 8 }),
+    place("etl", 12, { running: 1, unfinished: 1, cpu_runs: 10 }),
+    place("etl", 2, { running: 1, unfinished: 1 }),
+    place("etl", 2),
+  ].map(cpuShare);
+  expect(shares).toEqual(["80 %", "", "", "0 %"]);
+});
+
+test("cost is CPU hours by the price", () => {
+  const costs = [0, 10, 3_600_000, 360_000_000, 90_000_000_000, null].map((total_cpu_ms) =>
+    formatCost(place("etl", 1, { total_cpu_ms }), 0.05),
+  );
+  expect(costs).toEqual(["0", "<0.01", "0.05", "5.00", "1.25 k", "–"]);
+});
+
+test("owners are searched with the places", () => {
+  const owned = { ...all, owner: [place("team-etl", 1), place(null, 41)] };
+  expect(matching(owned, "etl").owner.map(({ value }) => value)).toEqual(["team-etl"]);
 });

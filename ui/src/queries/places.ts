@@ -2,15 +2,20 @@
 
 import type { Schemas } from "../api/client";
 import { nameInText, shownName } from "../model/names";
-import { formatCount, plural } from "../units";
+import { formatCount, formatShare, plural, UNKNOWN } from "../units";
 
+const HOUR_MS = 3_600_000;
+
+/** Fields that the runs of a place are found by. */
 export const FIELDS = ["service", "environment", "host"] as const;
-export type Field = (typeof FIELDS)[number];
+type Field = (typeof FIELDS)[number];
+/** What places are listed by: an owner owns labels. */
+export type PlaceKind = Field | "owner";
 
 export type Place = Schemas["Place"];
-export type Places = Readonly<Record<Field, readonly Place[]>>;
+export type Places = Readonly<Record<PlaceKind, readonly Place[]>>;
 
-export const PLACE_SORTS = ["time", "name", "runs", "running", "failed"] as const;
+export const PLACE_SORTS = ["time", "name", "runs", "running", "failed", "cpu"] as const;
 export type PlaceSort = (typeof PLACE_SORTS)[number];
 
 /** In order: numbers the largest first, names from A; the place without a name last. */
@@ -18,15 +23,37 @@ export function sortedPlaces(places: readonly Place[], sort: PlaceSort): Place[]
   if (sort === "name") {
     return places.toSorted((a, b) => (a.value ?? "\uffff").localeCompare(b.value ?? "\uffff"));
   }
-  const figure = { time: "total_wall_ms", runs: "runs", running: "running", failed: "failed" } as const;
-  return places.toSorted((a, b) => b[figure[sort]] - a[figure[sort]]);
+  const figures = {
+    time: "total_wall_ms",
+    runs: "runs",
+    running: "running",
+    failed: "failed",
+    cpu: "total_cpu_ms",
+  } as const;
+  const figure = (place: Place): number => place[figures[sort]] ?? -1;
+  return places.toSorted((a, b) => figure(b) - figure(a));
 }
 
 /** Those whose name has the text in it. */
 export function matching(places: Places, find: string): Places {
   const text = find.toLowerCase();
-  const of = (field: Field): Place[] => places[field].filter(({ value }) => nameOf(value).toLowerCase().includes(text));
-  return { service: of("service"), environment: of("environment"), host: of("host") };
+  const of = (kind: PlaceKind): Place[] =>
+    places[kind].filter(({ value }) => nameOf(value).toLowerCase().includes(text));
+  return { service: of("service"), environment: of("environment"), host: of("host"), owner: of("owner") };
+}
+
+/** How many of the runs that ended sent their CPU time: "80 %"; nothing where all did, or none ended. */
+export function cpuShare({ runs, running, unfinished, cpu_runs }: Place): string {
+  const ended = runs - running - unfinished;
+  return cpu_runs < ended ? formatShare(cpu_runs / ended) : "";
+}
+
+/** What the CPU time that is known costs: 0, <0.01, 12.34, 1.25 k. */
+export function formatCost({ total_cpu_ms }: Place, perCoreHour: number): string {
+  if (total_cpu_ms == null) return UNKNOWN;
+  const cost = (total_cpu_ms / HOUR_MS) * perCoreHour;
+  if (cost > 0 && cost < 0.01) return "<0.01";
+  return cost > 0 && cost < 999.5 ? cost.toFixed(2) : formatCount(cost);
 }
 
 /** A place to show. */
