@@ -73,9 +73,9 @@ export function groupCause({ changes: [{ causes }] }: Group): string | undefined
   return `All changed with ${DIMENSIONS[name] ?? name}: ${values[0]}, before ${values[1]}.`;
 }
 
-/** "1 h 5 min a day" of all of them together; empty where they cost no time. */
-export function groupCost({ aDayMs }: Group): string {
-  return aDayMs > 0 ? `${formatDuration(aDayMs)} a day more than before` : "";
+/** "1 h 5 min a day more than before", all of them together; empty where they cost no time. */
+export function groupCost({ aDayMs, changes: [{ kind }] }: Group): string {
+  return aDayMs > 0 ? `${formatDuration(aDayMs)} a day ${kind === "failing" ? "at stake" : "more than before"}` : "";
 }
 
 export interface Found {

@@ -99,10 +99,14 @@ export function causeWords({ cause, sentence }: Pick<Cause, "cause" | "sentence"
   return cause === "unexplained" ? "No counter explains it." : `${CAUSE_NAMES[cause]}.`;
 }
 
-/** What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far". Empty where it costs no time. */
-export function costLine({ cost }: Pick<Change, "cost">): string {
+/**
+ * What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far"; of failures "12 min a day at stake".
+ * Empty where it costs no time.
+ */
+export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string {
   const { wall_ms_a_day: day, extra_wall_ms: all, runs } = cost;
   if (day === 0 && all === 0) return "";
+  if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
   const soFar = `${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
   return `${formatDuration(Math.abs(day))} a day ${way} than before; ${soFar}`;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { costLine, type Change } from "./change";
+import { groupCost, grouped } from "./change-groups";
 import { change } from "./change.test";
 import {
   detailLine,
@@ -144,6 +146,25 @@ test("what is told as an issue is not told again as a change", () => {
     ["resolved"],
   ]);
   expect(byChange.get("slower-1")?.id).toBe("open");
+});
+
+test("failures stand by what their issue says is at stake", () => {
+  const cost = { runs: 10, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 };
+  const failing = (id: string): Change => change({ id, label: id, kind: "failing", cost, since_unix_ns: BigInt(id) });
+  const hour = 3_600_000_000_000n;
+  const changes = [change({ id: "slower-1", since_unix_ns: 3n * hour }), failing("1"), failing("2")];
+  const { worse } = told(changes, [issue({ kind: "failing", change: "1", wall_ms_a_day: 900_000 })]);
+  const groups = grouped([...worse, { ...failing("0"), service: "other" }]);
+  expect(groups.map((group) => [group.changes.map(({ id }) => id).join(), groupCost(group)])).toEqual([
+    ["1,2", "15 min a day at stake"],
+    ["slower-1", "12 min a day more than before"],
+    ["0", ""],
+  ]);
+  expect(worse.map(costLine)).toEqual([
+    "12 min a day more than before; 1 h 03 min in 37 runs so far",
+    "15 min a day at stake",
+    "",
+  ]);
 });
 
 test("filters keep issues as they keep changes", () => {

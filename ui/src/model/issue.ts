@@ -186,7 +186,7 @@ export function isHere(
 
 /** What the first page lists: what wants somebody, and what does not now. */
 export interface Told {
-  /** Open changes for the worse, without those that a person muted or resolved. */
+  /** Open changes for the worse, without those that a person muted or resolved; failures at the cost of their issue. */
   worse: Change[];
   /** Issues that want somebody, and whose change is not among those. */
   alone: Issue[];
@@ -205,8 +205,13 @@ export function told(changes: readonly Change[], issues: readonly Issue[]): Told
   for (const issue of issues) if (issue.change != null) byChange.set(issue.change, issue);
   const isQuiet = (state: IssueState | undefined): boolean => state === "muted" || state === "resolved";
   const isListed = ({ change = null }: Issue): boolean => change !== null && open.has(change);
+  // A run that fails takes no more time: only the issue tells what its results are worth.
+  const worth = (change: Change): Change => {
+    const { wall_ms_a_day } = byChange.get(change.id) ?? change.cost;
+    return change.kind === "failing" ? { ...change, cost: { ...change.cost, wall_ms_a_day } } : change;
+  };
   return {
-    worse: changes.filter((change) => isWorse(change) && !isQuiet(byChange.get(change.id)?.state)),
+    worse: changes.filter((change) => isWorse(change) && !isQuiet(byChange.get(change.id)?.state)).map(worth),
     // Growth of the data is information: its change is told with those that are no regressions.
     alone: issues.filter((issue) => isOpen(issue) && !isListed(issue)),
     muted: issues.filter(({ state }) => state === "muted"),
