@@ -70,11 +70,11 @@ test("a chart of several services shows the deploys of each, under its name", as
 test("the days show what was deployed on each", async () => {
   const { page, close } = await visit("/queries?view=days");
   const map = page.getByRole("region", { name: "Median time by day" });
-  await map.getByTitle("deployed: etl 1.4.2 and web 7").waitFor();
-  await map.getByTitle("deployed: web 6").waitFor();
+  await map.getByTitle("deploys etl 1.4.2 and web 7").waitFor();
+  await map.getByTitle("deploy web 6").waitFor();
   await page.getByText("▲ deploy").waitFor();
   await page.goto(`${service.url}/queries?view=days&service=etl`);
-  await map.getByTitle("deployed: 1.4.2").waitFor();
-  expect(await map.getByTitle(/deployed/).count()).toBe(1);
+  await map.getByTitle("deploy 1.4.2").waitFor();
+  expect(await map.getByTitle(/^deploys? /).count()).toBe(1);
   await close();
 });

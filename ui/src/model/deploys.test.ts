@@ -32,18 +32,31 @@ describe("deploys", () => {
     const all = [deploy("4", 400n), deploy("3", 103n), deploy("2", 102n), deploy("1", 100n), deploy("0", -1n)];
     const marks = deployMarks(all, Number, [0, 300]);
     expect(marks.map(({ x, text }) => [x, text])).toEqual([[100, "3 deploys"]]);
-    expect(deployMarks(all, Number, [0, 500], 2).map(({ text }) => text)).toEqual(["1", "2 and 3", "4"]);
+    expect(deployMarks(all, Number, [0, 500], 2).map(({ text }) => text)).toEqual([
+      "deploy 1",
+      "deploys 2 and 3",
+      "deploy 4",
+    ]);
   });
 
   test("of several services each names its own", () => {
     const of = [deploy("1", 100n), { ...deploy("2", 300n), service: "web" }, { ...deploy("3", 500n), service: null }];
-    expect(deployMarks(of, Number, [0, 600]).map(({ text }) => text)).toEqual(["etl 1", "web 2", "3"]);
+    expect(deployMarks(of, Number, [0, 600]).map(({ text }) => text)).toEqual([
+      "deploy etl 1",
+      "deploy web 2",
+      "deploy 3",
+    ]);
+  });
+
+  test("a version of the engine is told as one", () => {
+    const engine: Deploy = { ...deploy("polars 2.1.0", 100n), source: "seen", subject: "engine", engine: "polars" };
+    expect(deployMarks([engine], Number, [0, 300]).map(({ text }) => text)).toEqual(["deploy engine polars 2.1.0"]);
   });
 
   test("days name what was deployed on them, the first first", () => {
     const all = [deploy("5", 310n), deploy("4", 250n), deploy("3", 240n), deploy("2", 230n), deploy("1", 120n)];
-    expect(deploysByDay(all, [100n, 200n, 300n, 400n])).toEqual(["1", "3 deploys", "5", undefined]);
-    expect(deploysByDay(all.slice(1, 3), [200n])).toEqual(["3 and 4"]);
+    expect(deploysByDay(all, [100n, 200n, 300n, 400n])).toEqual(["deploy 1", "3 deploys", "deploy 5", undefined]);
+    expect(deploysByDay(all.slice(1, 3), [200n])).toEqual(["deploys 3 and 4"]);
     expect(deploysByDay([deploy("0", 50n)], [100n])).toEqual([undefined]);
     // The last day ends, too.
     expect(deploysByDay([deploy("0", 100n + 86_400_000_000_000n)], [100n])).toEqual([undefined]);

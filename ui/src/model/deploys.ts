@@ -49,7 +49,7 @@ export interface DeployMark {
   key: string;
   /** What was deployed there, the first first. */
   deploys: Deploy[];
-  /** "1.4.2", "1.4.2 and polars 2.1.0", "5 deploys"; of several services "etl 1.4.2". */
+  /** "deploy 1.4.2", "deploys 1.4.2 and engine polars 2.1.0", "5 deploys"; of several services "deploy etl 1.4.2". */
   text: string;
 }
 
@@ -89,9 +89,9 @@ export function deploysByDay(deploys: readonly Deploy[], days: readonly UnixNs[]
 /** Names of deploys; of several services each with its own. */
 function namesOf(deploys: readonly Deploy[], isOfMany: boolean): string {
   if (deploys.length > MOST_NAMES) return `${deploys.length} deploys`;
-  const nameOf = ({ service, version }: Deploy): string => {
-    const name = nameInText(version);
+  const nameOf = ({ service, subject, version }: Deploy): string => {
+    const name = `${subject === "engine" ? "engine " : ""}${nameInText(version)}`;
     return isOfMany && service != null ? `${nameInText(service)} ${name}` : name;
   };
-  return deploys.map(nameOf).join(" and ");
+  return `deploy${deploys.length === 1 ? "" : "s"} ${deploys.map(nameOf).join(" and ")}`;
 }
