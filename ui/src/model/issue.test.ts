@@ -14,6 +14,7 @@ import {
   muteWords,
   reasonOf,
   severityFigure,
+  stakeLine,
   stateLine,
   told,
   transitionWords,
@@ -74,6 +75,17 @@ test("an issue says what, since when, and what is at stake", () => {
     "2 open issues, 12 min a day at stake",
   );
   expect(issuesLine([issue({ wall_ms_a_day: 0 })], true, "")).toBe("At least 1 issue");
+});
+
+test("nothing is at stake of what is muted or over, nor of a run", () => {
+  const [muted, resolved] = [issue({ state: "muted" }), issue({ state: "resolved" })];
+  expect(issuesLine([muted, muted], false, "muted ")).toBe("2 muted issues");
+  expect(issuesLine([resolved], false, "resolved ")).toBe("1 resolved issue");
+  expect(issuesLine([issue({ state: "regressed" }), muted, resolved], false, "")).toBe(
+    "3 issues, 12 min a day at stake",
+  );
+  expect(stakeLine(issue({ kind: "late", change: null, run: "q" }))).toBe("");
+  expect(stakeLine(issue({ state: "acknowledged" }))).toBe("12 min a day at stake");
 });
 
 test("a mute says until when", () => {

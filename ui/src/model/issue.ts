@@ -102,8 +102,14 @@ export function detailLine({ detail = null }: Pick<Issue, "detail">): string {
   return detail === null ? "" : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
 
-/** "12 min a day at stake"; of failures, of the results that are missing. Empty where it costs no time. */
-export function stakeLine({ wall_ms_a_day: day }: Pick<Issue, "wall_ms_a_day">): string {
+/** Wall time at stake a day: of changes alone, and of none that is muted or over. */
+export function stakeMs({ state, change, wall_ms_a_day }: Pick<Issue, "state" | "change" | "wall_ms_a_day">): number {
+  return isOpen({ state }) && change != null ? wall_ms_a_day : 0;
+}
+
+/** "12 min a day at stake"; of failures, of the results that are missing. Empty where nothing is. */
+export function stakeLine(...issues: readonly Issue[]): string {
+  const day = issues.reduce((sum, issue) => sum + stakeMs(issue), 0);
   return day > 0 ? `${formatDuration(day)} a day at stake` : "";
 }
 
@@ -156,11 +162,11 @@ export function historyOf(transitions: readonly Transition[], notes: readonly No
   return [...moves, ...written].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).reverse();
 }
 
-/** "3 issues, 2 h 05 min a day at stake". */
+/** "3 issues, 2 h 05 min a day at stake"; without a figure where nothing is. */
 export function issuesLine(issues: readonly Issue[], isCut: boolean, which: string): string {
   const number = `${isCut ? "At least " : ""}${plural(issues.length, `${which}issue`)}`;
-  const day = issues.reduce((sum, { wall_ms_a_day }) => sum + wall_ms_a_day, 0);
-  return day > 0 ? `${number}, ${formatDuration(day)} a day at stake` : number;
+  const stake = stakeLine(...issues);
+  return stake === "" ? number : `${number}, ${stake}`;
 }
 
 /** What a notification says. */
