@@ -9,10 +9,12 @@ import {
   isNewlyOpen,
   issueLine,
   issueNotice,
+  issueSince,
   issuesLine,
   issueWords,
   muteWords,
   reasonOf,
+  rowWords,
   severityFigure,
   stakeLine,
   stateLine,
@@ -86,6 +88,19 @@ test("nothing is at stake of what is muted or over, nor of a run", () => {
   );
   expect(stakeLine(issue({ kind: "late", change: null, run: "q" }))).toBe("");
   expect(stakeLine(issue({ state: "acknowledged" }))).toBe("12 min a day at stake");
+});
+
+test("a row says what its runs did, and since when", () => {
+  expect(rowWords(issue({ state: "muted" }))).toBe("2.4x slower");
+  expect(rowWords(issue({ kind: "failing", severity: 0.9 }))).toBe("Fails in 90 % of its runs");
+  // What is over is told as what was.
+  const over = (given: Partial<Issue>): string => rowWords(issue({ state: "resolved", ...given }));
+  expect(over({})).toBe("Was 2.4x slower");
+  expect(over({ kind: "failing", severity: 0.9 })).toBe("Failed in 90 % of its runs");
+  expect(over({ kind: "new_finding", findings: ["skew"] })).toBe("Warned of skew");
+  expect(issueSince(issue({ since_unix_ns: 3n }))).toBe(3n);
+  expect(issueSince(issue({ since_unix_ns: null }))).toBe(5n);
+  expect(issueLine(issue({ since_unix_ns: 3n }), undefined, said)).toBe("a is 2.4x slower since t3");
 });
 
 test("a mute says until when", () => {

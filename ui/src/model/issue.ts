@@ -1,7 +1,7 @@
 // Issues as the service tells them, and their words. The service judges and moves them; this page only formats.
 
 import type { Schemas } from "../api/client";
-import { formatCount, formatDuration, formatRatio, formatShare, plural } from "../units";
+import { formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
 import { howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
@@ -62,6 +62,21 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
   }
 }
 
+/** The same as a row begins: "2.4x slower", "Fails in 90 % of its runs"; of a resolved issue "Was 2.4x slower". */
+export function rowWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "state">): string {
+  const words = issueWords(issue);
+  const row =
+    issue.state === "resolved"
+      ? words.replace(/^is/, "was").replace(/^(fail|warn)s/, "$1ed")
+      : words.replace(/^is /, "");
+  return `${row.charAt(0).toUpperCase()}${row.slice(1)}`;
+}
+
+/** When its runs changed; when it was opened first, where that is not known. */
+export function issueSince({ since_unix_ns, opened_unix_ns }: Pick<Issue, "since_unix_ns" | "opened_unix_ns">): UnixNs {
+  return since_unix_ns ?? opened_unix_ns;
+}
+
 /** What the severity of an issue is, and how much: "wall time", "2.4x". */
 export function severityFigure({ kind, severity }: Pick<Issue, "kind" | "severity">): [name: string, text: string] {
   switch (kind) {
@@ -94,7 +109,7 @@ export function issueLine(
   // Since when a run is late is since it runs longer than others: its sentence says how long that is.
   if (issue.run != null) return `${label} ${words}`;
   const after = issue.after_deploys == null ? "" : `, ${nameInText(issue.after_deploys)}`;
-  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issue.opened_unix_ns)}${after}`;
+  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issueSince(issue))}${after}`;
 }
 
 /** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */
