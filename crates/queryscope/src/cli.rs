@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, Parser, Subcommand};
 use queryscope_collector::{GroupRole, HeaderName, Network};
@@ -272,9 +272,9 @@ pub(crate) struct DeployArgs {
     /// Address where people read more, such as that of the build
     #[arg(long, value_name = "URL")]
     pub(crate) link: Option<String>,
-    /// When it began, like 2026-11-25T02:00:00Z [default: now]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
-    pub(crate) at: Option<std::time::SystemTime>,
+    /// When it began, in UTC, like 2026-11-25T02:00:00Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = utc)]
+    pub(crate) at: Option<SystemTime>,
     /// Print the deploy as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -285,7 +285,7 @@ pub(crate) struct DeployArgs {
     #[arg(long, value_name = "TOKEN", env = "TELEMETRY_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
     /// Project the deploy is of, where no token says it
-    #[arg(long, default_value = "default")]
+    #[arg(long, default_value = "default", conflicts_with = "token")]
     pub(crate) project: Name,
     #[command(flatten)]
     pub(crate) data: DataArg,
@@ -468,6 +468,11 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     };
     time.filter(|time| !time.is_zero())
         .ok_or_else(|| "expected seconds above 0, or a time like 90s or 5m".into())
+}
+
+/// A date and time, which are UTC with `Z` and without.
+fn utc(text: &str) -> Result<SystemTime, String> {
+    humantime::parse_rfc3339_weak(text).map_err(|_| "expected UTC, like 2026-11-25T02:00:00Z".into())
 }
 
 #[cfg(test)]

@@ -42,9 +42,25 @@ fn a_deploy_is_told_once_with_and_without_a_token() {
         (&json!(1_767_323_045_000_000_000_i64), &json!("default"))
     );
 
+    let weak = ["deploy", "2.1", "--at", "2026-01-02 03:04:05", "--data", &folder, "--json"];
+    let at: Value = serde_json::from_str(&queryscope(weak).success()).expect("JSON");
+    assert_eq!(at["unix_ns"], last["unix_ns"], "a time without a zone is UTC");
     let refused = queryscope(["deploy", "3", "--link", "ftp://x", "--data", &folder]).failure(1);
     assert!(refused.contains("url: must begin with https:// or http://"), "{refused}");
     service.stop();
     let refused = queryscope(["deploy", "3", "--data", &folder]).failure(1);
     assert!(refused.contains("no service"), "{refused}");
+}
+
+#[test]
+fn what_a_deploy_would_pass_over_is_refused() {
+    let elsewhere = ["deploy", "3", "--url", "http://127.0.0.1:1", "--token", "t", "--project", "etl"];
+    let refused = queryscope(elsewhere).failure(2);
+    for part in ["'--project <PROJECT>'", "cannot be used with", "'--token <TOKEN>'"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    for at in ["yesterday", "2026-11-25", "2026-11-25T02:00:00+01:00"] {
+        let refused = queryscope(["deploy", "3", "--at", at]).failure(2);
+        assert!(refused.contains("expected UTC, like 2026-11-25T02:00:00Z"), "{at}: {refused}");
+    }
 }
