@@ -37,7 +37,7 @@ const FAILURE_PAUSE_MAX: Duration = Duration::from_mins(1);
 const SKIPPED_MAX: usize = 1024;
 
 pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<RecordingsLock>) {
-    let mut skip = HashSet::new();
+    let mut skip = Skip::default();
     let mut failure_pause = FAILURE_PAUSE;
     let mut pace = Pace::default();
     // What an earlier run of the service left.
@@ -52,7 +52,8 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<Record
             pace.after(full, took);
             if note(&app, round, &mut skip) {
                 failure_pause = FAILURE_PAUSE;
-                if full {
+                // The others are done: what could not be reached is tried again.
+                if full || skip.take_unreached() {
                     continue;
                 }
                 break;
@@ -62,9 +63,36 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<Record
             }
             failure_pause = (failure_pause * 2).min(FAILURE_PAUSE_MAX);
             if !full {
-                skip.clear();
+                skip = Skip::default();
             }
         }
+    }
+}
+
+/// Queries that the next rounds pass over, so that others come to their turn.
+#[derive(Debug, Default)]
+struct Skip {
+    ids: HashSet<QueryId>,
+    /// Whether some of them are whole, and their place could not be reached.
+    has_unreached: bool,
+}
+
+impl Skip {
+    fn add(&mut self, id: QueryId, is_unreached: bool) {
+        if self.ids.len() >= SKIPPED_MAX {
+            *self = Self::default();
+        }
+        self.ids.insert(id);
+        self.has_unreached |= is_unreached;
+    }
+
+    /// Passes over none any more where some could not be reached; whether that is so.
+    fn take_unreached(&mut self) -> bool {
+        let has_unreached = self.has_unreached;
+        if has_unreached {
+            *self = Self::default();
+        }
+        has_unreached
     }
 }
 
@@ -83,7 +111,7 @@ async fn wait_and_seal(
     stop: &CancellationToken,
     lock: &RecordingsLock,
     pace: &mut Pace,
-    skip: &HashSet<QueryId>,
+    skip: &Skip,
 ) -> Option<(Result<SealRound, RecordingError>, Duration)> {
     let begun = queryscope_store::now();
     while begun.elapsed() < pace.pause {
@@ -101,14 +129,14 @@ async fn wait_and_seal(
     let _guard = lock.take(stop).await?;
     let begun = queryscope_store::now();
     let threads = app.background.handle().clone();
-    let (app, skip) = (Arc::clone(app), skip.clone());
+    let (app, skip) = (Arc::clone(app), skip.ids.clone());
     let round = async move { app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, &skip).await };
     let round = AbortOnDropHandle::new(threads.spawn(round)).await;
     Some((round.expect("a round does not panic and is not aborted"), begun.elapsed()))
 }
 
 /// Notes what a round did; `false` when it has to be tried again after a pause.
-fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<QueryId>) -> bool {
+fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut Skip) -> bool {
     let round = match round {
         Ok(round) => round,
         Err(error) => {
@@ -140,10 +168,7 @@ fn note(app: &App, round: Result<SealRound, RecordingError>, skip: &mut HashSet<
             let error = error as &dyn std::error::Error;
             tracing::warn!(%query_id, error, "a recording could not be sealed");
         }
-        if skip.len() >= SKIPPED_MAX {
-            skip.clear();
-        }
-        skip.insert(*query_id);
+        skip.add(*query_id, unavailable(error));
     }
     for (path, error) in &round.left {
         tracing::warn!(

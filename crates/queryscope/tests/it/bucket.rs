@@ -99,6 +99,30 @@ fn it_lives_through_the_absence_of_its_bucket() {
 }
 
 #[test]
+fn more_than_a_round_of_recordings_is_written_after_an_absence() {
+    const RUNS: u64 = 70;
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let mut server = BucketServer::start();
+    let service = start(&server, &data);
+    server.stop();
+    let mut stream = Stream::new();
+    let runs: Vec<_> = (0..RUNS).map(|_| stream.finished(Uuid::now_v7(), "run")).collect();
+    assert_eq!(service.post(&stream.batch(&runs)).counts(), (RUNS, 0));
+    service.kill();
+
+    // The first round of this one is full, and in vain.
+    let service = start(&server, &data);
+    let away = "queryscope_recordings_away_seconds";
+    wait_for("the absence to be known", || (metric(&service, away) > 0).then_some(()));
+    server.start_again();
+    let unsealed = "queryscope_recordings_unsealed";
+    wait_for("all recordings", || (metric(&service, unsealed) == 0).then_some(()));
+    assert_eq!(sealed(&server), RUNS as usize);
+    service.stop();
+}
+
+#[test]
 fn runs_that_retention_deletes_are_counted_while_the_bucket_is_away() {
     const DAY_NS: i64 = 86_400_000_000_000;
     let folder = tempfile::tempdir().expect("a folder");

@@ -28,7 +28,7 @@ fn unavailable(query: u64) -> (QueryId, RecordingError) {
 
 #[tokio::test]
 async fn what_a_round_finds_out_about_the_bucket_is_known() {
-    let (app, mut skip) = (app().await, HashSet::new());
+    let (app, mut skip) = (app().await, Skip::default());
     let away = || app.recordings_health.away(app.clock.steady_ms()).is_some();
     let in_vain = SealRound { failed: vec![unavailable(1), unavailable(2)], ..SealRound::default() };
     assert!(!note(&app, Ok(in_vain), &mut skip), "it is tried again");
@@ -40,6 +40,8 @@ async fn what_a_round_finds_out_about_the_bucket_is_known() {
     let in_part = SealRound { sealed: 1, failed: vec![unavailable(3)], ..SealRound::default() };
     assert!(!note(&app, Ok(in_part), &mut skip), "what is left is tried again, too");
     assert!(!away());
+    assert!(skip.take_unreached(), "they are tried again once the others are done");
+    assert!(skip.ids.is_empty() && !skip.take_unreached());
 }
 
 #[tokio::test]
@@ -57,7 +59,7 @@ async fn it_goes_on_once_recordings_can_be_reached_again() {
 
 /// Whether a round ends within some time.
 async fn ends(app: &Arc<App>, pace: &mut Pace, within: Duration) -> bool {
-    let (stop, lock, skip) = (CancellationToken::new(), RecordingsLock::new(None), HashSet::new());
+    let (stop, lock, skip) = (CancellationToken::new(), RecordingsLock::new(None), Skip::default());
     pace.pause = Duration::ZERO;
     timeout(within, wait_and_seal(app, &stop, &lock, pace, &skip)).await.is_ok()
 }
