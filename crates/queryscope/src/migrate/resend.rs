@@ -55,8 +55,10 @@ impl Resend {
     /// events are `lost` that made it.
     pub(crate) async fn of(source: &Opened, parts: RecordingParts, new: bool, lost: bool) -> Result<Self> {
         let query = parts.query.clone();
-        let process = process_of(&query, &parts.process_line)
+        let mut process = process_of(&query, &parts.process_line)
             .context("the process event of its stream cannot be read")?;
+        // An earlier version did not keep it.
+        process.program_version = process.program_version.filter(|_| query.program_version.is_some());
         let process_line = parts.process_line.clone();
         let content = source.recordings.read(&source.store, parts).await.context(DAMAGED)?;
         let mut lines = LineReader::new(query.query_id, content.bytes);

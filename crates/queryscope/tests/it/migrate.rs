@@ -226,6 +226,27 @@ fn imported(root: &Path, stream: &Stream, events: &[String]) -> (PathBuf, PathBu
 }
 
 #[test]
+fn a_run_from_before_versions_of_programs_were_kept_is_moved() {
+    let root = tempfile::tempdir().expect("a folder");
+    let mut stream = Stream::new();
+    let finished = stream.finished(Uuid::now_v7(), "old");
+    let (data, sent) = ["data", "sent.jsonl"].map(|name| root.path().join(name)).into();
+    let process = stream.process().replacen('{', r#"{"program_version":"1.2","#, 1);
+    fs::write(&sent, format!("{process}\n{finished}\n")).expect("written");
+    let [to, file] = [&data, &sent].map(|path| path.to_str().expect("a text"));
+    queryscope(["import", "--data", to, file]).success();
+    let database = rusqlite::Connection::open(data.join("queryscope.db")).expect("a database");
+    let changed =
+        database.execute("UPDATE query SET program_version = NULL WHERE program_version IS NOT NULL", []);
+    assert_eq!(changed.expect("changed"), 1);
+    drop(database);
+    let databases = Databases::start();
+    let target = Target::make(root.path(), &databases, "moved");
+    target.migrate(&data).success();
+    assert!(target.check(&[sent]).contains("1 queries"));
+}
+
+#[test]
 fn killed_again_and_again_it_ends_the_same() {
     // A run commits 256 at once: each kill comes one or two of these after the one before, the last before the end.
     const QUERIES: u64 = 1_100;
