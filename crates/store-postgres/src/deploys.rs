@@ -20,7 +20,7 @@ const COLUMNS: &str =
     "d.id, d.project, d.service, d.environment, d.source, d.subject, d.engine, d.version, d.commit_id,
     d.url, d.unix_ns, d.last_unix_ns";
 
-/// What was posted, and versions that came after another one and were not posted.
+/// What was posted, and versions that came after another one and were not posted by then.
 const IS_DEPLOY: &str = "(d.source = 'posted' OR (
     EXISTS (
         SELECT FROM deploy AS o WHERE o.source = 'seen' AND o.project = d.project AND o.service = d.service
@@ -28,7 +28,7 @@ const IS_DEPLOY: &str = "(d.source = 'posted' OR (
             AND (o.unix_ns, o.id) < (d.unix_ns, d.id)
     ) AND NOT (d.subject = 'program' AND EXISTS (
         SELECT FROM deploy AS p WHERE p.source = 'posted' AND p.project = d.project AND p.service = d.service
-            AND p.version = d.version AND p.environment IN ('', d.environment)
+            AND p.version = d.version AND p.environment IN ('', d.environment) AND p.unix_ns <= d.unix_ns
     ))))";
 
 /// A row with this id, or its times widened; what was posted stays as it is. Whether it is new.

@@ -3,8 +3,8 @@
 //! The problem: a version is one deploy, however many processes and collectors name it, and a process of before may go
 //! on for days. The mechanism: a row for each version of a service in an environment, with the first time it was seen;
 //! it is written whenever the version is seen, and its times only ever widen. A row is a deploy where another version
-//! of the same was there before it. What was posted is one row each, and takes the place of the seen version of its
-//! name.
+//! of the same was there before it. What was posted is one row each, and takes the place of the version of its name
+//! that is seen later.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -241,19 +241,30 @@ impl From<SeenVersion> for Deploy {
     }
 }
 
+/// Deploys, without versions that were seen and then posted, too: those are one.
+pub fn each_once(deploys: &[Deploy]) -> Vec<&Deploy> {
+    let posted = |seen: &Deploy| {
+        let is_it = |other: &Deploy| other.source == DeploySource::Posted && other.version == seen.version;
+        seen.subject == DeploySubject::Program && deploys.iter().any(is_it)
+    };
+    deploys.iter().filter(|deploy| deploy.source == DeploySource::Posted || !posted(deploy)).collect()
+}
+
 /// "after deploy 1.4.2", "after 3 deploys, the last of them 1.4.2": the deploys of a span in words, which are all there
 /// were; `None` where there are none.
 pub fn after_deploys(deploys: &[Deploy]) -> Option<String> {
+    let is_cut = deploys.len() >= DEPLOYS_OF_SPAN_MAX;
+    let deploys = each_once(deploys);
     let last = deploys.last()?;
-    if let [one] = deploys {
+    if let [one] = &deploys[..] {
         return Some(format!("after deploy {}", one.words()));
     }
     let count = deploys.len();
-    let many = if count >= DEPLOYS_OF_SPAN_MAX { format!("{count} or more") } else { count.to_string() };
+    let many = if is_cut { format!("{count} or more") } else { count.to_string() };
     if count > 3 {
         return Some(format!("after {many} deploys, the last of them {}", last.words()));
     }
-    let names: Vec<&str> = deploys.iter().map(Deploy::words).collect();
+    let names: Vec<&str> = deploys.iter().map(|deploy| deploy.words()).collect();
     let (last, others) = names.split_last()?;
     Some(format!("after {many} deploys: {} and {last}", others.join(", ")))
 }
@@ -287,6 +298,19 @@ mod tests {
         assert_eq!(words(&four).as_deref(), Some("after 4 deploys, the last of them 4"));
         let many = vec!["1"; DEPLOYS_OF_SPAN_MAX];
         assert_eq!(words(&many).as_deref(), Some("after 20 or more deploys, the last of them 1"));
+    }
+
+    #[test]
+    fn a_version_that_was_seen_and_posted_is_named_once() {
+        let posted = Deploy { source: DeploySource::Posted, id: "deploy-1".into(), ..seen("2") };
+        let words = |deploys: &[Deploy]| after_deploys(deploys);
+        assert_eq!(words(&[seen("2"), posted.clone()]).as_deref(), Some("after deploy 2"));
+        assert_eq!(
+            words(&[seen("1"), seen("2"), posted.clone()]).as_deref(),
+            Some("after 2 deploys: 1 and 2")
+        );
+        let engine = Deploy { subject: DeploySubject::Engine, ..seen("2") };
+        assert_eq!(words(&[engine, posted]).as_deref(), Some("after 2 deploys: 2 and 2"));
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use conditions::{CHANGE_COLUMNS, Conditions, QUERY_COLUMNS, TermNumbers, lis
 pub use cpu::{Carrier, CpuMeter, carry, thread_time};
 pub use deploys::{
     DEPLOYS_MAX, DEPLOYS_OF_SPAN_MAX, Deploy, DeployPlace, DeploySource, DeploySpan, DeployStore,
-    DeploySubject, DeploysRequest, PostedDeploy, SeenVersion, after_deploys,
+    DeploySubject, DeploysRequest, PostedDeploy, SeenVersion, after_deploys, each_once,
 };
 pub use diagnosis::{
     ChangePlace, ChangesRequest, EvaluatedRun, Evaluation, HistoryRevision, PendingRun, PlanFingerprint,

@@ -322,6 +322,7 @@ suite! { $
         what_is_posted_twice_is_one_deploy
         a_version_that_comes_after_another_is_a_deploy
         what_was_posted_takes_the_place_of_what_is_seen
+        what_is_posted_later_leaves_what_was_seen
         deploys_are_listed_by_page
         deploys_between_two_runs
         deploys_that_were_seen_long_ago_go

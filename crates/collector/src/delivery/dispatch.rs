@@ -8,7 +8,7 @@ use queryscope_diagnosis::{CauseKind, Change};
 use queryscope_issues::{Issue, Notice};
 use queryscope_store::{
     Attempt, Delivery, DeliveryState, Deploy, DeploySubject, Dispatch, NewDelivery, OUTBOX_FULL, RouteRecord,
-    StoreError, StoredNotice, after_deploys,
+    StoreError, StoredNotice, after_deploys, each_once,
 };
 
 use super::Shared;
@@ -116,7 +116,7 @@ pub(super) async fn accounts(shared: &Shared, issues: &[&Issue]) -> Result<Vec<A
 /// Tells of the deploys between the last good run and the first bad one. One alone is what the change came with; of
 /// several it is not known which.
 fn add_deploys(account: &mut Account, deploys: &[Deploy]) {
-    if let [deploy] = deploys {
+    if let [deploy] = each_once(deploys)[..] {
         let name = match deploy.subject {
             DeploySubject::Program => "deploy",
             DeploySubject::Engine => "engine_version",

@@ -116,6 +116,26 @@ pub(super) fn what_was_posted_takes_the_place_of_what_is_seen(subjects: &Subject
     });
 }
 
+pub(super) fn what_is_posted_later_leaves_what_was_seen(subjects: &Subjects) {
+    subjects.one(async |s| {
+        deploys(s).note_versions(vec![seen("1.0", 100), seen("2.0", 200)]).await.expect("a store");
+        deploys(s).post_deploy(posted(1, "2.0", 201)).await.expect("a store");
+        assert_eq!(list(s, all()).await, of(&[("2.0", 201), ("2.0", 200)]));
+        let bad_run = DeploySpan {
+            project: "default".into(),
+            service: Some("etl".into()),
+            environment: Some("prod".into()),
+            after_unix_ns: 150,
+            until_unix_ns: 200,
+        };
+        let found = deploys(s).deploys_between(vec![bad_run]).await.expect("a store");
+        assert_eq!(found[0].iter().map(|deploy| deploy.source).collect::<Vec<_>>(), [DeploySource::Seen]);
+        // At the same time, it is that one.
+        deploys(s).post_deploy(Deploy { commit: None, ..posted(2, "2.0", 200) }).await.expect("a store");
+        assert_eq!(list(s, all()).await, of(&[("2.0", 201), ("2.0", 200)]));
+    });
+}
+
 pub(super) fn deploys_are_listed_by_page(subjects: &Subjects) {
     subjects.one(async |s| {
         for number in 0..7 {

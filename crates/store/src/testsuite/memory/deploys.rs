@@ -33,6 +33,7 @@ fn is_deploy(rows: &Rows, row: &Deploy) -> bool {
             && is_of(other)
             && other.version == row.version
             && (other.environment.is_none() || other.environment == row.environment)
+            && other.unix_ns <= row.unix_ns
     };
     rows.values().any(is_before) && !rows.values().any(is_posted)
 }
