@@ -224,7 +224,7 @@ async fn act(
     let step = IssueStep::Act(action, person);
     match app.store.move_issue(id, step, app.clock.unix_ns()).await? {
         IssueMoved::Moved(_) | IssueMoved::Unchanged => Ok(()),
-        IssueMoved::Refused(refusal @ (Refusal::Past | Refusal::Factor)) => {
+        IssueMoved::Refused(refusal @ (Refusal::Past | Refusal::Factor | Refusal::Rate(_))) => {
             Err(ApiError::invalid(refusal.to_string()))
         }
         IssueMoved::Refused(refusal) => Err(ApiError::conflict(refusal.to_string())),

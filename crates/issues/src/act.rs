@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::issue::{Issue, State, Who};
+use crate::issue::{Issue, Kind, State, Who};
 use crate::limits::TIMES_WORSE_MAX;
 use crate::mute::{Condition, Mute, Version};
 use crate::transition::Transition;
@@ -30,7 +30,7 @@ pub struct Person {
 }
 
 /// Why an action is refused.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// It is so already.
@@ -45,9 +45,23 @@ pub enum Refusal {
     /// The factor of a mute is none.
     #[error("times_worse: a number above 1 and up to {TIMES_WORSE_MAX} is allowed")]
     Factor,
+    /// More than all runs would have to fail: the rate of failures now.
+    #[error("times_worse: {}", beyond_all(*.0))]
+    Rate(f64),
     /// No run named a version of it.
     #[error("until_other: no run of the query has named a version of the {}", .0.name())]
     NoVersion(Version),
+}
+
+/// Which factors a rate of failures allows, in words.
+fn beyond_all(rate: f64) -> String {
+    // Each figure is rounded down: what is said to be possible is.
+    let (percent, most) = ((rate * 1_000.0).floor() / 10.0, (100.0 / rate).floor() / 100.0);
+    if most > 1.0 {
+        format!("of a rate of failures of {percent} % at most {most} is possible")
+    } else {
+        format!("a rate of failures of {percent} % cannot become so much worse")
+    }
 }
 
 impl Issue {
@@ -95,6 +109,9 @@ impl Issue {
             Condition::Time(until) => Ok(Mute { until_unix_ns: Some(until), ..Mute::default() }),
             Condition::TimesWorse(times) if !(times > 1.0 && times <= TIMES_WORSE_MAX) => {
                 Err(Refusal::Factor)
+            }
+            Condition::TimesWorse(times) if self.kind == Kind::Failing && times * self.severity > 1.0 => {
+                Err(Refusal::Rate(self.severity))
             }
             Condition::TimesWorse(times) => {
                 let severity = Some(self.severity);

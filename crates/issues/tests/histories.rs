@@ -523,6 +523,33 @@ fn a_mute_that_ends_at_once_or_never_is_refused() {
 }
 
 #[test]
+fn a_mute_until_more_than_all_runs_fail_is_refused() {
+    let mut history = slow();
+    let mute = |history: &mut History, rate: f64, times: f64| {
+        let issue = history.issue.as_mut().expect("one");
+        (issue.kind, issue.severity) = (Kind::Failing, rate);
+        history.act(Action::Mute(Condition::TimesWorse(times))).map_err(|refusal| refusal.to_string())
+    };
+    let refused = |says: &str| Err(format!("times_worse: {says}"));
+    assert_eq!(
+        mute(&mut history, 0.6, 2.0),
+        refused("of a rate of failures of 60 % at most 1.66 is possible")
+    );
+    for rate in [0.996, 1.0] {
+        let says = format!("a rate of failures of {} % cannot become so much worse", rate * 100.0);
+        assert_eq!(mute(&mut history, rate, 1.01), refused(&says));
+    }
+    assert_eq!(history.state(), State::Open);
+    for (rate, times) in [(0.6, 1.66), (0.5, 2.0), (1.0 / 3.0, 3.0)] {
+        assert_eq!(mute(&mut history, rate, times), Ok(()), "{rate}");
+    }
+    let issue = history.issue.as_mut().expect("one");
+    issue.kind = Kind::Slower;
+    issue.severity = 3.0;
+    history.act(Action::Mute(Condition::TimesWorse(900.0))).expect("times have no end");
+}
+
+#[test]
 fn an_issue_comes_back_from_a_store_as_it_was() {
     let mut history = slow();
     history.act(Action::Mute(Condition::Other(Version::Engine))).expect("allowed");
