@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use queryscope_insights::vocabulary::query_counters;
 use queryscope_insights::{Fingerprint, Outline, Outlines, outline, vocabulary::Term};
-use queryscope_protocol::{Profile, QueryId};
+use queryscope_protocol::{Profile, QueryId, named_version};
 
 use crate::features::{NodeFeatures, RunFeatures, Status};
 use crate::packed::NODES_MAX;
@@ -40,11 +40,10 @@ impl RunFeatures {
         run.cpu_ns = profile.cpu_ms.map(nanoseconds);
         run.planning_ns = profile.planning_ms.map(nanoseconds);
         run.rows_out = profile.result_rows.and_then(|rows| u64::try_from(rows).ok());
-        run.engine_version =
-            profile.engine_version.as_deref().map(|version| match profile.engine.as_deref() {
-                Some(engine) => format!("{engine} {version}").into(),
-                None => version.into(),
-            });
+        run.engine_version = profile
+            .engine_version
+            .as_deref()
+            .map(|version| named_version(profile.engine.as_deref(), version).into());
         run.logical = profile.fingerprint.as_deref().map(Into::into);
         run.host.clone_from(&context.host);
         run.environment.clone_from(&context.environment);

@@ -32,7 +32,7 @@ pub use headers::{DROPPED_HEADER, STREAM_HEADER};
 pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
 pub use profile::{
     CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node,
-    Object, Plan, Profile, Role, SpanId, TraceId, TraceIdError,
+    Object, Plan, Profile, Role, SpanId, TraceId, TraceIdError, named_version,
 };
 pub use sample::{Sample, profile_of};
 pub use seq::seq_of;

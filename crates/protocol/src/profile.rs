@@ -24,6 +24,11 @@ pub use object::Object;
 pub use plan::{Node, Plan, Role};
 pub use trace::{SpanId, TraceId, TraceIdError};
 
+/// The version of an engine with the name of the engine, where a brand tells it: `polars 2.1.0`.
+pub fn named_version(engine: Option<&str>, version: &str) -> String {
+    engine.map_or_else(|| version.to_owned(), |engine| format!("{engine} {version}"))
+}
+
 /// One query's profile: its plans, counters and findings.
 ///
 /// Strings are borrowed from the line that was read where they hold no escapes. Durations are milliseconds,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use queryscope_protocol::named_version;
 use queryscope_store::{DeploySubject, Report, SeenVersion, StoreError, StreamBatch};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +30,9 @@ const ENGINES_MAX: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 const FAILURE_PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// An engine, where a brand names it, and its version.
+type Engine<'a> = (Option<&'a str>, &'a str);
+
 /// Versions that senders named.
 #[derive(Debug, Default)]
 pub(crate) struct SeenVersions {
@@ -42,24 +46,26 @@ pub(crate) struct SeenVersions {
 impl SeenVersions {
     /// Versions of a batch that were not noted lately, or of which it has an earlier run.
     pub(crate) fn unseen(&self, batch: &StreamBatch, now_unix_ns: i64) -> Vec<SeenVersion> {
-        let mut starts: HashMap<&str, i64> = HashMap::new();
+        let mut starts: HashMap<Engine<'_>, i64> = HashMap::new();
         let mut first_unix_ns = now_unix_ns;
         for (start, engine_version) in batch.parts.iter().filter_map(|part| start_of(&part.report)) {
             first_unix_ns = first_unix_ns.min(start);
             let Some(version) = engine_version else { continue };
-            if starts.len() < ENGINES_MAX || starts.contains_key(version) {
+            if starts.len() < ENGINES_MAX || starts.contains_key(&version) {
                 let known = starts.entry(version).or_insert(now_unix_ns);
                 *known = (*known).min(start);
             }
         }
-        let engines = starts.into_iter().map(|(version, start)| (DeploySubject::Engine, version, start));
-        let program = batch.process.program_version.as_deref();
+        let engines = starts
+            .into_iter()
+            .map(|((engine, version), start)| (DeploySubject::Engine, named_version(engine, version), start));
+        let program = batch.process.program_version.clone();
         let program = program.map(|version| (DeploySubject::Program, version, first_unix_ns));
         let held = self.held.lock();
         let mut unseen = Vec::new();
         for (subject, version, first_unix_ns) in engines.chain(program) {
             let (service, environment) = (&batch.process.service, &batch.process.environment);
-            let hash = hash((&batch.project, service.as_deref(), environment.as_deref(), subject, version));
+            let hash = hash((&batch.project, service.as_deref(), environment.as_deref(), subject, &*version));
             let is_known = held
                 .get(&hash)
                 .is_some_and(|(first, at)| *first <= first_unix_ns && now_unix_ns - at < NOTED_FOR_NS);
@@ -69,7 +75,7 @@ impl SeenVersions {
                     service: service.clone(),
                     environment: environment.clone(),
                     subject,
-                    version: version.to_owned(),
+                    version,
                     first_unix_ns,
                     seen_unix_ns: now_unix_ns,
                 });
@@ -105,11 +111,12 @@ impl SeenVersions {
     }
 }
 
-/// The start of the first run a report tells of, and the version of its engine; `None` where it has no profile.
-fn start_of(report: &Report) -> Option<(i64, Option<&str>)> {
+/// The start of the first run a report tells of, and its engine; `None` where it has no profile.
+fn start_of(report: &Report) -> Option<(i64, Option<Engine<'_>>)> {
     let facts = report.finished.as_ref().or(report.started.as_ref())?;
     let start = facts.started_unix_ns.unwrap_or(report.guessed_start_unix_ns);
-    Some((start, facts.engine_version.as_deref()))
+    let version = facts.engine_version.as_deref();
+    Some((start, version.map(|version| (report.engine.as_deref(), version))))
 }
 
 fn hash(key: (&String, Option<&str>, Option<&str>, DeploySubject, &str)) -> u64 {
@@ -170,6 +177,21 @@ mod tests {
         let mut versions: Vec<_> = seen.iter().map(|one| (one.subject, one.version.as_str())).collect();
         versions.sort_unstable();
         versions
+    }
+
+    #[test]
+    fn engines_of_one_version_are_told_apart() {
+        let mut sent = batch(1).finished(1, 2, facts("x")).finished(2, 3, facts("y")).build();
+        sent.process.program_version = None;
+        for (part, engine) in sent.parts.iter_mut().zip(["polars", "datafusion"]) {
+            part.report.engine = Some(engine.into());
+            part.report.finished.as_mut().expect("finished").engine_version = Some("2.1.0".into());
+        }
+        let seen = SeenVersions::default().unseen(&sent, NOW);
+        let both = [(DeploySubject::Engine, "datafusion 2.1.0"), (DeploySubject::Engine, "polars 2.1.0")];
+        assert_eq!(versions(&seen), both);
+        let engines = seen.into_iter().map(|seen| queryscope_store::Deploy::from(seen).engine);
+        assert!(engines.into_iter().all(|engine| engine.is_some()));
     }
 
     #[test]
