@@ -15,6 +15,10 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
             let alarm = alarm(issue, account, &format!("{again}{}", facts.words()));
             match transition.from {
                 Some(State::Muted) => format!("{alarm}; it was muted: {}", transition.reason),
+                // The detail of findings says which are new.
+                Some(State::Acknowledged) if issue.kind != Kind::NewFinding => {
+                    format!("{alarm}; {}", transition.reason)
+                }
                 _ => alarm,
             }
         }

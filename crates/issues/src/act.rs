@@ -87,6 +87,9 @@ impl Issue {
             }
         };
         self.mute = mute;
+        if to == State::Acknowledged {
+            self.watch.acknowledged_severity = Some(self.severity);
+        }
         let Person { by, comment } = person;
         Ok(self.transition(Some(from), to, Who::Person { by, comment }, reason, unix_ns))
     }

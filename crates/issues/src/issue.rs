@@ -122,6 +122,9 @@ pub(crate) struct Watch {
     pub(crate) seen_until: (i64, String),
     /// The start of that run when the issue was resolved.
     pub(crate) resolved_at: i64,
+    /// How bad it was when it was acknowledged last.
+    #[serde(default)]
+    pub(crate) acknowledged_severity: Option<f64>,
 }
 
 /// An issue as a store keeps it.

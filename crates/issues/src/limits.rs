@@ -7,6 +7,8 @@ pub const CALM_RUNS: u64 = 5;
 pub const CALM_FACTOR: f64 = 1.1;
 /// Runs as bad as before, since an issue was resolved, after which it is regressed although its change began earlier.
 pub const BAD_RUNS: u64 = 5;
+/// An acknowledged issue is told of again with a further change that is this times as bad as when it was acknowledged.
+pub const WORSE_FACTOR: f64 = 1.5;
 /// Least wall time at stake a day for an issue of time to open or to come back, in milliseconds. Failures have none.
 pub const STAKE_MS_A_DAY_MIN: f64 = 1_000.0;
 /// Earlier runs from which on a running one can be late.

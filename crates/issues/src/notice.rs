@@ -18,7 +18,7 @@ pub struct Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Something is wrong that nobody knows of: it opened, came back, or its mute ended.
+    /// Something is wrong that nobody knows of: it opened, came back, got much worse, or its mute ended.
     Alarm,
     /// It is over, as runs say.
     Over,

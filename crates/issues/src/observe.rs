@@ -7,7 +7,7 @@
 
 use crate::finding;
 use crate::issue::{Issue, Kind, State, Who};
-use crate::limits::{BAD_RUNS, CALM_RUNS};
+use crate::limits::{BAD_RUNS, CALM_RUNS, WORSE_FACTOR};
 use crate::seen::{Observed, SeenChange, SeenRun};
 use crate::signal;
 use crate::transition::Transition;
@@ -54,8 +54,14 @@ pub fn observe(
         return None;
     }
     if let Some(change) = change.filter(|_| !is_resolved) {
+        let worse = issue.worse(change);
         issue.follow(change);
         issue.watch.runs_since_over = 0;
+        // Who acknowledged what was does not know of this.
+        transitions.extend(worse.map(|times| {
+            let reason = format!("it is {times:.1} times as bad as when it was acknowledged");
+            issue.transition(Some(issue.state), State::Open, Who::Service, reason, seen.unix_ns)
+        }));
     }
     let severity = change.map_or(issue.severity, |change| change.severity);
     let ended = match &issue.mute {
@@ -96,6 +102,15 @@ pub fn observe(
 impl Issue {
     pub(crate) fn is_new(&self, run: &SeenRun) -> bool {
         (run.started_unix_ns, &run.id) > (self.watch.seen_until.0, &self.watch.seen_until.1)
+    }
+
+    /// How many times as bad a further change is as what was acknowledged, where that is much.
+    fn worse(&self, change: &SeenChange) -> Option<f64> {
+        if self.state != State::Acknowledged || self.change.as_ref() == Some(&change.id) {
+            return None;
+        }
+        let times = change.severity / self.watch.acknowledged_severity.unwrap_or(self.severity);
+        (times.is_finite() && times >= WORSE_FACTOR).then_some(times)
     }
 
     /// Ends its mute; where it was resolved meanwhile, without a transition.

@@ -550,6 +550,30 @@ fn a_mute_until_more_than_all_runs_fail_is_refused() {
 }
 
 #[test]
+fn who_acknowledged_is_told_of_a_change_that_is_much_worse() {
+    let mut history = slow();
+    history.act(Action::Acknowledge).expect("open");
+    // Figures of its change move, and a further change that is little worse is the same.
+    history.runs(&[400.0; 3], Some(change(11, 6.0)));
+    history.runs(&[400.0; 3], Some(change(17, 4.4)));
+    assert_eq!(history.state(), State::Acknowledged);
+    history.runs(&[500.0; 3], Some(change(20, 4.5)));
+    assert_eq!(history.state(), State::Open);
+    assert_eq!(history.reasons()[2], "it is 1.5 times as bad as when it was acknowledged");
+    let issue = history.issue.as_ref().expect("one");
+    assert_eq!((issue.severity, issue.change.as_deref()), (4.5, Some("slower-20")));
+    assert_eq!(history.transitions[2].change.as_deref(), Some("slower-20"));
+    // An open one gets worse without a word.
+    history.runs(&[5_000.0; 3], Some(change(23, 50.0)));
+    assert_eq!((history.state(), history.transitions.len()), (State::Open, 3));
+    // What gives way to the one before is no worse.
+    history.act(Action::Acknowledge).expect("open");
+    history.runs(&[500.0; 3], Some(change(20, 4.5))).runs(&[5_000.0; 3], Some(change(23, 60.0)));
+    assert_eq!(history.state(), State::Acknowledged);
+    assert_eq!(problems(history.issue.as_ref().expect("an issue"), &history.transitions), [""; 0]);
+}
+
+#[test]
 fn an_issue_comes_back_from_a_store_as_it_was() {
     let mut history = slow();
     history.act(Action::Mute(Condition::Other(Version::Engine))).expect("allowed");
