@@ -1,5 +1,6 @@
 //! Until when an issue is muted.
 
+use chrono::{DateTime, SecondsFormat};
 use serde::{Deserialize, Serialize};
 
 /// A version that runs name.
@@ -76,9 +77,15 @@ impl Mute {
     /// What it waits for, in words.
     pub(crate) fn words(&self) -> String {
         match (self.until_unix_ns, self.times_worse, self.until_other) {
-            (Some(_), ..) => "muted until a time".into(),
+            (Some(until), ..) => {
+                let time = DateTime::from_timestamp_nanos(until);
+                format!("muted until {}", time.to_rfc3339_opts(SecondsFormat::Secs, true))
+            }
             (_, Some(times), _) => format!("muted until it is {times} times worse"),
-            (.., Some(of)) => format!("muted until another version of the {}", of.name()),
+            (.., Some(of)) => {
+                let than = self.version.as_ref().map(|version| format!(" than {version}"));
+                format!("muted until another version of the {}{}", of.name(), than.unwrap_or_default())
+            }
             _ => "muted".into(),
         }
     }

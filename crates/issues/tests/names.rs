@@ -46,9 +46,12 @@ fn a_mute_says_what_it_waits_for() {
         issue.engine_version = Some("1.0".into());
         issue.act(Action::Mute(condition), Person::default(), 5).expect("it is open").reason
     };
-    assert_eq!(until(Condition::Time(9)), "muted until a time");
+    assert_eq!(until(Condition::Time(1_795_847_646_123_456_789)), "muted until 2026-11-28T06:34:06Z");
     assert_eq!(until(Condition::TimesWorse(1.5)), "muted until it is 1.5 times worse");
-    assert_eq!(until(Condition::Other(Version::Engine)), "muted until another version of the engine");
+    assert_eq!(
+        until(Condition::Other(Version::Engine)),
+        "muted until another version of the engine than 1.0"
+    );
 }
 
 #[test]
