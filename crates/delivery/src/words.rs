@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use queryscope_issues::{Direction, Issue, Kind, Notice, State, duration};
+use queryscope_issues::{Direction, Issue, Kind, Notice, State, Transition, duration};
 
 use crate::facts::{Account, Facts};
+
+/// Characters of a comment in a sentence.
+const COMMENT_CHARS_MAX: usize = 500;
 
 /// A transition in a sentence.
 pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> String {
@@ -24,13 +27,37 @@ pub(crate) fn sentence(notice: &Notice, account: &Account, facts: &Facts) -> Str
         }
         // Why it is over says more than that it is: the run may have failed.
         Direction::Over if issue.kind == Kind::Late => format!("{}: {}", issue.label, transition.reason),
-        Direction::Over => format!("{}: {} is over: {}", issue.label, name(issue.kind), transition.reason),
+        Direction::Over => {
+            let is_over = format!("{} is over", issue.kind.noun());
+            if transition.reason.starts_with(&is_over) {
+                return format!("{}: {}", issue.label, transition.reason);
+            }
+            format!("{}: {is_over}: {}", issue.label, transition.reason)
+        }
         Direction::Moved => {
             let by = transition.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
             let state = if issue.state == State::Open { "open again" } else { issue.state.name() };
-            format!("{}: {} is {state}{by}: {}", issue.label, name(issue.kind), transition.reason)
+            let why = reason(transition);
+            let comment = transition.comment.as_deref().map(|comment| format!(": {}", said(comment)));
+            let comment = comment.unwrap_or_default();
+            format!("{}: {} is {state}{by}{why}{comment}", issue.label, issue.kind.noun())
         }
     }
+}
+
+/// Why it moved, behind the words for its state, which it does not repeat: " until it is 3 times worse", ": why".
+fn reason(transition: &Transition) -> String {
+    let Transition { reason, to, .. } = transition;
+    match reason.strip_prefix(to.name()) {
+        Some(rest) if rest.is_empty() || rest.starts_with(" until ") => rest.to_owned(),
+        _ if reason == "reopened" => String::new(),
+        _ => format!(": {reason}"),
+    }
+}
+
+/// A comment in one line.
+fn said(comment: &str) -> String {
+    cut(&comment.split_whitespace().collect::<Vec<_>>().join(" "), COMMENT_CHARS_MAX)
 }
 
 /// What is wrong with the query of an issue, in a sentence.
@@ -108,18 +135,6 @@ fn adjective(kind: Kind) -> String {
         Kind::DataGrew => "slower with more data".into(),
         Kind::NewFinding => "with new findings".into(),
         kind => kind.name().replace('_', " "),
-    }
-}
-
-/// What an issue is called.
-fn name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Slower => "the slowdown",
-        Kind::Failing => "the failure",
-        Kind::DataGrew => "the growth",
-        Kind::Late => "the late run",
-        Kind::Missing => "the absence",
-        Kind::NewFinding => "the finding",
     }
 }
 

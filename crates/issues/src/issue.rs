@@ -161,6 +161,18 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// What is wrong, as a noun.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Slower => "the slowdown",
+            Self::Failing => "the failure",
+            Self::DataGrew => "the growth",
+            Self::Late => "the late run",
+            Self::Missing => "the absence",
+            Self::NewFinding => "the finding",
+        }
+    }
+
     /// Whether so much at stake is worth an issue.
     pub(crate) fn is_worth(self, wall_ms_a_day: f64) -> bool {
         !matches!(self, Self::Slower | Self::DataGrew) || wall_ms_a_day >= STAKE_MS_A_DAY_MIN

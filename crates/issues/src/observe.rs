@@ -156,8 +156,7 @@ impl Issue {
                 _ => format!("the last {CALM_RUNS} runs took at most 10 % longer than before"),
             }
         } else if self.watch.runs_since_over >= CALM_RUNS {
-            let change = self.change.as_deref().unwrap_or_default();
-            format!("the change {change} is over, and {CALM_RUNS} more runs ended")
+            format!("{} is over, and {CALM_RUNS} more runs ended", self.kind.noun())
         } else {
             return None;
         };

@@ -354,7 +354,7 @@ fn one_slow_run_begins_the_count_anew() {
     // Where runs scatter, five of any time after the end of the change are enough.
     history.runs(&[130.0], None);
     assert_eq!(history.state(), State::Resolved);
-    assert_eq!(history.reasons()[1], "the change slower-11 is over, and 5 more runs ended");
+    assert_eq!(history.reasons()[1], "the slowdown is over, and 5 more runs ended");
 }
 
 #[test]

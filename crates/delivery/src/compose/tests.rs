@@ -328,6 +328,55 @@ fn people_are_not_told_what_people_do() {
 }
 
 #[test]
+fn what_people_do_is_said_once() {
+    for (from, to, reason, comment, sentence) in [
+        ("open", "acknowledged", "acknowledged", None, "is acknowledged by Ada"),
+        (
+            "open",
+            "acknowledged",
+            "acknowledged",
+            Some("the new\n join"),
+            "is acknowledged by Ada: the new join",
+        ),
+        ("open", "resolved", "resolved", None, "is resolved by Ada"),
+        ("resolved", "open", "reopened", None, "is open again by Ada"),
+        (
+            "open",
+            "muted",
+            "muted until it is 3 times worse",
+            Some("known"),
+            "is muted by Ada until it is 3 times worse: known",
+        ),
+    ] {
+        let mut moved = notice("a", State::from_name(from), json!({"state": to}));
+        (moved.transition.actor, moved.transition.by) = (Actor::Person, Some("Ada".into()));
+        (moved.transition.reason, moved.transition.comment) = (reason.into(), comment.map(Into::into));
+        let found = made(&[(moved, Account::default())], &[]);
+        let sentence = format!("a: the slowdown {sentence}");
+        assert_eq!(of_route(&found, "hook"), [("issue-slower-a.1", false, sentence.as_str())]);
+    }
+}
+
+#[test]
+fn what_is_worse_than_was_acknowledged_is_told() {
+    let mut worse = notice("a", Some(State::Acknowledged), json!({"transitions": 3}));
+    worse.transition.reason = "it is 1.5 times as bad as when it was acknowledged".into();
+    let groups = groups(&made(&[opened("a", &[("host", "etl-3")])], &[]));
+    let found = made(&[(worse, Account::default())], &groups);
+    let sentence = "a takes 2.3 times as long; it is 1.5 times as bad as when it was acknowledged";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.3", false, sentence)]);
+}
+
+#[test]
+fn that_it_is_over_is_said_once() {
+    let mut over = notice("a", Some(State::Open), json!({"state": "resolved", "transitions": 2}));
+    over.transition.reason = "the slowdown is over, and 5 more runs ended".into();
+    let found = made(&[(over, Account::default())], &[]);
+    let sentence = "a: the slowdown is over, and 5 more runs ended";
+    assert_eq!(of_route(&found, "slack"), [("issue-slower-a.2", false, sentence)]);
+}
+
+#[test]
 fn growth_is_told_where_a_route_names_it() {
     let grew = (
         notice("a", None, json!({"kind": "data_grew"})),

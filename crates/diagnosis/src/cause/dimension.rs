@@ -28,7 +28,7 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
         carry_host(causes, sides, &versions);
         return;
     }
-    carry_versions(causes, &versions, sides.after.len(), harmless);
+    carry_versions(causes, &versions, harmless);
 }
 
 /// A version that changed where the times did.
@@ -40,7 +40,7 @@ struct Turned {
 }
 
 /// Where two versions changed at once, nothing says which of them it is: each has its part of the share.
-fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], runs: usize, harmless: &mut Vec<String>) {
+fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], harmless: &mut Vec<String>) {
     let makes = |cause: &Cause| versions.iter().any(|version| makes(version.kind, cause.cause));
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
@@ -69,7 +69,7 @@ fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], runs: usize, har
             node: node.clone(),
             dimension: Some(version.dimension()),
             evidence: evidence.clone(),
-            sentence: format!("Since {after} (was {before}), in all {runs} runs{what}{beside}"),
+            sentence: format!("Since {after} (was {before}){what}{beside}"),
         }
     });
     let carried: Vec<Cause> = carried.collect();
@@ -144,13 +144,12 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
     let node = first.and_then(|first| first.node.clone());
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
     let host_only = Dimension { name: "host".to_owned(), before: None, after: Some(host.to_string()) };
-    let elsewhere = if sides.others.is_empty() { "" } else { ", and hardly any on other hosts" };
+    let elsewhere = if sides.others.is_empty() { "" } else { " and in hardly any on other hosts" };
     let of_versions = versions.iter().map(|version| {
         let Turned { kind, before, after, .. } = version;
         let sentence = format!(
-            "Since {after} (was {before}), in all {} runs on {host}{elsewhere}: whether it is the version or the \
-             host, is not known",
-            sides.after.len()
+            "Since {after} (was {before}), in runs on {host}{elsewhere}: whether it is the version or the host, is \
+             not known"
         );
         (*kind, version.dimension(), sentence)
     });
@@ -241,7 +240,7 @@ mod tests {
             causes,
             [(CauseKind::SlowerPerRow, 0.0), (CauseKind::MoreRows, 0.2), (CauseKind::ProgramVersion, 0.8)]
         );
-        assert_eq!(sentences, ["Since p 2 (was p 1), in all 5 runs: a join is slower"]);
+        assert_eq!(sentences, ["Since p 2 (was p 1): a join is slower"]);
         assert!(harmless.is_empty());
     }
 
@@ -264,8 +263,8 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "Since e 2 (was e 1), in all 8 runs on etl-3, and hardly any on other hosts: whether it is the version \
-                 or the host, is not known",
+                "Since e 2 (was e 1), in runs on etl-3 and in hardly any on other hosts: whether it is the version or \
+                 the host, is not known",
                 "Only runs on etl-3 changed: 20.0 ms instead of 10.0 ms in 8 runs; 8 runs on other hosts take 10.0 ms. \
                  The engine's version changed there at the same run, from e 1 to e 2: which of them it is, is not \
                  known",
@@ -284,7 +283,7 @@ mod tests {
         assert_eq!(causes[2..], versions);
         assert_eq!(
             sentences[0],
-            "Since e 2 (was e 1), in all 5 runs: a join is slower. The program's version changed at the same run: \
+            "Since e 2 (was e 1): a join is slower. The program's version changed at the same run: \
              which of them it is, is not known"
         );
         assert!(harmless.is_empty());
