@@ -229,9 +229,15 @@ impl Config {
 const KEPT: &percent_encoding::AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 impl Receiver {
-    /// Whether another one has the same address, by HTTP.
+    /// Whether another one has the same address, by HTTP, however it is written. One that is not read has none.
     fn is_at(&self, other: &Self) -> bool {
-        self.url().zip(other.url()).is_some_and(|(one, other)| one == other)
+        let address = |receiver: &Self| {
+            let mut url: Url = receiver.url()?.reveal().parse().ok()?;
+            // It is not sent.
+            url.set_fragment(None);
+            Some(url)
+        };
+        address(self).is_some_and(|one| Some(one) == address(other))
     }
 
     fn url(&self) -> Option<&Secret> {

@@ -178,7 +178,10 @@ impl Orphans {
             |record: &RouteRecord| record.waiting > 0 && shared.config.route(&record.route).is_none();
         for record in outbox.route_records().await?.into_iter().filter(is_orphan) {
             let unix_ns = shared.app.clock.unix_ns();
-            for delivery in outbox.due_deliveries(&record.route, i64::MAX, ORPHANS_MAX).await? {
+            let orphans = outbox.due_deliveries(&record.route, i64::MAX, ORPHANS_MAX).await?;
+            let (route, messages) = (&record.route, orphans.len());
+            tracing::warn!(route, messages, "the file names a route no more: its messages are given up");
+            for delivery in orphans {
                 let error = Some("the file names its route no more".to_owned());
                 let attempt = Attempt { unix_ns, state: DeliveryState::GivenUp, due_unix_ns: unix_ns, error };
                 outbox.note_attempt(delivery.number, attempt).await?;

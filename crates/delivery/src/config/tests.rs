@@ -348,7 +348,18 @@ fn a_file_that_cannot_be_read_is_named() {
 #[test]
 fn two_receivers_of_one_address_are_refused() {
     let twice = changed("https://hooks.slack.com/services/T/B/X", "https://hooks.example.com/in");
-    assert_eq!(twice, ["11:12: the receiver \"hook\" has the same url"]);
+    let same = "11:12: the receiver \"hook\" has the same url";
+    assert_eq!(twice, [same]);
+    let otherwise = "https://HOOKS.example.com:443/x/../in#top";
+    assert_eq!(changed("https://hooks.slack.com/services/T/B/X", otherwise), [same]);
+    // What is in the file is judged without secrets, too; what is not in it is not the same as another.
+    let text = WHOLE.replace("https://hooks.slack.com/services/T/B/X", otherwise);
+    let found = Config::parse(&text, Secrets::Ignore).expect_err("the same");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let elsewhere = WHOLE
+        .replace("\"https://hooks.slack.com/services/T/B/X\"", "{ env = \"A\" }")
+        .replace("\"https://hooks.example.com/in\"", "{ env = \"B\" }");
+    Config::parse(&elsewhere, Secrets::Ignore).expect("a file");
 }
 
 #[test]
