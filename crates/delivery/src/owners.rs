@@ -26,6 +26,9 @@ pub struct Owners(Vec<OwnerRule>);
 /// # Errors
 /// When it is none.
 pub(crate) fn glob(pattern: &str) -> Result<Glob, String> {
+    if pattern.is_empty() {
+        return Err("it is empty: expected a pattern, like orders/**".into());
+    }
     let built = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
     built.map_err(|error| format!("{pattern:?} is no pattern: {}", error.kind()))
 }

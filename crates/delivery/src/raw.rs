@@ -10,6 +10,9 @@ use toml::Spanned;
 
 use crate::secret::Place;
 
+/// Texts, each with its place.
+pub(crate) type RawList = Spanned<Vec<Spanned<String>>>;
+
 /// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -49,8 +52,7 @@ pub(crate) struct RawReceiver {
     pub(crate) user: Option<Spanned<String>>,
     pub(crate) password: Option<Spanned<RawText>>,
     pub(crate) from: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) to: Vec<Spanned<String>>,
+    pub(crate) to: Option<RawList>,
 }
 
 impl RawReceiver {
@@ -66,7 +68,7 @@ impl RawReceiver {
             ("user", self.user.as_ref().map(Spanned::span)),
             ("password", self.password.as_ref().map(Spanned::span)),
             ("from", self.from.as_ref().map(Spanned::span)),
-            ("to", self.to.first().map(Spanned::span)),
+            ("to", self.to.as_ref().map(Spanned::span)),
         ];
         all.into_iter().filter_map(|(name, span)| Some((name, span?))).collect()
     }
@@ -78,16 +80,11 @@ impl RawReceiver {
 pub(crate) struct RawRoute {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) receiver: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) projects: Vec<String>,
-    #[serde(default)]
-    pub(crate) services: Vec<String>,
-    #[serde(default)]
-    pub(crate) labels: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) kinds: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) owners: Vec<Spanned<String>>,
+    pub(crate) projects: Option<RawList>,
+    pub(crate) services: Option<RawList>,
+    pub(crate) labels: Option<RawList>,
+    pub(crate) kinds: Option<RawList>,
+    pub(crate) owners: Option<RawList>,
 }
 
 /// A rule of owners.

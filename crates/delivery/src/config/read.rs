@@ -12,12 +12,12 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use toml::Spanned;
 
-use super::structure::{self, LeftOut, Structure};
+use super::structure::{self, ITEM, LeftOut, Structure};
 use super::{Config, GROUP_WAIT, Price, Problem, Receiver, Route};
 use crate::addresses::{Allowed, is_host};
 use crate::mail::{Mail, Tls};
 use crate::owners::{OwnerRule, Owners, glob};
-use crate::raw::{RawCost, RawFile, RawOwner, RawReceiver, RawRoute, RawText};
+use crate::raw::{RawCost, RawFile, RawList, RawOwner, RawReceiver, RawRoute, RawText};
 use crate::secret::{Secret, Secrets};
 
 const GROUP_WAIT_MAX: Duration = Duration::from_mins(10);
@@ -199,6 +199,14 @@ impl Reading<'_> {
                 format!("there is no receiver {:?}: {}", receiver.get_ref(), listed(receivers.iter()));
             self.wrong(receiver.span(), cause);
         }
+        let all = "leave it out to keep all";
+        let projects = self.list(projects, all);
+        let services = self.list(services, all);
+        self.no_empty(&projects);
+        self.no_empty(&services);
+        let labels = self.list(labels, all);
+        let kinds = self.list(kinds, "leave it out to keep all but data_grew");
+        let of_owners = self.list(of_owners, all);
         let mut globs = GlobSetBuilder::new();
         for label in &labels {
             let read = glob(label.get_ref());
@@ -227,12 +235,12 @@ impl Reading<'_> {
         let route = Route {
             name: name.into_inner(),
             receiver: receiver.into_inner(),
-            projects,
-            services,
-            labels: labels.into_iter().map(Spanned::into_inner).collect(),
+            projects: texts(projects),
+            services: texts(services),
+            labels: texts(labels),
             label_globs: label_globs.ok()?,
             kinds: kept,
-            owners: of_owners.into_iter().map(Spanned::into_inner).collect(),
+            owners: texts(of_owners),
         };
         Some((at, route))
     }
@@ -297,6 +305,24 @@ impl Reading<'_> {
         }
     }
 
+    /// The texts of a list; none where it is left out. One that is empty is a mistake, and `instead` what is allowed.
+    fn list(&mut self, list: Option<RawList>, instead: &str) -> Vec<Spanned<String>> {
+        let Some(list) = list else { return Vec::new() };
+        let at = list.span();
+        let list = list.into_inner();
+        if list.is_empty() {
+            self.lacks(&at, &[ITEM], &format!("the list is empty: {instead}"));
+        }
+        list
+    }
+
+    /// Names that an issue may have.
+    fn no_empty(&mut self, names: &[Spanned<String>]) {
+        for name in names.iter().filter(|name| name.get_ref().is_empty()) {
+            self.wrong(name.span(), "it is empty: expected a name");
+        }
+    }
+
     /// A text, wherever it is; `None` with a mistake.
     fn text_of(&mut self, text: Spanned<RawText>) -> Option<String> {
         let at = text.span();
@@ -336,10 +362,11 @@ impl Reading<'_> {
 
     fn email(&mut self, at: Span, raw: RawReceiver, allowed: &Allowed) -> Option<Mail> {
         let RawReceiver { host, port, tls, user, password, from, to, .. } = raw;
-        if host.is_none() || from.is_none() || to.is_empty() {
+        if host.is_none() || from.is_none() || to.is_none() {
             let fields = ["host", "from", "to"];
             self.lacks(&at, &fields, "a receiver of the type email needs host, from and to");
         }
+        let to = self.list(to, "expected mailboxes, like [\"ada@example.com\"]");
         // All of it is looked at before anything is given up.
         let tls = match tls {
             None => Some(Tls::Upgraded),
@@ -384,6 +411,10 @@ impl Reading<'_> {
         (!is_alone).then_some(())?;
         Some(Mail { host: host?, port, tls, login, from: sender?, to })
     }
+}
+
+fn texts(list: Vec<Spanned<String>>) -> Vec<String> {
+    list.into_iter().map(Spanned::into_inner).collect()
 }
 
 /// A host that is an address is judged at once; a name is, where it is connected to.

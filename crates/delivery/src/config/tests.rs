@@ -105,7 +105,7 @@ fn each_mistake_is_named_with_its_place() {
         changed("type = \"webhook\"", "type = \"hook\""),
         "7:8: \"hook\" is no type of a receiver: expected webhook, slack, alertmanager or email",
     );
-    same(changed("secret = \"key\"", "to = [\"a@b\"]"), "9:7: a receiver of the type webhook has no to");
+    same(changed("secret = \"key\"", "to = [\"a@b\"]"), "9:6: a receiver of the type webhook has no to");
     same(
         changed("group_wait = \"30s\"", "group_wait = \"1h\""),
         "3:14: \"1h\": expected a time from 0s to 10m, like 30s",
@@ -138,6 +138,10 @@ fn each_mistake_is_named_with_its_place() {
     );
     same(
         changed("to = [\"ada@example.com\"]", "to = []"),
+        "25:6: the list is empty: expected mailboxes, like [\"ada@example.com\"]",
+    );
+    same(
+        changed("to = [\"ada@example.com\"]\n", ""),
         "19:1: a receiver of the type email needs host, from and to",
     );
     let no_host = "is no host: expected one like smtp.example.com or 198.51.100.7";
@@ -164,6 +168,58 @@ fn each_mistake_is_named_with_its_place() {
     same(changed("per_core_hour = 0.05\n", ""), "48:1: the cost needs a price per_core_hour");
     let a_text = changed("per_core_hour = 0.05", "per_core_hour = \"5\"").concat();
     assert!(a_text.starts_with("49:17: invalid type: string \"5\""), "{a_text}");
+}
+
+#[test]
+fn lists_that_keep_nothing_are_refused() {
+    for (list, column, says) in [
+        ("projects = []", 12, "the list is empty: leave it out to keep all"),
+        ("services = []", 12, "the list is empty: leave it out to keep all"),
+        ("labels = []", 10, "the list is empty: leave it out to keep all"),
+        ("kinds = []", 9, "the list is empty: leave it out to keep all but data_grew"),
+        ("owners = []", 10, "the list is empty: leave it out to keep all"),
+        ("projects = [\"\"]", 13, "it is empty: expected a name"),
+        ("services = [\"a\", \"\"]", 18, "it is empty: expected a name"),
+        ("labels = [\"\"]", 11, "it is empty: expected a pattern, like orders/**"),
+        ("kinds = [\"\"]", 10, "\"\" is no kind of issue: expected one of"),
+        ("owners = [\"\"]", 11, "no rule names the owner \"\": the file names none"),
+        // Its only item is named alone.
+        ("kinds = [5]", 10, "invalid type: integer `5`, expected a string"),
+    ] {
+        let text = format!(
+            "[receivers.x]\ntype = \"slack\"\nurl = \"https://x\"\n[[routes]]\nname = \"a\"\nreceiver = \"x\"\n{list}\n"
+        );
+        let found = problems(&text);
+        assert!(
+            found.len() == 1 && found[0].starts_with(&format!("7:{column}: {says}")),
+            "{list}: {found:?}"
+        );
+    }
+    assert_eq!(
+        changed("label = \"orders/*\"", "label = \"\""),
+        ["45:9: it is empty: expected a pattern, like orders/**"]
+    );
+}
+
+#[test]
+fn mistakes_are_told_in_words_of_files() {
+    let same = |found: Vec<String>, expected: &str| assert_eq!(found, [expected]);
+    same(
+        changed("kinds = [\"slower\", \"data_grew\"]", "kinds = \"slower\""),
+        "37:9: invalid type: string \"slower\", expected a list, like [\"slower\"]",
+    );
+    same(
+        changed("user = \"queryscope\"", "user = \"queryscope\"\nport = 70000"),
+        "23:8: invalid value: integer `70000`, expected a number from 0 to 65535",
+    );
+    same(
+        changed("per_core_hour = 0.05", "per_core_hour = \"f64, expected f64\""),
+        "49:17: invalid type: string \"f64, expected f64\", expected a number",
+    );
+    same(changed("name = \"all\"", "name = [\"all\"]"), "28:8: invalid type: a list, expected a string");
+    same(problems("receivers = [1]\n"), "1:13: invalid type: a list, expected a table");
+    same(changed("name = \"all\"", "name = \"all\"\nname = \"b\""), "29:1: the key name is given twice");
+    same(problems("[receivers.x]\ntype = \"slack\"\n[receivers.x]\n"), "3:12: the key x is given twice");
 }
 
 #[test]
