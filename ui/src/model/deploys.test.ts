@@ -48,6 +48,12 @@ describe("deploys", () => {
     ]);
   });
 
+  test("one that is listed as seen and as posted is told once", () => {
+    const both: Deploy[] = [deploy("1.1", 102n), { ...deploy("1.1", 100n), source: "seen" }];
+    expect(deployMarks(both, Number, [0, 300]).map(({ text }) => text)).toEqual(["deploy 1.1"]);
+    expect(deploysByDay(both, [100n])).toEqual(["deploy 1.1"]);
+  });
+
   test("a version of the engine is told as one", () => {
     const engine: Deploy = { ...deploy("polars 2.1.0", 100n), source: "seen", subject: "engine", engine: "polars" };
     expect(deployMarks([engine], Number, [0, 300]).map(({ text }) => text)).toEqual(["deploy engine polars 2.1.0"]);

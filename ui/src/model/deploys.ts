@@ -86,12 +86,13 @@ export function deploysByDay(deploys: readonly Deploy[], days: readonly UnixNs[]
   });
 }
 
-/** Names of deploys; of several services each with its own. */
+/** Names of deploys, each once: one may be listed as it was seen and as it was posted. */
 function namesOf(deploys: readonly Deploy[], isOfMany: boolean): string {
-  if (deploys.length > MOST_NAMES) return `${deploys.length} deploys`;
   const nameOf = ({ service, subject, version }: Deploy): string => {
     const name = `${subject === "engine" ? "engine " : ""}${nameInText(version)}`;
     return isOfMany && service != null ? `${nameInText(service)} ${name}` : name;
   };
-  return `deploy${deploys.length === 1 ? "" : "s"} ${deploys.map(nameOf).join(" and ")}`;
+  const names = [...new Set(deploys.map(nameOf))];
+  if (names.length > MOST_NAMES) return `${names.length} deploys`;
+  return `deploy${names.length === 1 ? "" : "s"} ${names.join(" and ")}`;
 }
