@@ -1,4 +1,4 @@
-// A list that an administrator changes: what the service answers to a change is the list as it is then.
+// A list that people change: what the service answers to a change is the list as it is then.
 
 import { ApiError } from "../api/client";
 import { Resource } from "../api/resource.svelte";
