@@ -7,7 +7,6 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use queryscope_protocol::limits::PAGE_DEFAULT;
 use queryscope_store::{AccessAction, NotesRequest, QueryNote, random_id, short_name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -20,6 +19,9 @@ use crate::read::{Asked, ProjectFilter, WrittenIn, cursor, limit, unix_ns};
 
 /// Where notes are listed and added.
 pub(crate) const PATH: &str = "/api/notes";
+
+/// Notes on a page at most: of the longest texts they are some megabytes.
+const PAGE_NOTES_MAX: usize = 100;
 
 /// Form of a cursor.
 const FORM: u8 = 13;
@@ -76,7 +78,7 @@ pub(crate) struct NotesParams {
     #[serde(deserialize_with = "unix_ns")]
     until: Option<i64>,
     /// Notes on the page.
-    #[param(minimum = 1, maximum = 1000, default = 100, example = 20)]
+    #[param(minimum = 1, maximum = 100, default = 100, example = 20)]
     #[serde(deserialize_with = "limit")]
     limit: Option<u64>,
     /// Goes on where a page ended: its `next`, for the same parameters.
@@ -119,7 +121,10 @@ pub(crate) async fn list(
     RawQuery(query): RawQuery,
     Asked(asked): Asked<NotesParams>,
 ) -> Result<Response, ApiError> {
-    let limit = asked.limit.map_or(PAGE_DEFAULT, |limit| limit as usize);
+    let limit = asked.limit.map_or(PAGE_NOTES_MAX, |limit| limit as usize);
+    if limit > PAGE_NOTES_MAX {
+        return Err(ApiError::invalid(format!("limit: 1 to {PAGE_NOTES_MAX} is allowed")));
+    }
     let request = NotesRequest {
         project: asked.project,
         service: asked.service.as_deref().map(short_name),

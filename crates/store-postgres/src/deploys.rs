@@ -203,7 +203,8 @@ impl DeployStore for PostgresStore {
 
     async fn list_deploys(&self, request: DeploysRequest) -> Result<Vec<Deploy>, StoreError> {
         let names = [&request.project, &request.service, &request.environment];
-        if names.into_iter().flatten().any(|name| name.contains('\0')) {
+        let after = request.after.as_ref().map(|place| &place.id);
+        if names.into_iter().flatten().chain(after).any(|text| text.contains('\0')) {
             return Ok(Vec::new());
         }
         let limit = bound(request.limit);

@@ -87,7 +87,9 @@ impl NoteStore for PostgresStore {
 
     async fn query_notes(&self, request: NotesRequest) -> Result<Vec<QueryNote>, StoreError> {
         let NotesRequest { project, service, label, since_unix_ns, until_unix_ns, after, limit } = request;
-        if [&project, &service, &label].into_iter().flatten().any(|name| name.contains('\0')) {
+        let after_id = after.as_ref().map(|(_, id)| id);
+        let names = [&project, &service, &label].into_iter().flatten();
+        if names.chain(after_id).any(|text| text.contains('\0')) {
             return Ok(Vec::new());
         }
         let (since, until) = (since_unix_ns.unwrap_or(i64::MIN), until_unix_ns.unwrap_or(i64::MAX));

@@ -142,7 +142,7 @@ async fn what_is_wrong_with_a_note_is_named() {
         let answer = app.call(method, path).await;
         assert_eq!((answer.status.as_u16(), answer.header("allow")), (405, Some(allow)), "{method} {path}");
     }
-    assert_eq!(app.get("/api/notes?limit=1001").await.status, 400);
+    assert_eq!(app.get("/api/notes?limit=101").await.status, 400);
     assert_eq!(app.get("/api/notes?cursor=x").await.status, 400);
     let none = app.store.notes().query_notes(NotesRequest { limit: 9, ..NotesRequest::default() }).await;
     assert_eq!(none.expect("a store"), []);
