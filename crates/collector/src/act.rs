@@ -118,7 +118,9 @@ macro_rules! action {
             let from = access::address_of(&app, &head);
             let mut body: $body = read(Request::from_parts(head, body)).await?;
             who.sign(&mut body.by);
-            let actor = name(body.by.clone())?;
+            // The log has who asks: a token may sign with another name.
+            let by = name(body.by.clone())?;
+            let actor = who.name.or(by);
             $make(&app, &id, &project, body).await?;
             let noted: Option<AccessAction> = $noted;
             if let Some(action) = noted {

@@ -117,7 +117,8 @@ pub(crate) async fn share(
     if !shared.inspect_err(|error| app.watch(error))? {
         return Err(ApiError::conflict("the project or the store has as many views as it may have"));
     }
-    access::note(&app, AccessAction::ViewShared, view.by.clone(), Some(view.name.clone()), from).await;
+    let actor = who.name.or_else(|| view.by.clone());
+    access::note(&app, AccessAction::ViewShared, actor, Some(view.name.clone()), from).await;
     Ok(Json(view))
 }
 
