@@ -174,8 +174,9 @@ impl WrittenIn {
     /// # Errors
     /// 400 where no project has such a name.
     pub(crate) fn name(self) -> Result<String, ApiError> {
-        let project = bounded("project", Some(self.project), NAME_CHARS)?;
-        project.ok_or_else(|| ApiError::invalid("project: must not be empty"))
+        let some = bounded("project", Some(self.project.clone()), NAME_CHARS)?;
+        // As it was given: a project may begin or end with spaces.
+        some.map(|_| self.project).ok_or_else(|| ApiError::invalid("project: must not be empty"))
     }
 }
 
