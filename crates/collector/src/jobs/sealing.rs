@@ -80,7 +80,7 @@ struct Skip {
 impl Skip {
     fn add(&mut self, id: QueryId, is_unreached: bool) {
         if self.ids.len() >= SKIPPED_MAX {
-            *self = Self::default();
+            self.ids.clear();
         }
         self.ids.insert(id);
         self.has_unreached |= is_unreached;
