@@ -80,7 +80,9 @@ pub struct SeenVersion {
     pub environment: Option<String>,
     /// What has the version.
     pub subject: DeploySubject,
-    /// The version.
+    /// The engine of the version, where it is one and has a name.
+    pub engine: Option<String>,
+    /// The version; of an engine with its name.
     pub version: String,
     /// When the first run with it started, in Unix nanoseconds.
     pub first_unix_ns: i64,
@@ -206,8 +208,16 @@ impl Deploy {
 
 impl From<SeenVersion> for Deploy {
     fn from(seen: SeenVersion) -> Self {
-        let SeenVersion { project, service, environment, subject, version, first_unix_ns, seen_unix_ns } =
-            seen;
+        let SeenVersion {
+            project,
+            service,
+            environment,
+            subject,
+            engine,
+            version,
+            first_unix_ns,
+            seen_unix_ns,
+        } = seen;
         let mut hash = Sha256::new();
         for text in [
             Some(project.as_str()),
@@ -220,7 +230,6 @@ impl From<SeenVersion> for Deploy {
             hash.update(text.unwrap_or_default().as_bytes());
             hash.update([0xff]);
         }
-        let engine = version.rsplit_once(' ').map(|(engine, _)| engine.to_owned());
         let mut number = [0; 16];
         number.copy_from_slice(&hash.finalize()[..16]);
         let number = u128::from_be_bytes(number);
@@ -231,7 +240,7 @@ impl From<SeenVersion> for Deploy {
             environment,
             source: DeploySource::Seen,
             subject,
-            engine: engine.filter(|_| subject == DeploySubject::Engine),
+            engine,
             version,
             commit: None,
             url: None,

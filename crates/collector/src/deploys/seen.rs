@@ -56,14 +56,15 @@ impl SeenVersions {
                 *known = (*known).min(start);
             }
         }
-        let engines = starts
-            .into_iter()
-            .map(|((engine, version), start)| (DeploySubject::Engine, named_version(engine, version), start));
+        let engines = starts.into_iter().map(|((engine, version), start)| {
+            let name = engine.map(ToOwned::to_owned);
+            (DeploySubject::Engine, name, named_version(engine, version), start)
+        });
         let program = batch.process.program_version.clone();
-        let program = program.map(|version| (DeploySubject::Program, version, first_unix_ns));
+        let program = program.map(|version| (DeploySubject::Program, None, version, first_unix_ns));
         let held = self.held.lock();
         let mut unseen = Vec::new();
-        for (subject, version, first_unix_ns) in engines.chain(program) {
+        for (subject, engine, version, first_unix_ns) in engines.chain(program) {
             let (service, environment) = (&batch.process.service, &batch.process.environment);
             let hash = hash((&batch.project, service.as_deref(), environment.as_deref(), subject, &*version));
             let is_known = held
@@ -75,6 +76,7 @@ impl SeenVersions {
                     service: service.clone(),
                     environment: environment.clone(),
                     subject,
+                    engine,
                     version,
                     first_unix_ns,
                     seen_unix_ns: now_unix_ns,

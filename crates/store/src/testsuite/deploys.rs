@@ -33,6 +33,7 @@ fn seen(version: &str, unix_ns: i64) -> SeenVersion {
         service: Some("etl".into()),
         environment: Some("prod".into()),
         subject: DeploySubject::Program,
+        engine: None,
         version: version.into(),
         first_unix_ns: unix_ns,
         seen_unix_ns: unix_ns,
@@ -40,7 +41,8 @@ fn seen(version: &str, unix_ns: i64) -> SeenVersion {
 }
 
 fn engine(version: &str, unix_ns: i64) -> SeenVersion {
-    SeenVersion { subject: DeploySubject::Engine, ..seen(version, unix_ns) }
+    let engine = version.split_once(' ').map(|(engine, _)| engine.to_owned());
+    SeenVersion { subject: DeploySubject::Engine, engine, ..seen(version, unix_ns) }
 }
 
 fn all() -> DeploysRequest {
