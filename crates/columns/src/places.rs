@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use queryscope_history::{Place, PlaceTotal, RunStatus};
-use queryscope_store::{OwnerOf, Places, Status, in_place_order};
+use queryscope_store::{OwnerOf, Places, Status, YieldPoint, in_place_order};
 
 use crate::dictionary::Origin;
 use crate::names::Names;
@@ -47,7 +47,8 @@ pub fn places<N: Names>(
         Ok(in_place_order(named.collect::<Result<_, _>>()?))
     };
     let mut owners: BTreeMap<Option<String>, PlaceTotal> = BTreeMap::new();
-    for (label, total) in snapshot.labels.iter().zip(&label_totals) {
+    let turn = YieldPoint::new(snapshot.foreground());
+    for (label, total) in turn.over(snapshot.labels.iter().zip(&label_totals)) {
         if let (Some(owner_of), Some(total)) = (owner_of, total) {
             let text = label.map(|term| names.text(term)).transpose()?;
             owners.entry(text.and_then(|label| owner_of(&label))).or_default().merge(*total);
