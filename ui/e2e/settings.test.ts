@@ -109,7 +109,7 @@ test("an administrator of one project manages what is of that project", async ()
   expect(await users.getByLabel("Role of ada").count()).toBe(0);
   expect(await users.getByRole("form").getByLabel("Project").isEditable()).toBe(false);
   // What is of all projects is for administrators of all.
-  expect(await page.getByRole("region").count()).toBe(4);
+  expect(await page.getByRole("region").count()).toBe(5);
   await expectGood(looked);
   await row.getByRole("button", { name: "Revoke nightly" }).click();
   await tokens.getByRole("status").getByText("Revoked the token nightly").waitFor();

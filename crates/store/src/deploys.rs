@@ -288,6 +288,7 @@ mod tests {
             service: None,
             environment: None,
             subject: DeploySubject::Program,
+            engine: None,
             version: version.into(),
             first_unix_ns: 5,
             seen_unix_ns: 4,

@@ -57,7 +57,7 @@ impl SeenVersions {
             }
         }
         let engines = starts.into_iter().map(|((engine, version), start)| {
-            let name = engine.map(ToOwned::to_owned);
+            let name = engine.or_else(|| engine_in(version)).map(ToOwned::to_owned);
             (DeploySubject::Engine, name, named_version(engine, version), start)
         });
         let program = batch.process.program_version.clone();
@@ -119,6 +119,14 @@ fn start_of(report: &Report) -> Option<(i64, Option<Engine<'_>>)> {
     let start = facts.started_unix_ns.unwrap_or(report.guessed_start_unix_ns);
     let version = facts.engine_version.as_deref();
     Some((start, version.map(|version| (report.engine.as_deref(), version))))
+}
+
+/// The engine that a version names itself, as `polars 2.1.0` does: a first word as brands are.
+fn engine_in(version: &str) -> Option<&str> {
+    let (engine, _) = version.split_once(' ')?;
+    let is_brand = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (engine.starts_with(|first: char| first.is_ascii_lowercase()) && engine.bytes().all(is_brand))
+        .then_some(engine)
 }
 
 fn hash(key: (&String, Option<&str>, Option<&str>, DeploySubject, &str)) -> u64 {
@@ -194,6 +202,19 @@ mod tests {
         assert_eq!(versions(&seen), both);
         let engines = seen.into_iter().map(|seen| queryscope_store::Deploy::from(seen).engine);
         assert!(engines.into_iter().all(|engine| engine.is_some()));
+    }
+
+    #[test]
+    fn a_version_may_name_its_engine() {
+        for (version, engine) in [
+            ("polars 2.1.0", Some("polars")),
+            ("spark 3.5.0 (hadoop 3)", Some("spark")),
+            ("2.1.0", None),
+            ("2.1.0 beta", None),
+            ("Version 2", None),
+        ] {
+            assert_eq!(engine_in(version), engine, "{version}");
+        }
     }
 
     #[test]
