@@ -1,0 +1,7 @@
+//! Issues as runs and people move them.
+
+mod histories;
+mod history;
+mod mutes;
+mod names;
+mod signals;
