@@ -36,7 +36,8 @@ class Sent:
 
     def _lines(self, pattern: str) -> list[dict[str, Any]]:
         paths = sorted(self.folder.glob(pattern))
-        return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+        # What follows the last end of a line is being written.
+        return [json.loads(line) for path in paths for line in path.read_bytes().split(b"\n")[:-1]]
 
     def profile(self, label: str) -> dict[str, Any]:
         """The profile of the only query with this label, once it is there."""
