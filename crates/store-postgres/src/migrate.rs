@@ -18,13 +18,15 @@ const IS_OURS: &str = "SELECT to_regclass('queryscope_format') IS NOT NULL";
 const STOP_WRITES: &str = "
     SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = 0;
     LOCK TABLE queryscope_format IN ACCESS EXCLUSIVE MODE";
+/// How often the steps are tried when somebody else is in their way.
+const TRIES_MAX: usize = 4;
 
 /// Takes the steps that are missing, all or none; or refuses when some are, unless it may.
 pub(crate) async fn migrate(client: &mut Client, steps: &[Step], upgrade: bool) -> Result<(), OpenError> {
     check_server(client).await?;
     let format = Format::of(steps);
-    let failed = |error: tokio_postgres::Error| OpenError::from(DbError::from(error));
     if !upgrade {
+        let failed = |error: tokio_postgres::Error| OpenError::from(DbError::from(error));
         let is_ours: bool = client.query_one(IS_OURS, &[]).await.map_err(failed)?.get(0);
         if !is_ours {
             return Err(OpenError::Empty);
@@ -34,25 +36,37 @@ pub(crate) async fn migrate(client: &mut Client, steps: &[Step], upgrade: bool) 
         let (found, known) = (row.get(0), format.number());
         return if found < known { Err(OpenError::Earlier { found, known }) } else { Ok(()) };
     }
-    let transaction = client.transaction().await.map_err(failed)?;
-    transaction.batch_execute(LOCK).await.map_err(failed)?;
-    transaction.batch_execute(FORMAT_TABLE).await.map_err(failed)?;
-    let row = transaction.query_one(FOUND, &[]).await.map_err(failed)?;
+    // A step and somebody who reads may lock the same tables in another order: one of them has to give way.
+    let mut tries = 1;
+    loop {
+        match take_steps(client, steps, format).await {
+            Err(error) if error.is_conflict() && tries < TRIES_MAX => tries += 1,
+            taken => return Ok(taken?),
+        }
+    }
+}
+
+/// One transaction with all steps that are missing.
+async fn take_steps(client: &mut Client, steps: &[Step], format: Format) -> Result<(), DbError> {
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(LOCK).await?;
+    transaction.batch_execute(FORMAT_TABLE).await?;
+    let row = transaction.query_one(FOUND, &[]).await?;
     format.judge(&row)?;
     let (found, known): (i32, _) = (row.get(0), format.number());
     if found > known {
         tracing::info!(found, known, "a later version has brought the database up to date");
     }
     if found < known {
-        transaction.batch_execute(STOP_WRITES).await.map_err(failed)?;
+        transaction.batch_execute(STOP_WRITES).await?;
     }
     for (step, version) in steps.iter().zip(1_i32..).skip(usize::try_from(found).unwrap_or(0)) {
-        transaction.batch_execute(step.sql).await.map_err(failed)?;
+        transaction.batch_execute(step.sql).await?;
         let note = "INSERT INTO queryscope_format (version, usable_from) VALUES ($1, $2)";
-        transaction.execute(note, &[&version, &step.usable_from]).await.map_err(failed)?;
+        transaction.execute(note, &[&version, &step.usable_from]).await?;
         tracing::info!(version, "the database is brought up to date");
     }
-    transaction.commit().await.map_err(failed)
+    Ok(transaction.commit().await?)
 }
 
 async fn check_server(client: &Client) -> Result<(), OpenError> {

@@ -106,6 +106,22 @@ async fn a_step_that_fails_leaves_everything_as_it_was() {
     open_as_later(&address, &[ADDS]).await.expect("the first step was not taken either");
 }
 
+#[tokio::test]
+async fn a_step_that_has_to_give_way_is_taken_again() {
+    let address = shared();
+    open(&address).await.expect("opens");
+    let (sql, connection) = tokio_postgres::connect(&address, NoTls).await.expect("connects");
+    tokio::spawn(connection);
+    // What a sequence counts stays counted when the transaction ends.
+    sql.batch_execute("CREATE SEQUENCE tries").await.expect("made");
+    let step = "DO $$ BEGIN IF nextval('tries') = 1 THEN
+        RAISE EXCEPTION 'a reader is in the way' USING ERRCODE = 'deadlock_detected';
+    END IF; END $$";
+    open_as_later(&address, &[(step, FORMAT)]).await.expect("opens");
+    let tries: i64 = sql.query_one("SELECT last_value FROM tries", &[]).await.expect("read").get(0);
+    assert_eq!(tries, 2);
+}
+
 /// A program that neither makes nor reads copies, as those of the first format.
 async fn open_without_copies(address: &str) -> PostgresStore {
     let options = PostgresOptions { answers: false, ..PostgresOptions::default() };
