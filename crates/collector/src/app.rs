@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::away::DependencyHealth;
+use crate::background::Background;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
 use crate::deploys::SeenVersions;
@@ -25,7 +26,6 @@ use crate::readers::Readers;
 use crate::senders::Senders;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
-use crate::threads::Threads;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
@@ -70,7 +70,7 @@ pub(crate) struct App {
     /// Detectors of queries that readers asked for.
     pub(crate) detectors: Detectors,
     /// Where work is done that gives way to ingest.
-    pub(crate) background: Threads,
+    pub(crate) background: Background,
     /// Wakes the sealer when a query may have ended.
     pub(crate) committed: Notify,
     /// Wakes the sealer when recordings can be reached again.

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::app::App;
 use crate::away::DependencyHealth;
+use crate::background::Background;
 use crate::clock::Clock;
 use crate::delivery::DeliveryMetrics;
 use crate::deploys::{self, SeenVersions};
@@ -30,7 +31,7 @@ use crate::senders::Senders;
 use crate::settings::Settings;
 use crate::shortage::Shortage;
 use crate::tokens::Tokens;
-use crate::{background, jobs, router};
+use crate::{jobs, router};
 
 /// What became of a batch that was given to [`Collector::ingest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl Collector {
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             answers: Answers::new(settings.answer_budget_bytes, settings.analyses_waiting_max),
             detectors: Detectors::default(),
-            background: background::threads(),
+            background: Background::start(),
             committed: Notify::new(),
             reached: Notify::new(),
             failed: CancellationToken::new(),

@@ -32,7 +32,7 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
         app.live.threads.handle(),
     );
     let evaluation = evaluation::run(Arc::clone(app), stop.clone()).instrument(job("evaluation"));
-    jobs.spawn_on(evaluation, app.background.handle());
+    jobs.spawn_on(evaluation, app.background.jobs.handle());
     jobs.spawn(delivery::run(Arc::clone(app), stop.clone()).instrument(job("delivery")));
     jobs.spawn(silence::run(Arc::clone(app), stop.clone()).instrument(job("silence")));
     jobs.spawn(deploys::run(Arc::clone(app), stop.clone()).instrument(job("deploys")));

@@ -84,10 +84,10 @@ pub(super) async fn evaluate(
 ) -> Result<Done, StoreError> {
     let runs: Vec<Waiting> = jobs.iter().flat_map(|job| &job.runs).copied().collect();
     let ended = events::read(app, &runs).await?;
-    let handle = app.background.handle().clone();
+    let handle = app.background.jobs.handle().clone();
     let (owned, extractor) = (Arc::clone(app), Arc::clone(extractor));
     let work = carry(move || work(&owned, &handle, &mut extractor.lock(), jobs, ended));
-    let done = app.background.handle().spawn_blocking(work).await;
+    let done = app.background.jobs.handle().spawn_blocking(work).await;
     done.map_err(|_| StoreError::unavailable("the evaluation was interrupted"))?
 }
 

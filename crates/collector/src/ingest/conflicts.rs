@@ -64,7 +64,7 @@ pub(crate) fn compare(app: &Arc<App>, body: Bytes, coding: Coding) {
         return;
     };
     let app = Arc::clone(app);
-    app.background.handle().clone().spawn(async move {
+    app.background.jobs.handle().clone().spawn(async move {
         let Ok(_turn) = app.conflicts.turn.acquire().await else { return };
         if !compare_all(&app, body, coding).await {
             app.metrics.not_compared.inc();

@@ -128,7 +128,7 @@ async fn wait_and_seal(
     }
     let _guard = lock.take(stop).await?;
     let begun = queryscope_store::now();
-    let threads = app.background.handle().clone();
+    let threads = app.background.jobs.handle().clone();
     let (app, skip) = (Arc::clone(app), skip.ids.clone());
     let round = async move { app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, &skip).await };
     let round = AbortOnDropHandle::new(threads.spawn(round)).await;

@@ -64,7 +64,7 @@ pub(crate) async fn offload(State(app): State<Arc<App>>, mut request: Request, n
         }
     };
     // A reader that has gone needs no answer.
-    let writer = AbortOnDropHandle::new(app.background.handle().spawn(work));
+    let writer = AbortOnDropHandle::new(app.background.answers.handle().spawn(work));
     match answer.await {
         Ok((head, Some(made))) => Response::from_parts(head, Pieces::from(made).into_body()),
         Ok((head, None)) => {
