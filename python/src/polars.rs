@@ -2,7 +2,7 @@
 //!
 //! The shapes were read off Polars 2.1.0: a plan is an array of nodes `{id, input_ids, properties: {type, …}}`, of
 //! which the physical ones have keys above 2^32; a sample is `{query: {name: integer}, nodes: [{phys_node_key, done,
-//! custom, name: integer, …}]}`. The names of the counters become those of `queryscope_insights::vocabulary`.
+//! custom, name: integer, …}]}`. The names of the counters become those of `queryscope_protocol::vocabulary`.
 
 use std::sync::{Mutex, Once, PoisonError};
 

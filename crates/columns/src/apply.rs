@@ -28,6 +28,8 @@ pub struct QueryState {
     pub wall_ms: Option<f64>,
     /// Its CPU time in nanoseconds, once it ended.
     pub cpu: Quantity,
+    /// Bytes it read.
+    pub bytes_read: Quantity,
     /// Where it ran.
     pub origin: Origin,
     /// What it ran.
@@ -179,6 +181,7 @@ impl Columns {
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms.unwrap_or(f64::NAN),
             cpu: query.cpu,
+            bytes_read: query.bytes_read,
             origin: self.origins.number(query.origin),
             plan,
             status: query.status,
@@ -250,7 +253,8 @@ pub(crate) mod tests {
         let origin = Origin { project: 1, service: None, environment: None, host: 2, program_version: None };
         let plan = Plan { label: Some(label), fingerprint: None, rules: None, engine_version: None };
         let cpu = Quantity::new(row.unsigned_abs());
-        let query = QueryState { started_unix_ns: row, wall_ms: None, cpu, origin, plan, status };
+        let bytes_read = if row % 3 == 0 { Quantity::NONE } else { Quantity::new(7 * row.unsigned_abs()) };
+        let query = QueryState { started_unix_ns: row, wall_ms: None, cpu, bytes_read, origin, plan, status };
         RowState { row, query: Some(query) }
     }
 

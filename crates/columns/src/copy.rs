@@ -38,6 +38,8 @@ pub struct SegmentCopy {
     pub wall_ms: Vec<u8>,
     /// Of each query its CPU time in nanoseconds, as [`Quantity::code`].
     pub cpu: Vec<u8>,
+    /// Of each query the bytes it read, as [`Quantity::code`]; empty where of none this is known.
+    pub bytes_read: Vec<u8>,
 }
 
 impl SegmentCopy {
@@ -63,6 +65,7 @@ impl SegmentCopy {
             started_unix_ns: Vec::with_capacity(8 * rows),
             wall_ms: Vec::with_capacity(8 * rows),
             cpu: Vec::with_capacity(2 * rows),
+            bytes_read: Vec::new(),
         }
     }
 
@@ -93,6 +96,7 @@ impl SegmentCopy {
                 started_unix_ns: values.started_unix_ns,
                 wall_ms: (!values.wall_ms.is_nan()).then_some(values.wall_ms),
                 cpu: values.cpu,
+                bytes_read: values.bytes_read,
                 origin: origins[values.origin as usize],
                 plan: plans[values.plan as usize],
                 status: values.status,
@@ -126,28 +130,34 @@ impl SegmentCopy {
         }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
-        let cpu = numbers(&self.cpu)?;
+        let (cpu, bytes_read) = (numbers(&self.cpu)?, numbers(&self.bytes_read)?);
         let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len(), cpu.len()];
         let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
         let belong = (engines.is_empty() || engines.len() == plans.len())
             && (programs.is_empty() || programs.len() == origins.len())
+            && (bytes_read.is_empty() || bytes_read.len() == row.len())
             && lengths.iter().all(|length| *length == row.len())
             && below(row, ROWS)
             && below(origin, origins.len())
             && below(plan, plans.len())
             && !self.status.contains(&GONE);
-        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall).zip(cpu);
-        let queries = queries.map(|((((((row, origin), plan), status), started), wall), cpu)| {
-            let values = Row {
-                started_unix_ns: i64::from_le_bytes(*started),
-                wall_ms: f64::from_le_bytes(*wall),
-                cpu: Quantity::from_code(u16::from_le_bytes(*cpu)),
-                origin: sixteen(*origin) as u32,
-                plan: sixteen(*plan) as u32,
-                status: *status,
-            };
-            (sixteen(*row), values)
-        });
+        let bytes_read = bytes_read.iter().map(Some).chain(std::iter::repeat(None));
+        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall);
+        let queries = queries.zip(cpu.iter().zip(bytes_read));
+        let quantity = |code: [u8; 2]| Quantity::from_code(u16::from_le_bytes(code));
+        let queries =
+            queries.map(move |((((((row, origin), plan), status), started), wall), (cpu, read))| {
+                let values = Row {
+                    started_unix_ns: i64::from_le_bytes(*started),
+                    wall_ms: f64::from_le_bytes(*wall),
+                    cpu: quantity(*cpu),
+                    bytes_read: read.copied().map_or(Quantity::NONE, quantity),
+                    origin: sixteen(*origin) as u32,
+                    plan: sixteen(*plan) as u32,
+                    status: *status,
+                };
+                (sixteen(*row), values)
+            });
         belong.then_some(Unpacked { origins, plans, queries })
     }
 }
@@ -177,6 +187,10 @@ impl Snapshot {
             copy.started_unix_ns.extend(values.started_unix_ns.to_le_bytes());
             copy.wall_ms.extend(values.wall_ms.to_le_bytes());
             copy.cpu.extend(values.cpu.code().to_le_bytes());
+            copy.bytes_read.extend(values.bytes_read.code().to_le_bytes());
+        }
+        if copy.bytes_read.iter().all(|byte| *byte == 0) {
+            copy.bytes_read = Vec::new();
         }
         let none = |term: Option<i64>| term.unwrap_or(0);
         copy.origins = terms(&origins, |number| {

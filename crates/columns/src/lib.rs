@@ -2,8 +2,8 @@
 //!
 //! Groups, facets, versions and the overview read every run of the time they cover. Where a run ran
 //! (project, service, environment, host) and what it ran (label, fingerprint, rules, engine version) repeat, so each
-//! combination is numbered once; a run is then 23 bytes: two numbers, its start, its wall time, its CPU
-//! time and its status. A filter is decided once for each combination, not for each run.
+//! combination is numbered once; a run is then 25 bytes: two numbers, its start, its wall time, its CPU
+//! time, the bytes it read and its status. A filter is decided once for each combination, not for each run.
 //!
 //! Most answers are given label by label, so the rows of a segment that has settled lie by label.
 //!

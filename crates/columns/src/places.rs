@@ -63,7 +63,7 @@ pub fn places<N: Names>(
 }
 
 fn add(total: &mut PlaceTotal, row: &Row) {
-    total.add(status(row.status), row.wall_ms, row.cpu);
+    total.add(status(row.status), row.wall_ms, row.cpu, row.bytes_read);
 }
 
 fn status(number: u8) -> RunStatus {

@@ -27,6 +27,7 @@ pub(crate) struct Row {
     pub(crate) wall_ms: f64,
     /// CPU time in nanoseconds.
     pub(crate) cpu: Quantity,
+    pub(crate) bytes_read: Quantity,
     /// Number of its [`Origin`](super::Origin).
     pub(crate) origin: u32,
     /// Number of its [`Plan`](super::Plan).
@@ -39,13 +40,21 @@ impl Row {
     /// Whether both say the same.
     pub(crate) fn says(&self, other: &Self) -> bool {
         let wall_as_bits = |row: &Self| {
-            (row.started_unix_ns, row.wall_ms.to_bits(), row.cpu, row.origin, row.plan, row.status)
+            let figures = (row.wall_ms.to_bits(), row.cpu, row.bytes_read);
+            (row.started_unix_ns, figures, row.origin, row.plan, row.status)
         };
         wall_as_bits(self) == wall_as_bits(other)
     }
 
-    const NONE: Self =
-        Self { started_unix_ns: 0, wall_ms: f64::NAN, cpu: Quantity::NONE, origin: 0, plan: 0, status: GONE };
+    const NONE: Self = Self {
+        started_unix_ns: 0,
+        wall_ms: f64::NAN,
+        cpu: Quantity::NONE,
+        bytes_read: Quantity::NONE,
+        origin: 0,
+        plan: 0,
+        status: GONE,
+    };
 }
 
 /// A query of a segment, of which only what is asked for is read from memory.
@@ -153,6 +162,7 @@ pub(crate) struct Segment {
     started_unix_ns: Vec<i64>,
     wall_ms: Vec<f64>,
     cpu: Vec<Quantity>,
+    bytes_read: Vec<Quantity>,
     origin: Numbers,
     plan: Numbers,
     status: Vec<u8>,
@@ -168,6 +178,7 @@ impl Segment {
             started_unix_ns: vec![Row::NONE.started_unix_ns; ROWS],
             wall_ms: vec![Row::NONE.wall_ms; ROWS],
             cpu: vec![Row::NONE.cpu; ROWS],
+            bytes_read: vec![Row::NONE.bytes_read; ROWS],
             origin: Numbers::none(),
             plan: Numbers::none(),
             status: vec![Row::NONE.status; ROWS],
@@ -195,6 +206,7 @@ impl Segment {
         self.started_unix_ns[at] = values.started_unix_ns;
         self.wall_ms[at] = values.wall_ms;
         self.cpu[at] = values.cpu;
+        self.bytes_read[at] = values.bytes_read;
         self.origin.put(at, values.origin);
         self.plan.put(at, values.plan);
         self.status[at] = values.status;
@@ -275,6 +287,7 @@ impl Segment {
             started_unix_ns: places.clone().map(|at| self.started_unix_ns[at]).collect(),
             wall_ms: places.clone().map(|at| self.wall_ms[at]).collect(),
             cpu: places.clone().map(|at| self.cpu[at]).collect(),
+            bytes_read: places.clone().map(|at| self.bytes_read[at]).collect(),
             origin: self.origin.picked(places.clone()),
             plan: self.plan.picked(places.clone()),
             status: places.map(|at| self.status[at]).collect(),
@@ -367,6 +380,7 @@ impl Segment {
                 started_unix_ns: *started,
                 wall_ms: *wall,
                 cpu: self.cpu[begin + at],
+                bytes_read: self.bytes_read[begin + at],
                 origin: self.origin.at(begin + at),
                 plan: self.plan.at(begin + at),
                 status: *status,
@@ -384,9 +398,10 @@ mod tests {
     #[test]
     fn numbers_of_more_than_sixteen_bits_are_kept() {
         let label_of: Vec<u32> = (0..70_001).map(|plan| plan % 3).collect();
-        let cpu = |plan| Quantity::new(u64::from(plan));
-        let row =
-            |origin, plan| Row { started_unix_ns: 1, wall_ms: 2.0, cpu: cpu(plan), origin, plan, status: 3 };
+        let row = |origin, plan| {
+            let (cpu, bytes_read) = (Quantity::new(u64::from(plan)), Quantity::new(u64::from(origin)));
+            Row { started_unix_ns: 1, wall_ms: 2.0, cpu, bytes_read, origin, plan, status: 3 }
+        };
         let rows = [row(1, 65_535), row(65_535, 65_537), row(2, 4), row(65_536, 70_000), row(3, 5)];
         let mut segment = Segment::empty();
         for (at, values) in rows.into_iter().enumerate() {

@@ -11,9 +11,6 @@ use crate::features::{NodeFeatures, RunFeatures, Status};
 use crate::packed::NODES_MAX;
 use crate::plan::Plan;
 
-/// Names under which engines send the most memory a query used.
-const PEAK_MEMORY: [&str; 3] = ["peak_memory_bytes", "peak_mem_used", "peak_rss_bytes"];
-
 /// What the process of a run says of it, beside the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
@@ -53,15 +50,16 @@ impl RunFeatures {
             term.names.iter().find_map(|name| counters.get(name))
         };
         run.threads_available = counter(&query_counters::THREADS);
-        run.peak_memory_bytes =
-            profile.query_metrics.as_ref().and_then(|all| PEAK_MEMORY.iter().find_map(|name| all.get(name)));
+        run.peak_memory_bytes = counter(&query_counters::PEAK_MEMORY);
         run.nodes = nodes(&outline);
         run.waiting_ns = counter(&query_counters::IO).or_else(|| longest_wait(&run.nodes));
         run.plan = Arc::new(Plan::from(&outline));
         run.sum_up();
-        // What a query spilled as a whole, where no node says so.
-        let spilled = run.spilled_bytes.filter(|&bytes| bytes > 0);
-        run.spilled_bytes = spilled.or_else(|| counter(&query_counters::SPILLED_BYTES)).or(run.spilled_bytes);
+        // What the query says as a whole, where no node says more than 0.
+        let whole =
+            |nodes: Option<u64>, term| nodes.filter(|&sum| sum > 0).or_else(|| counter(term)).or(nodes);
+        run.bytes_read = whole(run.bytes_read, &query_counters::BYTES_READ);
+        run.spilled_bytes = whole(run.spilled_bytes, &query_counters::SPILLED_BYTES);
         run
     }
 }

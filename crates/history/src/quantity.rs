@@ -31,6 +31,11 @@ impl Quantity {
         time_ms.filter(|ms| ms.is_finite() && *ms >= 0.0).map(|ms| (ms * 1e6).round() as u64).into()
     }
 
+    /// Rounds a whole number. One that is below zero is not known.
+    pub fn from_whole(number: Option<i64>) -> Self {
+        number.and_then(|number| u64::try_from(number).ok()).into()
+    }
+
     /// The rounded number.
     pub fn get(self) -> Option<u64> {
         let code = u64::from(self.0.checked_sub(1)?);

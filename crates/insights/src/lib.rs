@@ -24,7 +24,6 @@ mod say;
 mod table;
 #[cfg(test)]
 mod testing;
-pub mod vocabulary;
 mod words;
 
 pub use compare::{
@@ -33,6 +32,7 @@ pub use compare::{
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, Outlines, outline};
 pub use progress::{MIN_RUNS, Progress, progress};
+pub use queryscope_protocol::vocabulary;
 pub use rules::user_code::user_code;
 pub use rules::{findings, rules_checked};
 pub use running::Latest;

@@ -7,18 +7,22 @@
 //! adds its step to the path on the way out. Nothing is allocated while a line is as the format wants it. Texts with
 //! escapes and fractions are left to `serde_json`, and so is reading whole profiles.
 
+mod bytes;
 mod cursor;
 mod object;
 mod profile;
 mod rules;
 
+use bytes::{Count, NodeBytes, PhysicalNodes, PlanBytes, QueryBytes, RunBytes, StoredCounters};
 pub(crate) use cursor::{Cursor, Depth, Problem, Stop};
 pub(crate) use object::object;
 pub(crate) use profile::{Counters, LaterText, Nested, Profile};
+use profile::{Node, SentOrStored};
 pub(crate) use rules::{
     AnyObject, AnyText, Anything, Boolean, DecimalMap, EventsEngine, HexText, Id, Integer, Items, Kept,
     Millis, Number, Optional, ProfileFormat, Unsigned, node_id,
 };
+use rules::{Raw, items};
 
 use crate::error::BatchErrorKind;
 

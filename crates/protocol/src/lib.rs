@@ -3,7 +3,7 @@
 //! A process sends *batches* of *events* in the format `events@1`: JSON Lines, the `process` event first,
 //! every event with a `seq` that stays the same when it is sent again. A query's plan and counters travel in
 //! *profiles* of the format `profile@1`. This crate reads both without copying, writes both, and names every
-//! limit of the specification. It does no IO and knows no engine.
+//! limit of the specification. It does no IO. Of engines it knows only the names of their counters ([`vocabulary`]).
 
 mod batch;
 mod check;
@@ -19,6 +19,7 @@ mod sample;
 mod seq;
 mod summary;
 mod text;
+pub mod vocabulary;
 mod writer;
 
 pub use batch::{Batch, Events};

@@ -22,6 +22,12 @@ pub struct ProfileSummary<'a> {
     pub cpu_ms: Option<f64>,
     /// Rows of the result.
     pub result_rows: Option<i64>,
+    /// Bytes read, as the nodes say together, or the query as a whole; at most 2^63 - 1.
+    pub bytes_read: Option<i64>,
+    /// Bytes written to disk for want of memory, as the nodes say together, or the query as a whole; at most 2^63 - 1.
+    pub spilled_bytes: Option<i64>,
+    /// The most memory the query used at a time, in bytes; at most 2^63 - 1.
+    pub peak_memory_bytes: Option<i64>,
     /// The engine's error text when the query failed.
     pub failed: Option<Text<'a>>,
     pub(crate) warnings: Vec<Text<'a>>,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use jsonschema::{Registry, Validator};
+use queryscope_protocol::vocabulary::counters::BYTES_READ;
 use queryscope_protocol::{
     Batch, BatchWriter, Event, EventKind, Process, Profile, ProfileSummary, QueryId, Sample, Seq,
 };
@@ -109,6 +110,11 @@ fn agree(summary: &ProfileSummary<'_>, profile: &Profile<'_>) {
     assert_eq!((&summary.failed, summary.started_unix_ns), (&profile.failed, profile.started_unix_ns));
     assert_eq!((Some(summary.wall_ms), summary.cpu_ms), (Some(profile.wall_ms), profile.cpu_ms));
     assert_eq!(summary.result_rows, profile.result_rows);
+    let nodes = profile.plan.physical.iter().filter_map(|node| node.metrics.as_ref());
+    let read: Vec<i64> = nodes.filter_map(|all| Some(BYTES_READ.value_in(all)? as i64)).collect();
+    assert_eq!(summary.bytes_read, (!read.is_empty()).then(|| read.iter().sum()));
+    // The sender of the captures sends neither.
+    assert_eq!((summary.spilled_bytes, summary.peak_memory_bytes), (None, None));
     let warnings = profile.findings().iter().filter(|finding| &*finding.level == "warn");
     let rules: Vec<&str> = warnings.map(|finding| &*finding.rule).collect();
     assert_eq!(summary.warnings().collect::<Vec<_>>(), rules);

@@ -47,24 +47,25 @@ const IDS: &str = "
 const INSERT_QUERIES: &str = "
     INSERT INTO query (id, query_id, stream, project, service, environment, host, engine, label, fingerprint,
         status, known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, events, engine_version,
-        program_version)
+        program_version, bytes_read, spilled_bytes, peak_memory_bytes)
     SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::smallint[], $13::bigint[],
         $14::float8[], $15::float8[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],
-        $21::bigint[], $22::bigint[])";
+        $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[])";
 /// A statement that writes a query's row takes over what `running` has counted.
 const UPDATE_FACTS: &str = "
     UPDATE query SET label = new.label, fingerprint = new.fingerprint, status = new.status, known = new.known,
         started_unix_ns = coalesce(new.started, query.started_unix_ns), wall_ms = new.wall_ms, cpu_ms = new.cpu_ms,
         result_rows = new.result_rows, failed = new.failed, warnings = new.warnings, rules = new.rules,
-        engine_version = new.engine_version,
+        engine_version = new.engine_version, bytes_read = new.bytes_read, spilled_bytes = new.spilled_bytes,
+        peak_memory_bytes = new.peak_memory_bytes,
         events = query.events + new.events
             + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0)
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::smallint[], $6::bigint[],
         $7::float8[], $8::float8[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-        $14::bigint[])
+        $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[])
         AS new (id, label, fingerprint, status, known, started, wall_ms, cpu_ms, result_rows, failed, warnings,
-            rules, events, engine_version)
+            rules, events, engine_version, bytes_read, spilled_bytes, peak_memory_bytes)
     WHERE query.id = new.id";
 const UPDATE_STATUS: &str = "
     UPDATE query SET status = new.status, events = query.events + new.events
@@ -455,6 +456,9 @@ fn insert<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
         column!(rows, row => row.change.events),
         column!(rows, row => row.engine_version),
         column!(rows, row => row.program_version),
+        column!(rows, row => row.change.query.bytes_read),
+        column!(rows, row => row.change.query.spilled_bytes),
+        column!(rows, row => row.change.query.peak_memory_bytes),
     )
 }
 
@@ -475,6 +479,9 @@ fn update<'v>(rows: &[Inserted<'_>]) -> Write<'v> {
         column!(rows, row => row.rules),
         column!(rows, row => row.change.events),
         column!(rows, row => row.engine_version),
+        column!(rows, row => row.change.query.bytes_read),
+        column!(rows, row => row.change.query.spilled_bytes),
+        column!(rows, row => row.change.query.peak_memory_bytes),
     )
 }
 

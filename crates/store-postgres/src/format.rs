@@ -32,6 +32,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0011_fewer_indexes.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0012_notes_and_views.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0013_cpu_in_segments.sql"), usable_from: 1 },
+    Step { sql: include_str!("../migrations/0014_bytes.sql"), usable_from: 1 },
 ];
 
 /// The database's format, and from which on a program may use it.

@@ -16,9 +16,9 @@ use crate::snapshot::snapshot;
 
 const MORE: &str = "s.process_line, q.sealed_day, q.sealed_version, q.events + coalesce(running.events, 0)";
 /// The first of [`MORE`], which follow [`QUERY_COLUMNS`].
-const PROCESS_LINE: usize = 21;
-const SEALED: usize = 22;
-const COMMITTED: usize = 24;
+const PROCESS_LINE: usize = 24;
+const SEALED: usize = 25;
+const COMMITTED: usize = 27;
 
 const CHUNKS: &str = "
     SELECT query, id, first_seq, last_seq, length(gzip)::bigint FROM chunk WHERE query = ANY($1)

@@ -19,7 +19,8 @@ const TERMS: [usize; 11] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19, 20];
 /// The columns [`state`] reads, of `query AS q`.
 pub(crate) const STATE_COLUMNS: &str = "
     q.id, q.started_unix_ns, q.wall_ms, q.project, q.service, q.environment, q.host, q.label, q.fingerprint,
-    q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms";
+    q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms,
+    q.bytes_read";
 
 /// Reads the queries of rows, in any order; one that is gone is left out.
 pub(crate) async fn listed_at(
@@ -69,6 +70,9 @@ fn one(texts: &Named, row: &Row) -> Result<Listed, DbError> {
         wall_ms: row.get(13),
         cpu_ms: row.get(14),
         result_rows: row.get(15),
+        bytes_read: row.get(21),
+        spilled_bytes: row.get(22),
+        peak_memory_bytes: row.get(23),
         failed: optional(16)?,
         warnings: u32::try_from(row.get::<_, i64>(17))
             .map_err(|_| DbError::Damaged("no number of warnings"))?,
@@ -95,6 +99,7 @@ pub(crate) fn state(row: &Row, from: usize) -> RowState {
         started_unix_ns: row.get(from + 1),
         wall_ms: row.get(from + 2),
         cpu: Quantity::from_ms(row.get(from + 13)),
+        bytes_read: Quantity::from_whole(row.get(from + 14)),
         origin: Origin {
             project: row.get(from + 3),
             service: row.get(from + 4),

@@ -24,10 +24,11 @@ const LOOKS_MAX: usize = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not know
-/// the versions of the engine and of the program, or the CPU time.
+/// the versions of the engine and of the program, the CPU time, or the bytes read.
 const TIDY: &str = "
     DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')
-        OR (origins IS NOT NULL AND (engine_versions IS NULL OR program_versions IS NULL OR cpu IS NULL))";
+        OR (origins IS NOT NULL AND
+        (engine_versions IS NULL OR program_versions IS NULL OR cpu IS NULL OR bytes_read IS NULL))";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
 /// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is
@@ -36,16 +37,18 @@ const NOW: &str = "SELECT pg_current_xact_id()::text";
 const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8";
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
-        wall_ms = $10, engine_versions = $11, program_versions = $12, cpu = $13
+        wall_ms = $10, engine_versions = $11, program_versions = $12, cpu = $13,
+        bytes_read = $14
     WHERE last = $1 AND mark = $2";
 const READ: &str = "
-    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions, cpu
+    SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions, cpu,
+        bytes_read
     FROM segment
     WHERE first = $1 AND last = $2 AND origins IS NOT NULL AND engine_versions IS NOT NULL
-        AND program_versions IS NOT NULL AND cpu IS NOT NULL";
+        AND program_versions IS NOT NULL AND cpu IS NOT NULL AND bytes_read IS NOT NULL";
 const MADE: &str =
     "SELECT first FROM segment WHERE last = first + $1 AND engine_versions IS NOT NULL AND program_versions IS NOT NULL
-         AND cpu IS NOT NULL
+         AND cpu IS NOT NULL AND bytes_read IS NOT NULL
      ORDER BY first";
 const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
 
@@ -124,7 +127,7 @@ impl Mark {
     /// Puts the copy where the mark is; `false` when a row has changed since that was set.
     async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
         let transaction = format.begin(client).await?;
-        let values: [&(dyn ToSql + Sync); 13] = [
+        let values: [&(dyn ToSql + Sync); 14] = [
             &(self.first + LAST),
             &self.id,
             &copy.origins,
@@ -138,6 +141,7 @@ impl Mark {
             &copy.engine_versions,
             &copy.program_versions,
             &copy.cpu,
+            &copy.bytes_read,
         ];
         let filled = transaction.execute(FILL, &values).await?;
         transaction.commit().await?;
@@ -179,6 +183,7 @@ pub(crate) async fn read(
             engine_versions: array(8),
             program_versions: array(9),
             cpu: array(10),
+            bytes_read: array(11),
         }
     }))
 }

@@ -275,7 +275,8 @@ async fn whoever_starts_with_copies_answers_as_who_was_there() {
     // It is the copies that are read.
     wait_for_first_copy(&sql, true).await;
     let emptied = "UPDATE segment
-                   SET status = '', row = '', origin = '', plan = '', started_unix_ns = '', wall_ms = '', cpu = ''";
+                   SET status = '', row = '', origin = '', plan = '', started_unix_ns = '', wall_ms = '', cpu = '',
+                       bytes_read = ''";
     sql.batch_execute(emptied).await.expect("written");
     assert!(labels(&open(&address).await).await < left);
 }

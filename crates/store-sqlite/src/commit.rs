@@ -229,14 +229,14 @@ impl Committer {
         let mut insert = db.prepare_cached(
             "INSERT INTO query (query_id, project, service, environment, host, engine, label, fingerprint, status,
                  known, started_unix_ns, wall_ms, cpu_ms, result_rows, failed, warnings, rules, engine_version,
-                 program_version, id, stream, events)
+                 program_version, bytes_read, spilled_bytes, peak_memory_bytes, id, stream, events)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22)",
+                 ?22, ?23, ?24, ?25)",
         )?;
         let state = put::bind(db, &mut self.terms, query, &mut insert)?;
-        insert.raw_bind_parameter(20, self.next_query)?;
-        insert.raw_bind_parameter(21, stream)?;
-        insert.raw_bind_parameter(22, events)?;
+        insert.raw_bind_parameter(23, self.next_query)?;
+        insert.raw_bind_parameter(24, stream)?;
+        insert.raw_bind_parameter(25, events)?;
         insert.raw_execute()?;
         self.inserted.insert(self.next_query, state);
         self.next_query += 1;
@@ -258,6 +258,7 @@ impl Committer {
             "UPDATE query SET label = ?2, fingerprint = ?3, status = ?4, known = ?5,
                  started_unix_ns = coalesce(?6, started_unix_ns), wall_ms = ?7, cpu_ms = ?8, result_rows = ?9,
                  failed = ?10, warnings = ?11, rules = ?12, engine_version = ?14,
+                 bytes_read = ?15, spilled_bytes = ?16, peak_memory_bytes = ?17,
                  events = events + ?13 + coalesce((SELECT running.events FROM running WHERE running.query = ?1), 0)
              WHERE id = ?1",
         )?
@@ -276,6 +277,9 @@ impl Committer {
             put::rules_id(db, terms, &query.rules)?,
             events,
             terms.optional(db, query.engine_version.as_deref())?,
+            query.bytes_read,
+            query.spilled_bytes,
+            query.peak_memory_bytes,
         ])?;
         Ok(())
     }
@@ -370,7 +374,7 @@ mod tests {
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
         db.execute_batch(
-            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL, x'')",
+            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL, x'', NULL)",
         )
         .expect("a copy");
         assert_eq!(next(), 16);
@@ -384,6 +388,7 @@ mod tests {
         (failed.failed, failed.rules, failed.warnings) = (Some("no".into()), vec!["spilling".into()], 1);
         (failed.wall_ms, failed.started_unix_ns, failed.fingerprint) = (-0.0, None, Some("f".into()));
         (failed.engine_version, failed.cpu_ms) = (Some("1.2".into()), Some(2.5));
+        failed.bytes_read = Some(12_345_678_901);
         let mut named = batch(2).engine("polars").finished(3, 2, failed).build();
         (named.process.service, named.process.program_version) = (Some("s".into()), Some("2".into()));
         named.process.environment = Some("e".into());

@@ -21,7 +21,7 @@ const LOADERS: usize = 2;
 const BOUNDS: &str = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM query";
 const ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status,
-         engine_version, program_version, cpu_ms
+         engine_version, program_version, cpu_ms, bytes_read
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 
 /// Fills the columns on threads of its own, while commits go on.
@@ -133,6 +133,7 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
         started_unix_ns: row.get(1)?,
         wall_ms: row.get(2)?,
         cpu: Quantity::from_ms(row.get(13)?),
+        bytes_read: Quantity::from_whole(row.get(14)?),
         origin: Origin {
             project: row.get(3)?,
             service: row.get(4)?,

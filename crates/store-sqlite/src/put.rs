@@ -8,9 +8,9 @@ use rusqlite::{Connection, Statement};
 
 use crate::terms::TermIds;
 
-/// Binds the first 19 parameters of a statement: the id, project, service, environment, host, engine, label,
-/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, and the versions of the engine
-/// and of the program. Gives back what the columns keep of the row.
+/// Binds the first 22 parameters of a statement: the id, project, service, environment, host, engine, label,
+/// fingerprint, status, known, start, wall time, CPU time, rows, error, warnings, rules, the versions of the engine and
+/// of the program, and bytes read, spilled and in memory. Gives back what the columns keep of the row.
 pub(crate) fn bind(
     db: &Connection,
     terms: &mut TermIds,
@@ -34,7 +34,7 @@ pub(crate) fn bind(
         rules: rules_id(db, terms, &query.rules)?,
         engine_version: terms.optional(db, query.engine_version.as_deref())?,
     };
-    let values: [Value; 18] = [
+    let values: [Value; 21] = [
         origin.project.into(),
         origin.service.into(),
         origin.environment.into(),
@@ -53,6 +53,9 @@ pub(crate) fn bind(
         plan.rules.into(),
         plan.engine_version.into(),
         origin.program_version.into(),
+        query.bytes_read.into(),
+        query.spilled_bytes.into(),
+        query.peak_memory_bytes.into(),
     ];
     statement.raw_bind_parameter(1, query.query_id.uuid().as_bytes())?;
     for (index, value) in (2..).zip(values) {
@@ -62,7 +65,8 @@ pub(crate) fn bind(
     let wall_ms = query.wall_ms.filter(|ms| !ms.is_nan()).map(|ms| ms + 0.0);
     let (started_unix_ns, status) = (query.started_unix_ns, query.status.number());
     let cpu = Quantity::from_ms(query.cpu_ms);
-    Ok(QueryState { started_unix_ns, wall_ms, cpu, origin, plan, status })
+    let bytes_read = Quantity::from_whole(query.bytes_read);
+    Ok(QueryState { started_unix_ns, wall_ms, cpu, bytes_read, origin, plan, status })
 }
 
 /// The number of a list of rules; none of the empty one.

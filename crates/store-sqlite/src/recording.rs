@@ -36,7 +36,7 @@ pub(crate) fn parts(
     let found = db
         .prepare_cached(&sql)?
         .query_row([id.uuid().as_bytes()], |row| {
-            Ok((listed(db, terms, row)?, row.get(21)?, sealed_at(row, 22, id)?))
+            Ok((listed(db, terms, row)?, row.get(24)?, sealed_at(row, 25, id)?))
         })
         .optional()?;
     let Some((listed, process_line, sealed_path)) = found else { return Ok(None) };

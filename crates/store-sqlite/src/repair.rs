@@ -358,7 +358,7 @@ impl Repair {
             "UPDATE query SET project = ?2, service = ?3, environment = ?4, host = ?5, engine = ?6, label = ?7,
                  fingerprint = ?8, status = ?9, known = ?10, started_unix_ns = ?11, wall_ms = ?12, cpu_ms = ?13,
                  result_rows = ?14, failed = ?15, warnings = ?16, rules = ?17, engine_version = ?18,
-                 program_version = ?19
+                 program_version = ?19, bytes_read = ?20, spilled_bytes = ?21, peak_memory_bytes = ?22
              WHERE query_id = ?1",
         )?;
         put::bind(db, terms, query, &mut update)?;

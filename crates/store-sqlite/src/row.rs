@@ -42,6 +42,9 @@ pub(crate) fn listed(db: &Connection, terms: &TermTexts, row: &Row<'_>) -> rusql
         wall_ms: row.get(13)?,
         cpu_ms: row.get(14)?,
         result_rows: row.get(15)?,
+        bytes_read: row.get(21)?,
+        spilled_bytes: row.get(22)?,
+        peak_memory_bytes: row.get(23)?,
         failed: terms.optional(db, row.get(16)?)?,
         warnings: row.get(17)?,
         rules: match row.get::<_, Option<i64>>(18)? {

@@ -56,8 +56,8 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
              (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             program_versions, cpu, bytes_read)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?
     .execute(params![
         copy.first_row,
@@ -73,6 +73,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         (!copy.engine_versions.is_empty()).then_some(&copy.engine_versions),
         (!copy.program_versions.is_empty()).then_some(&copy.program_versions),
         copy.cpu,
+        (!copy.bytes_read.is_empty()).then_some(&copy.bytes_read),
     ])?;
     Ok(())
 }
@@ -81,7 +82,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
         "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu
+             program_versions, cpu, bytes_read
          FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
@@ -103,6 +104,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             engine_versions: array(9)?,
             program_versions: array(10)?,
             cpu: array(11)?,
+            bytes_read: array(12)?,
         })
     })
     .optional()

@@ -13,7 +13,7 @@ use queryscope_store::{Account, Loss, Store, StoreAudit, StoreError};
 use queryscope_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// The format this version writes.
-const FORMAT: usize = 15;
+const FORMAT: usize = 16;
 
 /// A copy of a database in the tree.
 fn database(format: usize, folder: &Path) -> PathBuf {

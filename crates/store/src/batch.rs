@@ -94,6 +94,12 @@ pub struct Facts {
     pub cpu_ms: Option<f64>,
     /// Rows of the result.
     pub result_rows: Option<i64>,
+    /// Bytes read.
+    pub bytes_read: Option<i64>,
+    /// Bytes written to disk for want of memory.
+    pub spilled_bytes: Option<i64>,
+    /// The most memory the query used at a time, in bytes.
+    pub peak_memory_bytes: Option<i64>,
     /// The engine's error text when the query failed, cut to [`Facts::ERROR_CHARS`].
     pub failed: Option<String>,
     /// Findings that warn.
@@ -129,6 +135,9 @@ impl Facts {
             wall_ms: profile.wall_ms,
             cpu_ms: profile.cpu_ms,
             result_rows: profile.result_rows,
+            bytes_read: profile.bytes_read,
+            spilled_bytes: profile.spilled_bytes,
+            peak_memory_bytes: profile.peak_memory_bytes,
             failed: profile.failed.as_deref().map(|text| cut(text, Self::ERROR_CHARS)),
             warnings,
             rules,
@@ -189,6 +198,9 @@ mod tests {
             wall_ms: 0.0,
             cpu_ms: None,
             result_rows: None,
+            bytes_read: None,
+            spilled_bytes: None,
+            peak_memory_bytes: None,
             failed: None,
             warnings: 0,
             rules: vec![],

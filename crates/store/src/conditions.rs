@@ -16,7 +16,7 @@ use crate::query::Status;
 pub const QUERY_COLUMNS: &str = "
     q.id, q.query_id, s.stream_id, q.project, q.service, q.environment, q.host, q.engine, q.label, q.fingerprint,
     q.status, q.known, q.started_unix_ns, q.wall_ms, q.cpu_ms, q.result_rows, q.failed, q.warnings, q.rules,
-    q.engine_version, q.program_version";
+    q.engine_version, q.program_version, q.bytes_read, q.spilled_bytes, q.peak_memory_bytes";
 /// The columns of a change of a query; its `body` is the last.
 pub const CHANGE_COLUMNS: &str =
     "id, project, service, label, environment, host, kind, state, since_unix_ns, confirmed_unix_ns,
@@ -277,6 +277,12 @@ fn figure(sign: char, field: NumberField) -> &'static str {
         (NumberField::Cpu, _) => "q.cpu_ms",
         (NumberField::Rows, POSTGRES) => "q.result_rows::double precision",
         (NumberField::Rows, _) => "CAST(q.result_rows AS REAL)",
+        (NumberField::Read, POSTGRES) => "q.bytes_read::double precision",
+        (NumberField::Read, _) => "CAST(q.bytes_read AS REAL)",
+        (NumberField::Spilled, POSTGRES) => "q.spilled_bytes::double precision",
+        (NumberField::Spilled, _) => "CAST(q.spilled_bytes AS REAL)",
+        (NumberField::Memory, POSTGRES) => "q.peak_memory_bytes::double precision",
+        (NumberField::Memory, _) => "CAST(q.peak_memory_bytes AS REAL)",
         (NumberField::Warnings, POSTGRES) => "q.warnings::double precision",
         (NumberField::Warnings, _) => "CAST(q.warnings AS REAL)",
     }

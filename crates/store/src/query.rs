@@ -135,6 +135,12 @@ pub struct Query {
     pub cpu_ms: Option<f64>,
     /// Rows of the result, once it finished.
     pub result_rows: Option<i64>,
+    /// Bytes read, once it finished or failed; also `None` where a version stored the query that did not keep it.
+    pub bytes_read: Option<i64>,
+    /// Bytes written to disk for want of memory, as [`bytes_read`](Self::bytes_read).
+    pub spilled_bytes: Option<i64>,
+    /// The most memory the query used at a time, in bytes, as [`bytes_read`](Self::bytes_read).
+    pub peak_memory_bytes: Option<i64>,
     /// The engine's error text when it failed.
     pub failed: Option<String>,
     /// Findings that warn.
@@ -164,6 +170,9 @@ impl Query {
             wall_ms: None,
             cpu_ms: None,
             result_rows: None,
+            bytes_read: None,
+            spilled_bytes: None,
+            peak_memory_bytes: None,
             failed: None,
             warnings: 0,
             rules: Vec::new(),
@@ -187,6 +196,9 @@ impl Query {
             self.wall_ms = Some(facts.wall_ms);
             self.cpu_ms = facts.cpu_ms;
             self.result_rows = facts.result_rows;
+            self.bytes_read = facts.bytes_read;
+            self.spilled_bytes = facts.spilled_bytes;
+            self.peak_memory_bytes = facts.peak_memory_bytes;
             return;
         }
         self.status = Status::Running;
@@ -241,6 +253,9 @@ mod tests {
             wall_ms: 5.0,
             cpu_ms: None,
             result_rows: None,
+            bytes_read: None,
+            spilled_bytes: None,
+            peak_memory_bytes: None,
             failed: failed.map(Into::into),
             warnings: 0,
             rules: vec![],

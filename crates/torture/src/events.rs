@@ -54,7 +54,9 @@ impl Stream {
 
     /// A query ends.
     pub fn finished(&mut self, query: Uuid, label: &str) -> String {
-        let profile = self.profile(query, label, r#""wall_ms":2500.25,"cpu_ms":40,"result_rows":3"#);
+        let bytes = r#"{"bytes_read":1024,"spilled_bytes":0,"peak_memory_bytes":4096}"#;
+        let members = format!(r#""wall_ms":2500.25,"cpu_ms":40,"result_rows":3,"query_metrics":{bytes}"#);
+        let profile = self.profile(query, label, &members);
         self.event("query.finished", &format!(r#""query_id":"{query}","profile":{profile}"#))
     }
 

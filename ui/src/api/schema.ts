@@ -553,8 +553,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tells what ran where: runs by state, their wall time and their CPU time, by service, environment, host and owner,
-         *     the place of the most wall time first. Runs that failed count with the time they took.
+         * Tells what ran where: runs by state, their wall time, their CPU time and the bytes they read, by service,
+         *     environment, host and owner, the place of the most wall time first. Runs that failed count with the time they took.
          */
         get: operations["places"];
         put?: never;
@@ -2374,6 +2374,11 @@ export interface components {
         Place: {
             /**
              * Format: int64
+             * @description Those of them that sent the bytes they read, which they do when they finish or fail.
+             */
+            bytes_read_runs: number;
+            /**
+             * Format: int64
              * @description Those of them that sent their CPU time, which they do when they finish or fail.
              */
             cpu_runs: number;
@@ -2392,6 +2397,12 @@ export interface components {
              * @description Runs, of every state.
              */
             runs: number;
+            /**
+             * Format: int64
+             * @description Bytes read by those that sent them, together, at most 2^63 - 1; null where none did. Of each run they are
+             *     rounded by at most 0.05 %.
+             */
+            total_bytes_read?: number | null;
             /**
              * Format: double
              * @description CPU time over all threads of those that sent it, together, in milliseconds; null where none did. Of each run it
@@ -2416,10 +2427,12 @@ export interface components {
          * @example {
          *       "environment": [
          *         {
+         *           "bytes_read_runs": 39,
          *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_bytes_read": 12884901888,
          *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
@@ -2428,10 +2441,12 @@ export interface components {
          *       ],
          *       "host": [
          *         {
+         *           "bytes_read_runs": 39,
          *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_bytes_read": 12884901888,
          *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
@@ -2440,10 +2455,12 @@ export interface components {
          *       ],
          *       "owner": [
          *         {
+         *           "bytes_read_runs": 39,
          *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_bytes_read": 12884901888,
          *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
@@ -2456,10 +2473,12 @@ export interface components {
          *       },
          *       "service": [
          *         {
+         *           "bytes_read_runs": 39,
          *           "cpu_runs": 39,
          *           "failed": 2,
          *           "running": 1,
          *           "runs": 40,
+         *           "total_bytes_read": 12884901888,
          *           "total_cpu_ms": 204800,
          *           "total_wall_ms": 81236.5,
          *           "unfinished": 0,
@@ -2655,6 +2674,7 @@ export interface components {
         /**
          * @description One query.
          * @example {
+         *       "bytes_read": 1048576,
          *       "cpu_ms": 558.1463,
          *       "engine": "polars",
          *       "engine_version": "1.35.2",
@@ -2663,6 +2683,7 @@ export interface components {
          *       "fingerprint": "238b6af6d50a",
          *       "host": "worker-1",
          *       "label": "scan/parquet-filter-project",
+         *       "peak_memory_bytes": null,
          *       "program_version": "2026.11.3",
          *       "project": "default",
          *       "query_id": "01a1faa8-1bd9-77b2-97ab-860dd7026506",
@@ -2670,6 +2691,7 @@ export interface components {
          *       "result_rows": 8059,
          *       "rules": [],
          *       "service": "orders-etl",
+         *       "spilled_bytes": 0,
          *       "started_unix_ns": 1795206683609778700,
          *       "status": "finished",
          *       "stream_id": "210de94c-dce3-44f0-9cd3-2604c74dbeea",
@@ -2678,6 +2700,11 @@ export interface components {
          *     }
          */
         QuerySummary: {
+            /**
+             * Format: int64
+             * @description Bytes read; null where unknown.
+             */
+            bytes_read?: number | null;
             /**
              * Format: double
              * @description CPU time over all threads in milliseconds; null where unknown.
@@ -2701,6 +2728,11 @@ export interface components {
             /** @description Name the program gave the query. */
             label?: string | null;
             /**
+             * Format: int64
+             * @description The most memory the query used at a time, in bytes; null where unknown.
+             */
+            peak_memory_bytes?: number | null;
+            /**
              * @description Version of the program; null where its process does not say it, and where an earlier version of the service
              *     stored the query.
              */
@@ -2720,6 +2752,11 @@ export interface components {
             rules: string[];
             /** @description What the sending process is. */
             service?: string | null;
+            /**
+             * Format: int64
+             * @description Bytes written to disk for want of memory; null where unknown.
+             */
+            spilled_bytes?: number | null;
             /**
              * Format: int64
              * @description When it started, in Unix nanoseconds.
@@ -6302,11 +6339,11 @@ export interface operations {
                  */
                 since?: UnixNs;
                 /**
-                 * @description What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows` or `warnings`. Queries of
-                 *     which it is not known come last in either order.
+                 * @description What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows`, `read`, `spilled`, `memory`
+                 *     or `warnings`. Queries of which it is not known come last in either order.
                  * @example started
                  */
-                sort?: "started" | "wall" | "cpu" | "rows" | "warnings";
+                sort?: "started" | "wall" | "cpu" | "rows" | "read" | "spilled" | "memory" | "warnings";
                 /**
                  * @description Keeps queries in this state.
                  * @example finished

@@ -2,7 +2,7 @@
 
 const KEY = "run-columns";
 
-export const SORTS = ["started", "wall", "cpu", "rows", "warnings"] as const;
+export const SORTS = ["started", "wall", "cpu", "rows", "read", "spilled", "memory", "warnings"] as const;
 export type Sort = (typeof SORTS)[number];
 
 export interface Column {
@@ -25,17 +25,24 @@ export const COLUMNS = [
   { id: "wall", name: "Wall time", width: "6rem", sort: "wall", isFigure: true, isNarrow: true },
   { id: "cpu", name: "CPU time", width: "6.25rem", sort: "cpu", isFigure: true },
   { id: "rows", name: "Rows", width: "4.5rem", sort: "rows", isFigure: true },
+  { id: "read", name: "Read", width: "5.5rem", sort: "read", isFigure: true },
+  { id: "spilled", name: "Spilled", width: "5.5rem", sort: "spilled", isFigure: true },
+  { id: "memory", name: "Memory", width: "5.5rem", sort: "memory", isFigure: true },
   { id: "warnings", name: "Warnings", width: "5.75rem", sort: "warnings", isFigure: true },
 ] as const satisfies readonly Column[];
 export type ColumnId = (typeof COLUMNS)[number]["id"];
 
-const HIDDEN: readonly string[] = ["environment", "version"];
+/** Left out unless a kept text has them with a "+": texts of earlier versions do not know them. */
+const LATER: readonly string[] = ["read", "spilled", "memory"];
+const HIDDEN: readonly string[] = ["environment", "version", ...LATER];
 
 /** Those of a kept text that are to be left out. */
 export function hiddenOf(kept: string | null): readonly string[] {
   try {
     const given: unknown = JSON.parse(kept ?? "");
-    return Array.isArray(given) ? given.filter((id) => COLUMNS.some((column) => column.id === id)) : HIDDEN;
+    if (!Array.isArray(given)) return HIDDEN;
+    const isHidden = (id: string): boolean => given.includes(id) || (LATER.includes(id) && !given.includes(`+${id}`));
+    return COLUMNS.map(({ id }) => id).filter(isHidden);
   } catch {
     return HIDDEN;
   }
@@ -63,7 +70,8 @@ class RunColumns {
   toggle(id: ColumnId): void {
     this.#hidden = this.has(id) ? [...this.#hidden, id] : this.#hidden.filter((other) => other !== id);
     try {
-      localStorage.setItem(KEY, JSON.stringify(this.#hidden));
+      const shownLater = LATER.filter((later) => !this.#hidden.includes(later)).map((later) => `+${later}`);
+      localStorage.setItem(KEY, JSON.stringify([...this.#hidden, ...shownLater]));
     } catch {
       // A browser that keeps nothing has them until the page goes.
     }

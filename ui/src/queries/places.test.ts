@@ -10,6 +10,8 @@ const place = (value: string | null, runs: number, more: Partial<Place> = {}): P
   total_wall_ms: runs,
   total_cpu_ms: null,
   cpu_runs: 0,
+  total_bytes_read: null,
+  bytes_read_runs: 0,
   ...more,
 });
 const all: Places = {
@@ -38,6 +40,8 @@ test("places are ordered by a figure, or by name with the nameless last", () => 
   expect(names("name")).toEqual(["etl", null]);
   const known = [place("a", 1), place("b", 1, { total_cpu_ms: 0 }), place("c", 1, { total_cpu_ms: 5 })];
   expect(sortedPlaces(known, "cpu").map(({ value }) => value)).toEqual(["c", "b", "a"]);
+  const read = [place("a", 1), place("b", 1, { total_bytes_read: 0 }), place("c", 1, { total_bytes_read: 5 })];
+  expect(sortedPlaces(read, "read").map(({ value }) => value)).toEqual(["c", "b", "a"]);
 });
 
 test("of which runs the CPU time is known is said where it is not all that ended", () => {

@@ -15,7 +15,7 @@ export type PlaceKind = Field | "owner";
 export type Place = Schemas["Place"];
 export type Places = Readonly<Record<PlaceKind, readonly Place[]>>;
 
-export const PLACE_SORTS = ["time", "name", "runs", "running", "failed", "cpu"] as const;
+export const PLACE_SORTS = ["time", "name", "runs", "running", "failed", "cpu", "read"] as const;
 export type PlaceSort = (typeof PLACE_SORTS)[number];
 
 /** In order: numbers the largest first, names from A; the place without a name last. */
@@ -29,6 +29,7 @@ export function sortedPlaces(places: readonly Place[], sort: PlaceSort): Place[]
     running: "running",
     failed: "failed",
     cpu: "total_cpu_ms",
+    read: "total_bytes_read",
   } as const;
   const figure = (place: Place): number => place[figures[sort]] ?? -1;
   return places.toSorted((a, b) => figure(b) - figure(a));

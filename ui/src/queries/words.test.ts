@@ -46,7 +46,9 @@ test("a mistake has a place", () => {
 });
 
 test("columns that are kept are read, and odd texts are none", () => {
-  expect(hiddenOf('["cpu","other"]')).toEqual(["cpu"]);
-  expect(hiddenOf("[]")).toEqual([]);
-  for (const text of [null, "", "{}", "x"]) expect(hiddenOf(text)).toEqual(["environment", "version"]);
+  const later = ["read", "spilled", "memory"];
+  expect(hiddenOf('["cpu","other"]')).toEqual(["cpu", ...later]);
+  expect(hiddenOf("[]")).toEqual(later);
+  expect(hiddenOf('["cpu","+read","+memory"]')).toEqual(["cpu", "spilled"]);
+  for (const text of [null, "", "{}", "x"]) expect(hiddenOf(text)).toEqual(["environment", "version", ...later]);
 });

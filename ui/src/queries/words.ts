@@ -7,6 +7,9 @@ export const FIELDS = [
   "wall>",
   "cpu>",
   "rows>",
+  "read>",
+  "spilled>",
+  "memory>",
   "warnings>",
   "status:",
   "label:",
@@ -26,6 +29,9 @@ const EXAMPLES: Record<string, readonly string[]> = {
   wall: ["1s", "10s", "1m", "10m"],
   cpu: ["1s", "10s", "1m", "10m"],
   rows: ["1k", "1M", "100M"],
+  read: ["1MB", "1GB", "100GB"],
+  spilled: ["0", "1GB"],
+  memory: ["1GB", "10GB"],
   warnings: ["0"],
 };
 const FACETS: Record<string, keyof Facets> = {

@@ -55,6 +55,9 @@ fn text_bytes(facts: &Facts) -> usize {
         wall_ms: _,
         cpu_ms: _,
         result_rows: _,
+        bytes_read: _,
+        spilled_bytes: _,
+        peak_memory_bytes: _,
         warnings: _,
     } = facts;
     let texts = [engine_version, label, fingerprint, failed].into_iter().flatten().chain(rules);

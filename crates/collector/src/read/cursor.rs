@@ -96,6 +96,9 @@ const fn sorted_tag(order: Order, field: NumberField) -> u8 {
         NumberField::Cpu => 2,
         NumberField::Rows => 3,
         NumberField::Warnings => 4,
+        NumberField::Read => 5,
+        NumberField::Spilled => 6,
+        NumberField::Memory => 7,
     };
     (field << 4) | tag(order)
 }

@@ -188,6 +188,9 @@ enum Sort {
     Wall,
     Cpu,
     Rows,
+    Read,
+    Spilled,
+    Memory,
     Warnings,
 }
 
@@ -198,6 +201,9 @@ impl Sort {
             Self::Wall => Some(NumberField::Wall),
             Self::Cpu => Some(NumberField::Cpu),
             Self::Rows => Some(NumberField::Rows),
+            Self::Read => Some(NumberField::Read),
+            Self::Spilled => Some(NumberField::Spilled),
+            Self::Memory => Some(NumberField::Memory),
             Self::Warnings => Some(NumberField::Warnings),
         }
     }
@@ -230,8 +236,8 @@ pub(crate) struct PageParams {
     /// Keeps queries whose label or error text holds this text in any case, or whose id holds it.
     #[param(example = "daily")]
     q: Option<String>,
-    /// What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows` or `warnings`. Queries of
-    /// which it is not known come last in either order.
+    /// What the list is sorted by: `started`, which is the default, `wall`, `cpu`, `rows`, `read`, `spilled`, `memory`
+    /// or `warnings`. Queries of which it is not known come last in either order.
     #[param(value_type = Sort, inline, required = false, example = "started")]
     sort: Option<Sort>,
     /// `newest` or `desc` (the largest first), which is the default, or `oldest` or `asc` (the smallest first). Queries
@@ -248,7 +254,7 @@ pub(crate) struct PageParams {
     offset: Option<i64>,
     /// Goes on where a page ended: taken from the `Link` header of that page, and of its sort and order.
     #[param(
-        pattern = "^(A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]|[E-R][A-Za-z0-9_-]{35})$",
+        pattern = "^(A[Q-Za-v][A-Za-z0-9_-]{20}[AEIMQUYcgkosw048]|[E-Za-c][A-Za-z0-9_-]{35})$",
         example = "ARjp2vei98pLAAAAAAAAAAE"
     )]
     cursor: Option<String>,
@@ -327,7 +333,10 @@ mod tests {
             ("limit=", "limit: \"\" is not a whole number from 1 to 1000"),
             ("offset=-1", "offset: \"-1\" is not a whole number from 0 to 9223372036854775807"),
             ("order=up", "order: \"up\" is not newest, oldest, desc or asc"),
-            ("sort=size", "sort: \"size\" is not started, wall, cpu, rows or warnings"),
+            (
+                "sort=size",
+                "sort: \"size\" is not started, wall, cpu, rows, read, spilled, memory or warnings",
+            ),
             ("limit=1&limit=2", "limit: given twice, once is allowed"),
             ("offset=1&cursor=x", "offset: not allowed together with cursor"),
         ] {

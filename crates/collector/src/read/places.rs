@@ -20,19 +20,19 @@ use crate::error::{ApiError, ErrorBody};
 #[schema(as = Places, example = json!({
     "service": [{
         "value": "orders-etl", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5,
-        "total_cpu_ms": 204_800.0, "cpu_runs": 39
+        "total_cpu_ms": 204_800.0, "cpu_runs": 39, "total_bytes_read": 12_884_901_888_u64, "bytes_read_runs": 39
     }],
     "environment": [{
         "value": "prod", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5,
-        "total_cpu_ms": 204_800.0, "cpu_runs": 39
+        "total_cpu_ms": 204_800.0, "cpu_runs": 39, "total_bytes_read": 12_884_901_888_u64, "bytes_read_runs": 39
     }],
     "host": [{
         "value": "worker-1", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5,
-        "total_cpu_ms": 204_800.0, "cpu_runs": 39
+        "total_cpu_ms": 204_800.0, "cpu_runs": 39, "total_bytes_read": 12_884_901_888_u64, "bytes_read_runs": 39
     }],
     "owner": [{
         "value": "team-orders", "runs": 40, "running": 1, "failed": 2, "unfinished": 0, "total_wall_ms": 81_236.5,
-        "total_cpu_ms": 204_800.0, "cpu_runs": 39
+        "total_cpu_ms": 204_800.0, "cpu_runs": 39, "total_bytes_read": 12_884_901_888_u64, "bytes_read_runs": 39
     }],
     "price": {"per_core_hour": 0.05, "currency": "EUR"}
 }))]
@@ -71,8 +71,8 @@ impl PlacesAnswer {
     }
 }
 
-/// Tells what ran where: runs by state, their wall time and their CPU time, by service, environment, host and owner,
-/// the place of the most wall time first. Runs that failed count with the time they took.
+/// Tells what ran where: runs by state, their wall time, their CPU time and the bytes they read, by service,
+/// environment, host and owner, the place of the most wall time first. Runs that failed count with the time they took.
 #[utoipa::path(
     get,
     path = "/api/places",

@@ -23,6 +23,9 @@ use utoipa::ToSchema;
     "wall_ms": 372.7242,
     "cpu_ms": 558.1463,
     "result_rows": 8059,
+    "bytes_read": 1_048_576,
+    "spilled_bytes": 0,
+    "peak_memory_bytes": null,
     "failed": null,
     "warnings": 0,
     "rules": [],
@@ -63,6 +66,12 @@ pub(crate) struct QuerySummary {
     cpu_ms: Option<f64>,
     /// Rows of the result; null where unknown.
     result_rows: Option<i64>,
+    /// Bytes read; null where unknown.
+    bytes_read: Option<i64>,
+    /// Bytes written to disk for want of memory; null where unknown.
+    spilled_bytes: Option<i64>,
+    /// The most memory the query used at a time, in bytes; null where unknown.
+    peak_memory_bytes: Option<i64>,
     /// The engine's error text when the query failed.
     failed: Option<String>,
     /// Findings that warn.
@@ -93,6 +102,9 @@ impl From<Query> for QuerySummary {
             wall_ms: query.wall_ms,
             cpu_ms: query.cpu_ms,
             result_rows: query.result_rows,
+            bytes_read: query.bytes_read,
+            spilled_bytes: query.spilled_bytes,
+            peak_memory_bytes: query.peak_memory_bytes,
             failed: query.failed,
             warnings: query.warnings,
             rules: query.rules,

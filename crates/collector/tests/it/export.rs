@@ -25,7 +25,11 @@ async fn population() -> TestApp {
         finished(n + 1, n, members)
     };
     let lines = [
-        run(1, json!({"label": "orders/daily", "wall_ms": 12_000.5, "cpu_ms": 7, "result_rows": 5})),
+        run(
+            1,
+            json!({"label": "orders/daily", "wall_ms": 12_000.5, "cpu_ms": 7, "result_rows": 5,
+            "query_metrics": {"bytes_read": 9_007_199_254_740_993_i64, "spilled_bytes": 0}}),
+        ),
         run(2, json!({"label": "=cmd()", "wall_ms": 200, "failed": "line 1,\n\"line 2\""})),
         started(4, 3, json!({"label": "orders/hourly", "started_unix_ns": NOW_NS - 10})),
     ];

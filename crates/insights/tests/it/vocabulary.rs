@@ -44,7 +44,7 @@ fn the_page_of_findings_has_every_rule() {
 /// The vocabulary as the dashboard reads it.
 fn typescript() -> String {
     let mut text = String::from(
-        "// Written by `make schemas` from crates/insights/src/vocabulary.rs. \
+        "// Written by `make schemas` from crates/protocol/src/vocabulary.rs. \
          Of several names, the first found counts.\n",
     );
     for (name, meaning, terms) in [

@@ -2,14 +2,14 @@
 
 /// Makes a rule of an object: its required and optional members with their rules, the rule of all other members, and
 /// what is kept. A member that is named here may be there once; an optional member may be null where its rule says so.
-/// Of other members, the names and values of those are kept that a function wants.
+/// Other members go into a value by a function.
 macro_rules! object {
     (
         $(#[$doc:meta])*
         $rule:ident as $allowed:literal -> $value:ty {
             required { $($required:ident: $required_rule:ty,)* }
             optional { $($optional:ident: $optional_rule:ty,)* }
-            others: $others_rule:ty $(, $kept:ident where $wanted:path)?,
+            others: $others_rule:ty $(, $fold:path => $folded:ident: $folded_type:ty)?,
         }
         keeps $keeps:expr
     ) => {
@@ -29,7 +29,7 @@ macro_rules! object {
                 }
                 $(let mut $required = None;)*
                 $(let mut $optional = None;)*
-                $(let mut $kept: Vec<(std::borrow::Cow<'de, str>, &'de str)> = Vec::new();)?
+                $(let mut $folded = <$folded_type>::default();)?
                 let mut goes_on = !cursor.takes(b'}');
                 while goes_on {
                     let name = cursor.name()?;
@@ -46,13 +46,9 @@ macro_rules! object {
                         let value = expect::<$optional_rule>(cursor);
                         $optional = Some(value.inspect_err(|_| cursor.step(Step::member(&name)))?);
                     } else)* {
-                        $(let (before, is_wanted) = (cursor.rest(), $wanted(&name));)?
                         let value = expect::<$others_rule>(cursor);
-                        value.inspect_err(|_| cursor.step(Step::member(&name)))?;
-                        $(if is_wanted {
-                            let after = cursor.rest().len();
-                            $kept.push((name, &before[..before.len() - after]));
-                        })?
+                        let _value = value.inspect_err(|_| cursor.step(Step::member(&name)))?;
+                        $($fold(&mut $folded, name, _value);)?
                     }
                     goes_on = cursor.goes_on(b'}')?;
                 }

@@ -1,10 +1,12 @@
 //! The members of a profile and of what is in it, as the format names them.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::{
-    Allowed, AnyObject, AnyText, Anything, Boolean, Cursor, HexText, Integer, Items, Kept, Millis, Number,
-    Optional, ProfileFormat, Rule, Stop, Unsigned, object,
+    Allowed, AnyObject, AnyText, Anything, Boolean, Count, Cursor, HexText, Integer, Items, Kept, Millis,
+    NodeBytes, Number, Optional, PhysicalNodes, PlanBytes, ProfileFormat, QueryBytes, Raw, Rule, RunBytes,
+    Stop, StoredCounters, Unsigned, object,
 };
 use crate::format::{VERSION_SUFFIX, version_of};
 use crate::summary::ProfileSummary;
@@ -13,9 +15,19 @@ use crate::text::Text;
 /// Finding level that makes an insight a warning.
 const WARN: &str = "warn";
 
-/// Whether a member may be the version of an engine, under its brand.
-fn is_version(name: &str) -> bool {
-    name.ends_with(VERSION_SUFFIX)
+/// Members that may be the version of an engine, under its brand.
+type Versions<'de> = Vec<(Cow<'de, str>, &'de str)>;
+
+fn keep_version<'de>(versions: &mut Versions<'de>, name: Cow<'de, str>, value: &'de str) {
+    if name.ends_with(VERSION_SUFFIX) {
+        versions.push((name, value));
+    }
+}
+
+#[inline]
+#[expect(clippy::needless_pass_by_value, reason = "as `object!` gives it")]
+fn count<C: Count>(counted: &mut C, name: Cow<'_, str>, value: u64) {
+    counted.count(&name, value);
 }
 
 object! {
@@ -36,7 +48,7 @@ object! {
             planning_ms: Nested<Optional<Number>>,
             telemetry_ms: Nested<Optional<Number>>,
             cpu_ms: Optional<Millis>,
-            query_metrics: Nested<Optional<QueryMetrics>>,
+            query_metrics: Optional<SentOrStored<QueryMetrics, StoredCounters<QueryBytes>>>,
             result_rows: Optional<Integer>,
             call_site: Nested<Optional<CallSite>>,
             failed: Optional<Kept>,
@@ -46,10 +58,11 @@ object! {
             trace_id: Nested<Optional<HexText<32>>>,
             span_id: Nested<Optional<HexText<16>>>,
         }
-        others: Anything, versions where is_version,
+        others: Raw, keep_version => versions: Versions<'de>,
     }
     keeps {
         let branded = schema.and_then(|engine| version_of(Some(&engine), VERSION_SUFFIX, &versions));
+        let bytes = RunBytes::new(plan, query_metrics.flatten().unwrap_or_default());
         ProfileSummary {
             query_id,
             engine_version: branded.or_else(|| engine_version.flatten()),
@@ -59,6 +72,9 @@ object! {
             wall_ms,
             cpu_ms: cpu_ms.flatten(),
             result_rows: result_rows.flatten(),
+            bytes_read: bytes.read,
+            spilled_bytes: bytes.spilled,
+            peak_memory_bytes: bytes.peak_memory,
             failed: failed.flatten(),
             warnings: insights.flatten().unwrap_or_default(),
         }
@@ -66,21 +82,21 @@ object! {
 }
 
 object! {
-    /// Both plans of a query.
-    Plan as "an object" -> () {
+    /// Both plans of a query; of the physical one the bytes are kept.
+    Plan as "an object" -> PlanBytes {
         required {
-            physical: Items<Nested<Node>>,
-            logical: Items<Nested<Node>>,
+            physical: PhysicalNodes,
+            logical: Items<Nested<Unkept<Node>>>,
         }
         optional {}
         others: Anything,
     }
-    keeps ()
+    keeps physical
 }
 
 object! {
-    /// A node of a plan.
-    Node as "an object" -> () {
+    /// A node of a plan; of it the bytes are kept.
+    Node as "an object" -> NodeBytes {
         required {
             id: Unsigned,
             kind: AnyText,
@@ -93,20 +109,20 @@ object! {
         }
         others: Anything,
     }
-    keeps ()
+    keeps metrics.flatten().unwrap_or_default()
 }
 
 object! {
-    /// The counters of a node: every member but two is one.
-    Counters as "an object of counters" -> () {
+    /// The counters of a node: every member but two is one. Those of bytes are kept.
+    Counters as "an object of counters" -> NodeBytes {
         required {}
         optional {
             done: Boolean,
             custom: Items<Custom>,
         }
-        others: Unsigned,
+        others: Unsigned, count => bytes: NodeBytes,
     }
-    keeps ()
+    keeps bytes
 }
 
 object! {
@@ -125,13 +141,13 @@ object! {
 }
 
 object! {
-    /// Counters of the query as a whole.
-    QueryMetrics as "an object" -> () {
+    /// Counters of the query as a whole; those of bytes are kept.
+    QueryMetrics as "an object" -> QueryBytes {
         required {}
         optional {}
-        others: Unsigned,
+        others: Unsigned, count => bytes: QueryBytes,
     }
-    keeps ()
+    keeps bytes
 }
 
 object! {
@@ -149,16 +165,7 @@ object! {
 }
 
 /// The findings of a profile; of them the rules that warn are kept.
-pub(crate) struct Findings;
-
-impl<'de> Rule<'de> for Findings {
-    type Value = Vec<Text<'de>>;
-    const ALLOWED: Allowed = Insights::ALLOWED;
-
-    fn read(cursor: &mut Cursor<'de>) -> Result<Self::Value, Stop> {
-        if cursor.is_whole() { Insights::read(cursor) } else { StoredInsights::read(cursor) }
-    }
-}
+type Findings = SentOrStored<Insights, StoredInsights>;
 
 object! {
     /// Insights as they are sent.
@@ -249,6 +256,18 @@ object! {
         others: Anything,
     }
     keeps rule.flatten().filter(|_| level.flatten().as_deref() == Some(WARN))
+}
+
+/// What follows one rule in a line that is sent, and another in one that was stored before.
+pub(crate) struct SentOrStored<R, S>(PhantomData<(R, S)>);
+
+impl<'de, R: Rule<'de>, S: Rule<'de, Value = R::Value>> Rule<'de> for SentOrStored<R, S> {
+    type Value = R::Value;
+    const ALLOWED: Allowed = R::ALLOWED;
+
+    fn read(cursor: &mut Cursor<'de>) -> Result<R::Value, Stop> {
+        if cursor.is_whole() { R::read(cursor) } else { S::read(cursor) }
+    }
 }
 
 /// What is checked of a line that is sent, and passed over in one that was stored before.

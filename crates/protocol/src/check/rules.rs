@@ -35,6 +35,14 @@ value! {
     Anything: () = "a JSON value", |cursor| cursor.skip_value()
 }
 value! {
+    /// Anything at all, as it is written.
+    Raw: &'de str = "a JSON value", |cursor| {
+        let before = cursor.rest();
+        cursor.skip_value()?;
+        Ok(&before[..before.len() - cursor.rest().len()])
+    }
+}
+value! {
     /// An integer from 0 to 2^64 - 1.
     Unsigned: u64 = "an integer >= 0", |cursor| cursor.unsigned()
 }
@@ -147,17 +155,29 @@ impl<'de, R: Rule<'de>> Rule<'de> for Items<R> {
     const ALLOWED: Allowed = Allowed::new("an array");
 
     fn read(cursor: &mut Cursor<'de>) -> Result<Self::Value, Stop> {
-        if !cursor.takes(b'[') {
-            return Err(Stop);
-        }
         let mut kept = Vec::new();
-        let mut goes_on = !cursor.takes(b']');
-        while goes_on {
-            kept.push(expect::<R>(cursor).inspect_err(|_| cursor.step(Step::Item(kept.len())))?);
-            goes_on = cursor.goes_on(b']')?;
-        }
+        items::<R>(cursor, |item| kept.push(item))?;
         Ok(kept)
     }
+}
+
+/// Reads an array whose items follow one rule, and gives each to a function.
+#[inline]
+pub(crate) fn items<'de, R: Rule<'de>>(
+    cursor: &mut Cursor<'de>,
+    mut take: impl FnMut(R::Value),
+) -> Result<(), Stop> {
+    if !cursor.takes(b'[') {
+        return Err(Stop);
+    }
+    let mut at = 0;
+    let mut goes_on = !cursor.takes(b']');
+    while goes_on {
+        take(expect::<R>(cursor).inspect_err(|_| cursor.step(Step::Item(at)))?);
+        at += 1;
+        goes_on = cursor.goes_on(b']')?;
+    }
+    Ok(())
 }
 
 /// An object whose names are decimal numbers of 64 bits, and whose values follow one rule.

@@ -45,13 +45,16 @@ pub(crate) fn candidates(
         if reports.iter().any(|report| report.engine == like.engine) {
             query.engine.clone_from(&like.engine);
         }
-        // An earlier version did not keep it.
+        // An earlier version did not keep these.
         if like.engine_version.is_none() {
             query.engine_version = None;
         }
         if like.program_version.is_none() {
             query.program_version = None;
         }
+        query.bytes_read = query.bytes_read.filter(|_| like.bytes_read.is_some());
+        query.spilled_bytes = query.spilled_bytes.filter(|_| like.spilled_bytes.is_some());
+        query.peak_memory_bytes = query.peak_memory_bytes.filter(|_| like.peak_memory_bytes.is_some());
         if query.known != Known::Finished && like.status == Status::Unfinished {
             query.status = Status::Unfinished;
         }
@@ -78,7 +81,7 @@ pub(crate) fn nearest(query: &Query, candidates: Vec<Query>) -> Option<(Query, V
         .min_by_key(|(_, differences)| differences.len())
 }
 
-fn fields(query: &Query) -> [(&'static str, String); 18] {
+fn fields(query: &Query) -> [(&'static str, String); 21] {
     [
         ("stream_id", query.stream_id.to_string()),
         ("service", format!("{:?}", query.service)),
@@ -95,6 +98,9 @@ fn fields(query: &Query) -> [(&'static str, String); 18] {
         ("wall_ms", format!("{:?}", query.wall_ms)),
         ("cpu_ms", format!("{:?}", query.cpu_ms)),
         ("result_rows", format!("{:?}", query.result_rows)),
+        ("bytes_read", format!("{:?}", query.bytes_read)),
+        ("spilled_bytes", format!("{:?}", query.spilled_bytes)),
+        ("peak_memory_bytes", format!("{:?}", query.peak_memory_bytes)),
         ("failed", format!("{:?}", query.failed)),
         ("warnings", query.warnings.to_string()),
         ("rules", format!("{:?}", query.rules)),

@@ -141,9 +141,14 @@ impl Resend {
         };
         let named = |naming| {
             let facts = Facts::named(seq, profile, naming);
-            // An earlier version did not keep it.
-            let kept = facts.engine_version.clone().filter(|_| self.query.engine_version.is_some());
-            Facts { engine_version: kept, ..facts }
+            // An earlier version did not keep these.
+            Facts {
+                engine_version: facts.engine_version.clone().filter(|_| self.query.engine_version.is_some()),
+                bytes_read: facts.bytes_read.filter(|_| self.query.bytes_read.is_some()),
+                spilled_bytes: facts.spilled_bytes.filter(|_| self.query.spilled_bytes.is_some()),
+                peak_memory_bytes: facts.peak_memory_bytes.filter(|_| self.query.peak_memory_bytes.is_some()),
+                ..facts
+            }
         };
         let mut named = Naming::ALL.map(named).into_iter();
         let facts = match self.tell {

@@ -19,6 +19,9 @@ pub(crate) struct Run {
     pub(crate) wall_ms: Option<f64>,
     pub(crate) cpu_ms: Option<f64>,
     pub(crate) result_rows: Option<i64>,
+    pub(crate) bytes_read: Option<i64>,
+    pub(crate) spilled_bytes: Option<i64>,
+    pub(crate) peak_memory_bytes: Option<i64>,
     pub(crate) failed: Option<String>,
     #[serde(default)]
     pub(crate) warnings: i64,

@@ -11,14 +11,14 @@ use super::screen::{Screen, print, print_json};
 use super::service::Service;
 use super::style::{FAIL, PLAIN, SLOW, SOFT, STRONG};
 use super::text::name;
-use super::units::{count, duration, runs as runs_text};
+use super::units::{bytes, count, duration, runs as runs_text};
 use super::words::is_cancelled;
 use super::{Found, pages, short_id};
 
 /// The column that sorts unless another is asked for.
 pub(crate) const SORT: &str = "started";
 /// Columns that the service sorts by: of all runs.
-const OF_SERVICE: [&str; 5] = [SORT, "wall", "cpu", "rows", "warnings"];
+const OF_SERVICE: [&str; 8] = [SORT, "wall", "cpu", "rows", "read", "spilled", "memory", "warnings"];
 /// Runs that are read to be sorted by another column.
 const SORTED_MAX: usize = 5000;
 /// Runs on a page of the API.
@@ -33,6 +33,9 @@ const COLUMNS: &[Column] = &[
     Column { name: "wall", field: "wall_ms", room: Room::Figure, spare: 0 },
     Column { name: "cpu", field: "cpu_ms", room: Room::Figure, spare: 2 },
     Column { name: "rows", field: "result_rows", room: Room::Figure, spare: 3 },
+    Column { name: "read", field: "bytes_read", room: Room::Figure, spare: 7 },
+    Column { name: "spilled", field: "spilled_bytes", room: Room::Figure, spare: 8 },
+    Column { name: "memory", field: "peak_memory_bytes", room: Room::Figure, spare: 9 },
     Column { name: "warnings", field: "warnings", room: Room::Figure, spare: 4 },
     Column { name: "query", field: "label", room: Room::Name(20), spare: 0 },
     Column { name: "service", field: "service", room: Room::Name(6), spare: 5 },
@@ -134,6 +137,9 @@ fn cells(run: &Run, screen: Screen) -> Vec<Cell> {
         wall,
         Cell::number(run.cpu_ms, duration),
         Cell::whole(run.result_rows, count),
+        Cell::whole(run.bytes_read, bytes),
+        Cell::whole(run.spilled_bytes, bytes),
+        Cell::whole(run.peak_memory_bytes, bytes),
         Cell::whole(Some(run.warnings), count),
         Cell::text(&label, run.label.as_deref()),
         Cell::text(&service, run.service.as_deref()).in_style(SOFT),
@@ -157,7 +163,8 @@ mod tests {
                 "query_id": format!("01a1faa8-1bd9-77b2-97ab-{n:012}"), "status": status,
                 "label": "orders/daily-revenue", "service": "orders-etl", "host": "worker-1",
                 "started_unix_ns": NOW_UNIX_NS - 7_000_000_000, "wall_ms": 93_500.0, "cpu_ms": 90_000.0,
-                "result_rows": 1_234_567, "warnings": 2, "failed": null,
+                "result_rows": 1_234_567, "bytes_read": 3_221_225_472_u64, "spilled_bytes": 0,
+                "peak_memory_bytes": null, "warnings": 2, "failed": null,
             });
             let Value::Object(more) = more else { panic!("members") };
             run.as_object_mut().expect("an object").extend(more);

@@ -14,7 +14,7 @@ use super::service::{Service, segment};
 use super::style::{FAIL, PLAIN, SLOW, STRONG, heading, joined, painted, painted_line};
 use super::text::{block, line, name};
 use super::tree::tree;
-use super::units::{UNKNOWN, count, duration, ratio, share, threads};
+use super::units::{UNKNOWN, bytes, count, duration, ratio, share, threads};
 use super::words::{capital, first_cause, how_much, is_cancelled, node_name, place, remaining};
 use super::{Found, run_name};
 
@@ -291,6 +291,13 @@ fn figures(run: &Run, known: &Known, screen: Screen) -> Vec<(&'static str, Strin
     }
     if let Some(result_rows) = run.result_rows {
         rows.push(("result", format!("{} rows", count(result_rows as f64))));
+    }
+    for (name, figure) in
+        [("read", run.bytes_read), ("spilled", run.spilled_bytes), ("peak memory", run.peak_memory_bytes)]
+    {
+        if let Some(figure) = figure {
+            rows.push((name, bytes(figure as f64)));
+        }
     }
     rows.push(("plan", named(&run.fingerprint).unwrap_or_else(|| UNKNOWN.into())));
     rows

@@ -78,6 +78,9 @@ fn every_changed_field_of_a_summary_is_named() {
         ("wall_ms = wall_ms + 0.5", "query $A: wall_ms is Some(2500.75), its events say Some(2500.25)"),
         ("cpu_ms = null", "query $A: cpu_ms is None, its events say Some(40.0)"),
         ("result_rows = 4", "query $A: result_rows is Some(4), its events say Some(3)"),
+        ("bytes_read = 4", "query $A: bytes_read is Some(4), its events say Some(1024)"),
+        ("spilled_bytes = 4", "query $A: spilled_bytes is Some(4), its events say Some(0)"),
+        ("peak_memory_bytes = 4", "query $A: peak_memory_bytes is Some(4), its events say Some(4096)"),
         (&format!("failed = {other}"), "query $A: failed is Some("),
         ("warnings = 1", "query $A: warnings is 1, its events say 0"),
         (

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::common::{Service, copy, queryscope, wait_for};
 
 /// Formats before the one of this version.
-const EARLIER: [usize; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
-const FORMAT: usize = 15;
+const EARLIER: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const FORMAT: usize = 16;
 
 /// A copy of a data folder in the tree.
 fn data_of(format: usize, to: &Path) -> PathBuf {

@@ -120,7 +120,7 @@ fn insertion(rows: std::ops::Range<i64>) -> String {
 }
 
 fn ended(row: i64) -> String {
-    format!("UPDATE query SET status = 1, wall_ms = 3.5, cpu_ms = 4.5 WHERE id = {row}")
+    format!("UPDATE query SET status = 1, wall_ms = 3.5, cpu_ms = 4.5, bytes_read = 5 WHERE id = {row}")
 }
 
 #[tokio::test]
@@ -140,6 +140,7 @@ async fn whoever_changes_a_row_takes_the_copy_of_its_segment_out() {
         ("started_unix_ns", "9"),
         ("wall_ms", "9"),
         ("cpu_ms", "9"),
+        ("bytes_read", "9"),
     ];
     let set = columns.map(|(column, value)| {
         format!("UPDATE query SET {column} = {value} WHERE id IN ({SEGMENT}, {})", 4 * SEGMENT)
@@ -354,6 +355,7 @@ async fn a_copy_that_is_damaged_is_not_read_and_a_wrong_one_is_found_and_taken_o
         ("status = '\\x07'", true),
         ("wall_ms = NULL", true),
         ("cpu = ''", true),
+        ("bytes_read = '\\x07'", true),
         ("row = decode(repeat('ff', 16), 'hex')", true),
         // A text nobody knows.
         ("plans = decode(repeat('63', 72), 'hex')", true),

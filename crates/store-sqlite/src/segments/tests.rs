@@ -109,12 +109,15 @@ fn what_stays_as_it_is_is_copied_and_what_changes_no_longer() {
     store.change(&format!("UPDATE query SET status = 1, wall_ms = 3.5 WHERE id = {}", SEGMENT + 1));
     assert_eq!(store.copied(), [0, 2 * SEGMENT]);
     store.wait(WHILE);
-    store.change(&format!("UPDATE query SET cpu_ms = 3.5 WHERE id = {}", SEGMENT + 1));
-    assert_eq!(store.copied(), [0, 2 * SEGMENT]);
+    for figure in ["cpu_ms", "bytes_read"] {
+        store.change(&format!("UPDATE query SET {figure} = 3 WHERE id = {}", SEGMENT + 1));
+        assert_eq!(store.copied(), [0, 2 * SEGMENT]);
+        store.wait(WHILE);
+    }
     store.change("DELETE FROM query WHERE id = 2");
-    assert_eq!(store.copied(), [2 * SEGMENT]);
+    assert_eq!(store.copied(), [SEGMENT, 2 * SEGMENT]);
     store.change("UPDATE query SET sealed_day = 3");
-    assert_eq!(store.copied(), [2 * SEGMENT], "no answer over many is of that");
+    assert_eq!(store.copied(), [SEGMENT, 2 * SEGMENT], "no answer over many is of that");
     store.wait(WHILE);
     assert_eq!(store.copied(), [0, SEGMENT, 2 * SEGMENT]);
     assert_eq!(store.loaded(), store.rows());
@@ -149,8 +152,19 @@ fn no_damage_of_an_array_goes_unnoticed() {
     store.wait(WHILE);
     let rows = store.rows();
     store.db.execute_batch("CREATE TEMP TABLE whole AS SELECT * FROM segment").expect("kept");
-    let short = ["origins", "plans", "row", "origin", "plan", "status", "started_unix_ns", "wall_ms", "cpu"]
-        .map(|array| (array, "07".to_owned()));
+    let short = [
+        "origins",
+        "plans",
+        "row",
+        "origin",
+        "plan",
+        "status",
+        "started_unix_ns",
+        "wall_ms",
+        "cpu",
+        "bytes_read",
+    ]
+    .map(|array| (array, "07".to_owned()));
     let beyond = [("row", 2), ("origin", 2), ("plan", 2), ("status", 1)]
         .map(|(array, bytes)| (array, "ff".repeat(bytes * ROWS)));
     for (array, bytes) in short.into_iter().chain(beyond) {
@@ -239,7 +253,7 @@ proptest! {
                     last += i64::from(rows);
                 }
                 Step::End(row) => store.change(&format!(
-                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5, cpu_ms = 2.5 WHERE id = {}",
+                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5, cpu_ms = 2.5, bytes_read = 7 WHERE id = {}",
                     row.index(last as usize + 1)
                 )),
                 Step::Delete(row) => {

@@ -41,6 +41,12 @@ pub enum NumberField {
     Cpu,
     /// Rows of the result.
     Rows,
+    /// Bytes read.
+    Read,
+    /// Bytes written to disk for want of memory.
+    Spilled,
+    /// The most memory used at a time.
+    Memory,
     /// Findings that warn.
     Warnings,
 }
@@ -52,11 +58,14 @@ pub enum Unit {
     Duration,
     /// A count.
     Count,
+    /// Bytes.
+    Bytes,
 }
 
 impl NumberField {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Wall, Self::Cpu, Self::Rows, Self::Warnings];
+    pub const ALL: [Self; 7] =
+        [Self::Wall, Self::Cpu, Self::Rows, Self::Read, Self::Spilled, Self::Memory, Self::Warnings];
 
     /// Its name in a filter.
     pub const fn name(self) -> &'static str {
@@ -64,6 +73,9 @@ impl NumberField {
             Self::Wall => "wall",
             Self::Cpu => "cpu",
             Self::Rows => "rows",
+            Self::Read => "read",
+            Self::Spilled => "spilled",
+            Self::Memory => "memory",
             Self::Warnings => "warnings",
         }
     }
@@ -73,15 +85,20 @@ impl NumberField {
         match self {
             Self::Wall | Self::Cpu => Unit::Duration,
             Self::Rows | Self::Warnings => Unit::Count,
+            Self::Read | Self::Spilled | Self::Memory => Unit::Bytes,
         }
     }
 
     /// What a run says of it, in the unit of the field; `None` where it is not known.
     pub fn of(self, query: &Query) -> Option<Amount> {
+        let whole = |number: Option<i64>| number.map(|number| number as f64);
         let value = match self {
             Self::Wall => query.wall_ms,
             Self::Cpu => query.cpu_ms,
-            Self::Rows => query.result_rows.map(|rows| rows as f64),
+            Self::Rows => whole(query.result_rows),
+            Self::Read => whole(query.bytes_read),
+            Self::Spilled => whole(query.spilled_bytes),
+            Self::Memory => whole(query.peak_memory_bytes),
             Self::Warnings => Some(f64::from(query.warnings)),
         };
         value.and_then(Amount::new)
@@ -139,12 +156,29 @@ const DURATIONS: [(&str, f64); 8] = [
 ];
 const COUNTS: [(&str, f64); 7] =
     [("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("B", 1e9), ("T", 1e12)];
+/// Units of bytes: those of 1,000, and those of 1,024 with an `i`.
+const BYTES: [(&str, f64); 13] = [
+    ("B", 1.0),
+    ("", 1.0),
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("PB", 1e15),
+    ("KiB", (1_u64 << 10) as f64),
+    ("MiB", (1_u64 << 20) as f64),
+    ("GiB", (1_u64 << 30) as f64),
+    ("TiB", (1_u64 << 40) as f64),
+    ("PiB", (1_u64 << 50) as f64),
+];
 
 impl Unit {
     const fn units(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Duration => &DURATIONS,
             Self::Count => &COUNTS,
+            Self::Bytes => &BYTES,
         }
     }
 
@@ -153,6 +187,7 @@ impl Unit {
         match self {
             Self::Duration => "a duration such as 500ms, 10s, 2m, 1.5h or 1d",
             Self::Count => "a number such as 100, 20k, 1M or 2.5G",
+            Self::Bytes => "a number of bytes such as 4096, 500kB, 64MiB or 1.5GB",
         }
     }
 

@@ -21,10 +21,13 @@ pub const CLAUSES_MAX: usize = 32;
 pub const TEXT_CHARS_MAX: usize = 2_000;
 
 /// Names of fields, as errors and completion list them.
-pub const FIELDS: [&str; 15] = [
+pub const FIELDS: [&str; 18] = [
     "wall",
     "cpu",
     "rows",
+    "read",
+    "spilled",
+    "memory",
     "warnings",
     "status",
     "label",

@@ -20,7 +20,7 @@ fn text(field: TextField, pattern: Pattern) -> Test {
 #[test]
 fn each_kind_of_condition_is_read() {
     use Comparison::{AtLeast, AtMost, Equal, Less, More};
-    use NumberField::{Cpu, Rows, Wall, Warnings};
+    use NumberField::{Cpu, Memory, Read, Rows, Spilled, Wall, Warnings};
     let holds = |part: &str| Pattern::Holds(part.into());
     let is = |name: &str| Pattern::Is(name.into());
     let glob = |parts: &[&str]| Pattern::Glob(parts.iter().map(ToString::to_string).collect());
@@ -32,6 +32,13 @@ fn each_kind_of_condition_is_read() {
         ("wall>=0", number(Wall, AtLeast, 0.0)),
         ("rows>1M", number(Rows, More, 1e6)),
         ("rows:20k", number(Rows, Equal, 20_000.0)),
+        ("read>10GB", number(Read, More, 1e10)),
+        ("read<=1.5kB", number(Read, AtMost, 1_500.0)),
+        ("read:4096", number(Read, Equal, 4_096.0)),
+        ("spilled>0", number(Spilled, More, 0.0)),
+        ("spilled=7B", number(Spilled, Equal, 7.0)),
+        ("memory>=1GiB", number(Memory, AtLeast, 1_073_741_824.0)),
+        ("memory<0.5MiB", number(Memory, Less, 524_288.0)),
         ("warnings=0", number(Warnings, Equal, 0.0)),
         ("error~timeout", text(TextField::Error, holds("timeout"))),
         ("error~\"no such *\"", text(TextField::Error, holds("no such *"))),
@@ -64,6 +71,7 @@ fn a_mistake_says_where_it_is_and_what_is_allowed() {
         ("wall>10", 6, "\"10\" is not a duration such as 500ms, 10s, 2m, 1.5h or 1d"),
         ("a wall>x", 8, "\"x\" is not a duration such as 500ms, 10s, 2m, 1.5h or 1d"),
         ("ä rows>1GB", 8, "\"1GB\" is not a number such as 100, 20k, 1M or 2.5G"),
+        ("read>5G", 6, "\"5G\" is not a number of bytes such as 4096, 500kB, 64MiB or 1.5GB"),
         ("wall~x", 5, "wall is a number: it takes >, >=, <, <= or ="),
         ("label>x", 6, "label is a text: it takes \":\" or \"~\""),
         ("status>x", 7, "status takes \":\""),

@@ -43,6 +43,9 @@ pub fn facts(label: &str) -> Facts {
         wall_ms: 5.0,
         cpu_ms: None,
         result_rows: None,
+        bytes_read: None,
+        spilled_bytes: None,
+        peak_memory_bytes: None,
         failed: None,
         warnings: 0,
         rules: vec![],
@@ -247,6 +250,13 @@ impl BatchBuilder {
             })
         };
         let findings: Vec<Value> = facts.rules.iter().map(finding).collect();
+        let bytes = [
+            ("bytes_read", facts.bytes_read),
+            ("spilled_bytes", facts.spilled_bytes),
+            ("peak_memory_bytes", facts.peak_memory_bytes),
+        ];
+        let known = bytes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
+        let query_metrics: serde_json::Map<String, Value> = known.collect();
         json!({
             "schema": events_format(self.engine.as_deref()), "seq": number, "type": kind,
             "query_id": query_id(query).to_string(),
@@ -255,6 +265,7 @@ impl BatchBuilder {
                 "engine_version": facts.engine_version, "label": facts.label, "fingerprint": facts.fingerprint,
                 "started_unix_ns": facts.started_unix_ns, "wall_ms": facts.wall_ms, "cpu_ms": facts.cpu_ms,
                 "result_rows": facts.result_rows, "failed": facts.failed,
+                "query_metrics": query_metrics,
                 "plan": { "physical": [], "logical": [] },
                 "insights": { "schema": "insights", "findings": findings },
             },

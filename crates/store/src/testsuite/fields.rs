@@ -41,6 +41,9 @@ pub(super) fn everything_known(subjects: &Subjects) {
             wall_ms: 1234.5678,
             cpu_ms: Some(0.1 + 0.2),
             result_rows: Some(42),
+            bytes_read: Some(43),
+            spilled_bytes: Some(44),
+            peak_memory_bytes: Some(45),
             failed: Some("line one\nline two\t\"quoted\" 'single' \\ %_".into()),
             warnings: 3,
             rules: vec!["cross_join".into(), "sp\"ill, é".into()],
@@ -64,6 +67,9 @@ pub(super) fn extreme_numbers(subjects: &Subjects) {
             let told = Facts {
                 started_unix_ns: Some(whole),
                 result_rows: Some(whole),
+                bytes_read: Some(whole.max(0)),
+                spilled_bytes: Some(whole.max(0)),
+                peak_memory_bytes: Some(whole.max(0)),
                 warnings: u32::MAX,
                 ..facts("x")
             };
@@ -102,6 +108,10 @@ pub(super) fn a_profile_replaces_a_guess(subjects: &Subjects) {
             label: Some("started".into()),
             fingerprint: Some("plan a".into()),
             started_unix_ns: Some(5),
+            // Of a run that runs, they are not told.
+            bytes_read: Some(1),
+            spilled_bytes: Some(1),
+            peak_memory_bytes: Some(1),
             warnings: 1,
             rules: vec!["a".into()],
             ..facts("")
@@ -113,6 +123,9 @@ pub(super) fn a_profile_replaces_a_guess(subjects: &Subjects) {
             wall_ms: 80.5,
             cpu_ms: Some(160.0),
             result_rows: Some(3),
+            bytes_read: Some(4),
+            spilled_bytes: Some(0),
+            peak_memory_bytes: Some(5),
             failed: Some("boom".into()),
             warnings: 2,
             rules: vec!["b".into(), "c".into()],

@@ -44,8 +44,8 @@ struct Lived {
     figures: Figures,
 }
 
-/// Wall and CPU time, rows, and rules that warned.
-type Figures = (f64, Option<f64>, Option<i64>, &'static [&'static str]);
+/// Wall and CPU time, rows, rules that warned, and bytes read, spilled and in memory.
+type Figures = (f64, Option<f64>, Option<i64>, &'static [&'static str], [Option<i64>; 3]);
 
 const RULES: [&[&str]; 4] = [&[], &[], &["spilling"], &["skew", "spilling"]];
 
@@ -89,6 +89,9 @@ impl Lived {
             wall_ms: self.figures.0,
             cpu_ms: self.figures.1,
             result_rows: self.figures.2,
+            bytes_read: self.figures.4[0],
+            spilled_bytes: self.figures.4[1],
+            peak_memory_bytes: self.figures.4[2],
             warnings: 2 * self.figures.3.len() as u32,
             rules: self.figures.3.iter().map(ToString::to_string).collect(),
             ..facts("")
@@ -101,11 +104,13 @@ impl Lived {
 }
 
 pub(super) fn any_population() -> impl Strategy<Value = Population> {
+    let whole = || prop::option::of(select(&[0_i64, 1, 2, 1 << 24, (1 << 24) + 1, i64::MAX][..]));
     let figures = (
         (0..4_u8).prop_map(|wall| f64::from(wall) * 0.5),
         prop::option::of((0..4_u8).prop_map(|cpu| f64::from(cpu) * 1e4)),
-        prop::option::of(select(&[0_i64, 1, 2, 1 << 24, (1 << 24) + 1, i64::MAX][..])),
+        whole(),
         select(&RULES[..]),
+        [whole(), whole(), whole()],
     );
     let lived =
         (status(), STARTS, maybe(&LABELS), maybe(&PLACES), maybe(&PLACES), select(&ERRORS[..]), figures);

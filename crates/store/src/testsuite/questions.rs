@@ -67,6 +67,7 @@ struct Told {
     started_unix_ns: i64,
     wall_ms: f64,
     cpu_ms: Option<f64>,
+    bytes_read: Option<i64>,
     failed: bool,
     label: Option<&'static str>,
     fingerprint: Option<&'static str>,
@@ -269,6 +270,7 @@ impl Told {
             started_unix_ns: Some(self.started_unix_ns),
             wall_ms: self.wall_ms,
             cpu_ms: self.cpu_ms,
+            bytes_read: self.bytes_read,
             failed: self.failed.then(|| "boom".into()),
             warnings: self.rules.len() as u32,
             rules: self.rules.iter().map(|rule| (*rule).into()).collect(),
@@ -311,12 +313,13 @@ fn told() -> impl Strategy<Value = Told> {
     let rules = prop::sample::subsequence(&RULES[..], 0..=2);
     let fails = prop::bool::weighted(0.15);
     let cpu = prop::option::of(wall());
-    (start(), wall(), cpu, fails, label, maybe(&PLACES), rules).prop_map(
-        |(started_unix_ns, wall_ms, cpu_ms, failed, label, fingerprint, rules)| {
+    let bytes = prop::option::of(0..=i64::MAX);
+    (start(), wall(), cpu, bytes, fails, label, maybe(&PLACES), rules).prop_map(
+        |(started_unix_ns, wall_ms, cpu_ms, bytes_read, failed, label, fingerprint, rules)| {
             // What ran lately took longer, so that there is something to find.
             let slow = started_unix_ns > NOW_NS - DAY_NS && label == Some(LABELS[0]);
             let wall_ms = if slow { 3.0 * wall_ms } else { wall_ms };
-            Told { started_unix_ns, wall_ms, cpu_ms, failed, label, fingerprint, rules }
+            Told { started_unix_ns, wall_ms, cpu_ms, bytes_read, failed, label, fingerprint, rules }
         },
     )
 }

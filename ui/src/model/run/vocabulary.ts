@@ -1,4 +1,4 @@
-// Written by `make schemas` from crates/insights/src/vocabulary.rs. Of several names, the first found counts.
+// Written by `make schemas` from crates/protocol/src/vocabulary.rs. Of several names, the first found counts.
 
 /** Counters of a node. */
 export const COUNTERS = {
@@ -29,7 +29,9 @@ export const QUERY_COUNTERS = {
   process_cpu_ns: ["process_cpu_ns"],
   process_queries: ["process_queries"],
   user_code_ns: ["user_code_ns"],
+  bytes_read: ["bytes_read"],
   spilled_bytes: ["spilled_bytes"],
+  peak_memory_bytes: ["peak_memory_bytes", "peak_mem_used", "peak_rss_bytes"],
 } as const;
 
 /** Properties of a node. */

@@ -4,7 +4,7 @@ use queryscope_store::Query;
 
 use super::table::{Cell, Column, Kind, Row, column};
 
-pub(super) const COLUMNS: [Column; 21] = [
+pub(super) const COLUMNS: [Column; 24] = [
     column("query_id", Kind::Text),
     column("stream_id", Kind::Text),
     column("project", Kind::Text),
@@ -26,6 +26,9 @@ pub(super) const COLUMNS: [Column; 21] = [
     column("warnings", Kind::Int),
     column("rules", Kind::Text),
     column("recording", Kind::Text),
+    column("bytes_read", Kind::Int),
+    column("spilled_bytes", Kind::Int),
+    column("peak_memory_bytes", Kind::Int),
 ];
 
 pub(super) fn row(query: Query) -> Row {
@@ -52,5 +55,8 @@ pub(super) fn row(query: Query) -> Row {
         query.warnings.into(),
         query.rules.join(",").into(),
         recording.into(),
+        query.bytes_read.into(),
+        query.spilled_bytes.into(),
+        query.peak_memory_bytes.into(),
     ]
 }

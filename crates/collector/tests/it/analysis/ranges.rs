@@ -112,7 +112,7 @@ async fn places_have_their_runs_and_their_time() {
 }
 
 #[tokio::test]
-async fn places_have_their_cpu_time_and_its_price() {
+async fn places_have_their_cpu_time_its_price_and_their_bytes() {
     let file = r#"
         [[owners]]
         label = "**"
@@ -131,8 +131,21 @@ async fn places_have_their_cpu_time_and_its_price() {
     let app = Setup::with(|settings| settings.delivery = Some(Arc::new(config))).start().await;
     five(&app).await;
     let more = [
-        finished(5, 6, told("nightly", "p3", NOW_NS, json!({"cpu_ms": 1.024}))),
-        finished(6, 7, told("nightly", "p4", NOW_NS, json!({"cpu_ms": 0.0, "failed": "boom"}))),
+        finished(
+            5,
+            6,
+            told("nightly", "p3", NOW_NS, json!({"cpu_ms": 1.024, "query_metrics": {"bytes_read": 3_001}})),
+        ),
+        finished(
+            6,
+            7,
+            told(
+                "nightly",
+                "p4",
+                NOW_NS,
+                json!({"cpu_ms": 0.0, "failed": "boom", "query_metrics": {"bytes_read": 0}}),
+            ),
+        ),
         finished(7, 8, json!({"started_unix_ns": NOW_NS, "wall_ms": 1.0})),
     ];
     app.store(batch(1, more)).await;
@@ -146,6 +159,11 @@ async fn places_have_their_cpu_time_and_its_price() {
         [json!(["data", 4, null, 0]), json!(["ops", 3, 1.024, 2]), json!([null, 1, null, 0])]
     );
     assert_eq!(of(&places, "service")[0], json!(["orders-etl", 6, 1.024, 2]));
+    // Of each run they are rounded to 11 binary digits.
+    let bytes = |place: &Value| json!([place["total_bytes_read"], place["bytes_read_runs"]]);
+    assert_eq!(bytes(&places["owner"][0]), json!([null, 0]));
+    assert_eq!(bytes(&places["owner"][1]), json!([3_002, 2]));
+    assert_eq!(bytes(&places["host"][0]), json!([3_002, 2]));
     assert_eq!(places["price"], json!({"per_core_hour": 0.05, "currency": "EUR"}));
     // Of each run it is rounded to 11 binary digits of nanoseconds.
     app.store(batch(1, [finished(8, 9, told("nightly", "p3", NOW_NS, json!({"cpu_ms": 4_001.0})))])).await;

@@ -95,6 +95,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "run_wall_ns": 800000000
           },
           "base": {
+            "bytes_read": null,
             "cpu_ms": null,
             "engine": null,
             "engine_version": null,
@@ -103,6 +104,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "fingerprint": "p1",
             "host": "worker-1",
             "label": "daily",
+            "peak_memory_bytes": null,
             "program_version": null,
             "project": "default",
             "query_id": "e0000000-0000-4000-8000-000000000004",
@@ -110,6 +112,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "result_rows": null,
             "rules": [],
             "service": "orders-etl",
+            "spilled_bytes": null,
             "started_unix_ns": 1795206687609778763,
             "status": "finished",
             "stream_id": "57000000-0000-4000-8000-000000000001",
@@ -171,6 +174,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             }
           ],
           "run": {
+            "bytes_read": null,
             "cpu_ms": null,
             "engine": null,
             "engine_version": null,
@@ -179,6 +183,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "fingerprint": "p2",
             "host": "worker-1",
             "label": "daily",
+            "peak_memory_bytes": null,
             "program_version": null,
             "project": "default",
             "query_id": "e0000000-0000-4000-8000-000000000005",
@@ -186,6 +191,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "result_rows": null,
             "rules": [],
             "service": "orders-etl",
+            "spilled_bytes": null,
             "started_unix_ns": 1795206688609778763,
             "status": "finished",
             "stream_id": "57000000-0000-4000-8000-000000000001",

@@ -154,16 +154,26 @@ async fn a_filter_in_words_and_its_mistakes() {
         1,
         [
             run(1, json!({"label": "orders/daily", "wall_ms": 12_000, "result_rows": 5})),
-            run(2, json!({"label": "orders/hourly", "wall_ms": 200, "result_rows": 2_000_000})),
+            run(
+                2,
+                json!({"label": "orders/hourly", "wall_ms": 200, "result_rows": 2_000_000,
+                "query_metrics": {"bytes_read": 11_000_000_000_u64, "spilled_bytes": 0}}),
+            ),
             run(3, json!({"label": "users", "wall_ms": 15_000, "failed": "read timeout"})),
         ],
     ))
     .await;
-    let path = |filter: &str| format!("/api/queries?filter={}", filter.replace('>', "%3E").replace(' ', "+"));
+    let path = |filter: &str| {
+        format!("/api/queries?filter={}", filter.replace('<', "%3C").replace('>', "%3E").replace(' ', "+"))
+    };
     for (filter, expected) in [
         ("wall>10s", &[1, 3][..]),
         ("wall>10s label:orders/*", &[1]),
         ("rows>1M", &[2]),
+        ("read>10GB read<11GiB", &[2]),
+        ("-read>10GB", &[1, 3]),
+        ("spilled>0", &[]),
+        ("spilled=0", &[2]),
         ("error~TIMEOUT", &[3]),
         ("-error~timeout", &[1, 2]),
         ("status:failed", &[3]),

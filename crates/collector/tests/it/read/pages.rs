@@ -1,6 +1,6 @@
 //! How a list is ordered and cut into pages.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
 use crate::events::{NOW_NS, batch, finished, query};
@@ -161,19 +161,27 @@ async fn a_cursor_goes_on_after_a_query_that_is_gone() {
 #[tokio::test]
 async fn a_list_is_sorted_by_any_figure_and_paged_through() {
     let app = TestApp::new().await;
-    let run = |n: u64, figures: [Option<u32>; 3]| {
+    let run = |n: u64, figures: [Option<u32>; 3], bytes: Value| {
         let [wall, cpu, rows] = figures;
+        let started = NOW_NS + n as i64;
         finished(
             n + 1,
             n,
-            json!({"started_unix_ns": NOW_NS + n as i64, "wall_ms": wall, "cpu_ms": cpu, "result_rows": rows}),
+            json!({
+                "started_unix_ns": started, "wall_ms": wall, "cpu_ms": cpu, "result_rows": rows,
+                "query_metrics": bytes,
+            }),
         )
     };
     let runs = [
-        run(1, [Some(5), Some(1), None]),
-        run(2, [Some(9), None, Some(3)]),
-        run(3, [Some(5), Some(7), Some(3)]),
-        run(4, [Some(1), Some(7), Some(8)]),
+        run(1, [Some(5), Some(1), None], json!({"bytes_read": 9, "spilled_bytes": 0})),
+        run(2, [Some(9), None, Some(3)], json!(null)),
+        run(3, [Some(5), Some(7), Some(3)], json!({"bytes_read": 9_000_000_000_u64, "peak_memory_bytes": 1})),
+        run(
+            4,
+            [Some(1), Some(7), Some(8)],
+            json!({"bytes_read": 0, "spilled_bytes": 4, "peak_memory_bytes": 2}),
+        ),
     ];
     app.store(batch(1, runs)).await;
     for (params, expected) in [
@@ -183,6 +191,12 @@ async fn a_list_is_sorted_by_any_figure_and_paged_through() {
         ("sort=cpu&order=asc", [1, 3, 4, 2]),
         ("sort=rows", [4, 3, 2, 1]),
         ("sort=rows&order=oldest", [2, 3, 4, 1]),
+        ("sort=read", [3, 1, 4, 2]),
+        ("sort=read&order=asc", [4, 1, 3, 2]),
+        ("sort=spilled", [4, 1, 3, 2]),
+        ("sort=spilled&order=asc", [1, 4, 2, 3]),
+        ("sort=memory", [4, 3, 2, 1]),
+        ("sort=memory&order=asc", [3, 4, 1, 2]),
         ("sort=warnings", [4, 3, 2, 1]),
         ("sort=started&order=asc", [1, 2, 3, 4]),
     ] {

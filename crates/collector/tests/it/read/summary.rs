@@ -19,6 +19,14 @@ fn full() -> Value {
         "insights": {"schema": "i", "findings": [
             finding("skew", "warn"), finding("spill", "info"), finding("late_filter", "warn"), finding("skew", "warn"),
         ]},
+        "query_metrics": {"spilled_bytes": 7, "peak_memory_bytes": 9},
+        "plan": {
+            "physical": [
+                {"id": 1, "kind": "scan", "inputs": [], "metrics": {"bytes_read": 5}},
+                {"id": 2, "kind": "scan", "inputs": [], "metrics": {"bytes_scanned": 6, "spilled_bytes": 0}},
+            ],
+            "logical": [],
+        },
     })
 }
 
@@ -28,6 +36,7 @@ async fn a_finished_query_has_every_field() {
     app.store(batch(1, [finished(2, 1, full())]).replace("engine-telemetry/", "polars-telemetry/")).await;
     insta::assert_json_snapshot!(app.summary(1).await, @r#"
     {
+      "bytes_read": 11,
       "cpu_ms": 558.25,
       "engine": "polars",
       "engine_version": null,
@@ -36,6 +45,7 @@ async fn a_finished_query_has_every_field() {
       "fingerprint": "238b6af6d50a",
       "host": "worker-1",
       "label": "scan/parquet",
+      "peak_memory_bytes": 9,
       "program_version": null,
       "project": "default",
       "query_id": "e0000000-0000-4000-8000-000000000001",
@@ -46,6 +56,7 @@ async fn a_finished_query_has_every_field() {
         "skew"
       ],
       "service": "orders-etl",
+      "spilled_bytes": 7,
       "started_unix_ns": 1795206683609778763,
       "status": "finished",
       "stream_id": "57000000-0000-4000-8000-000000000001",
@@ -63,6 +74,7 @@ async fn what_nobody_told_is_null() {
     app.store(format!("{process}\n{}\n", progress(2, 1))).await;
     insta::assert_json_snapshot!(app.summary(1).await, @r#"
     {
+      "bytes_read": null,
       "cpu_ms": null,
       "engine": null,
       "engine_version": null,
@@ -71,6 +83,7 @@ async fn what_nobody_told_is_null() {
       "fingerprint": null,
       "host": "worker-1",
       "label": null,
+      "peak_memory_bytes": null,
       "program_version": null,
       "project": "default",
       "query_id": "e0000000-0000-4000-8000-000000000001",
@@ -78,6 +91,7 @@ async fn what_nobody_told_is_null() {
       "result_rows": null,
       "rules": [],
       "service": null,
+      "spilled_bytes": null,
       "started_unix_ns": 1795206682609778763,
       "status": "running",
       "stream_id": "57000000-0000-4000-8000-000000000001",
@@ -107,7 +121,9 @@ async fn a_running_query_has_its_plan_and_no_times() {
         (&summary["label"], &summary["fingerprint"]),
         (&json!("scan/parquet"), &json!("238b6af6d50a"))
     );
-    for unknown in ["wall_ms", "cpu_ms", "result_rows", "recording"] {
+    for unknown in
+        ["wall_ms", "cpu_ms", "result_rows", "bytes_read", "spilled_bytes", "peak_memory_bytes", "recording"]
+    {
         assert_eq!(summary[unknown], json!(null), "{unknown}");
     }
 }

@@ -167,7 +167,8 @@ pub(super) fn places(rows: &[Row], filter: &QueryFilter, owner_of: Option<&Owner
         let mut places: BTreeMap<Option<String>, PlaceTotal> = BTreeMap::new();
         for row in kept(rows, &filter) {
             let (wall_ms, cpu) = (row.query.wall_ms.unwrap_or(f64::NAN), Quantity::from_ms(row.query.cpu_ms));
-            places.entry(field(&row.query)).or_default().add(run(row, &[]).status, wall_ms, cpu);
+            let bytes_read = Quantity::from_whole(row.query.bytes_read);
+            places.entry(field(&row.query)).or_default().add(run(row, &[]).status, wall_ms, cpu, bytes_read);
         }
         in_place_order(places.into_iter().map(|(value, total)| total.named(value)).collect())
     };

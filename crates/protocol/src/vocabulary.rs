@@ -3,10 +3,11 @@
 //! Every engine has its own names for the same counters and properties. A [`Term`] lists them: an adapter uses the
 //! first, and readers look for them in their order, so that an adapter's own name goes before an engine's.
 //!
-//! This is the only list. The live digest reads it, `docs/reference/counters.md` documents it, and the dashboard's
-//! `ui/src/model/run/vocabulary.ts` is generated from it; tests compare both with it.
+//! This is the only list. The summary of a run, findings, the detector and the live digest read it,
+//! `docs/reference/counters.md` documents it, and the dashboard's `ui/src/model/run/vocabulary.ts` is generated from
+//! it; tests compare both with it.
 
-use queryscope_protocol::Counters;
+use crate::profile::Counters;
 
 /// A counter or a property, under every name it is known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,12 +156,22 @@ pub mod query_counters {
         "ns",
         "time in which at least one function of the program that the query calls was under way, waiting included",
     );
+    /// Bytes the query read, where no node says so.
+    pub const BYTES_READ: Term = term(&["bytes_read"], "bytes", "bytes read");
     /// Bytes the query spilled to disk, where no node says so.
     pub const SPILLED_BYTES: Term =
         term(&["spilled_bytes"], "bytes", "bytes written to disk for want of memory, at least so many");
 
+    /// Most memory the query used at a time.
+    pub const PEAK_MEMORY: Term = term(
+        &["peak_memory_bytes", "peak_mem_used", "peak_rss_bytes"],
+        "bytes",
+        "the most memory the query used at a time",
+    );
+
     /// All of them.
-    pub const ALL: &[Term] = &[IO, THREADS, PROCESS_CPU, PROCESS_QUERIES, USER_CODE, SPILLED_BYTES];
+    pub const ALL: &[Term] =
+        &[IO, THREADS, PROCESS_CPU, PROCESS_QUERIES, USER_CODE, BYTES_READ, SPILLED_BYTES, PEAK_MEMORY];
 }
 
 /// Properties of a node.
