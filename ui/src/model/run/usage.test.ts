@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
 import { readRecording } from "./run";
-import { nodeThreads } from "./threads";
+import { busyThreads, nodeThreads } from "./threads";
 import { usageOf, valueAt } from "./usage";
 
 const SCHEMA = '"schema":"engine-telemetry/events@1"';
 const sample = (seq: number, ms: number, rest: string): string =>
   `{${SCHEMA},"seq":${seq},"type":"query.progress","query_id":"q","elapsed_ms":${ms},${rest}}`;
-const finished = (wallMs: number, busyNs: number): string =>
-  `{${SCHEMA},"seq":99,"type":"query.finished","query_id":"q","profile":{"schema":"engine-telemetry/profile@1",` +
-  `"query_id":"q","wall_ms":${wallMs},"plan":{"physical":[{"id":1,"kind":"K","inputs":[],` +
-  `"metrics":{"busy_ns":${busyNs}}}],"logical":[]}}}`;
+/** The end of a run with nodes 1, 2, and so on, that were busy for so long. */
+const finishedOf = (wallMs: number, cores: number | null, ...busyNs: number[]): string => {
+  const nodes = busyNs.map((ns, at) => `{"id":${at + 1},"kind":"K","inputs":[],"metrics":{"busy_ns":${ns}}}`);
+  return (
+    `{${SCHEMA},"seq":99,"type":"query.finished","query_id":"q","profile":{"schema":"engine-telemetry/profile@1",` +
+    `"query_id":"q","wall_ms":${wallMs},"diagnostics":{"cpu_count":${cores}},` +
+    `"plan":{"physical":[${nodes.join(",")}],"logical":[]}}}`
+  );
+};
+const finished = (wallMs: number, busyNs: number): string => finishedOf(wallMs, null, busyNs);
 
 function read(...lines: string[]) {
   const run = readRecording(lines.join("\n")).runs.get("q");
@@ -53,4 +59,23 @@ test("a node worked when its counter grew, and not while nothing was told of it"
     { fromMs: 3000, untilMs: 4000, value: 0 },
   ]);
   expect(nodeThreads(run, "7")).toEqual([]);
+});
+
+test("work that an engine told late is spread over the time since it told before", () => {
+  // Polars: the sample at 1 s tells 10 ms of node 2, whose other 830 ms on 2 cores cannot all be in the last 50 ms.
+  const late = read(
+    sample(2, 1000, '"nodes":{"1":{"busy_ns":300000000},"2":{"busy_ns":10000000}}'),
+    finishedOf(1050, 2, 300_000_000, 840_000_000),
+  );
+  expect(nodeThreads(late, "2")).toEqual([
+    { fromMs: 0, untilMs: 1050, value: expect.closeTo(0.8) as number, isSpread: true },
+  ]);
+  expect(busyThreads(late).map(({ threads }) => Math.round(threads * 10))).toEqual([11, 8]);
+  // DuckDB: samples tell of progress alone, so when a node worked is not known.
+  const untold = read(
+    sample(2, 1000, '"nodes":{"1":{"custom":[{"key":"progress","unit":"%","value":50}]}}'),
+    finishedOf(2000, 2, 1_000_000_000, 3_000_000_000),
+  );
+  expect(nodeThreads(untold, "1")).toEqual([{ fromMs: 0, untilMs: 2000, value: 0.5, isSpread: true }]);
+  expect(busyThreads(untold).map(({ threads }) => threads)).toEqual([2, 2]);
 });
