@@ -62,3 +62,8 @@ test("runs that take the same time stand in the middle, with times above and bel
   expect(points[0]?.y).toBeCloseTo((plot.top + plot.bottom) / 2);
   expect(ticks.map(({ text }) => text)).toEqual(["1 s", "2 s"]);
 });
+
+test("a chart that is not laid out has no negative width", () => {
+  const { plot } = scatter([], 0, 1000, 0, 0, 100);
+  expect(plot.right).toBe(plot.left);
+});

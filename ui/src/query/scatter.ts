@@ -46,7 +46,9 @@ export function scatter(
   width: number,
   height: number,
 ): Scatter {
-  const plot = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+  // A chart that is not laid out yet has no width.
+  const right = Math.max(MARGIN.left, width - MARGIN.right);
+  const plot = { left: MARGIN.left, right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const timed = queries.filter((query) => (query.wall_ms ?? 0) > 0);
   const walls = timed.map(({ wall_ms }) => wall_ms ?? 0);
   const [from, to] = walls.length === 0 ? [1, 1000] : wallRange(Math.min(...walls), Math.max(...walls));
