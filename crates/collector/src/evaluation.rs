@@ -20,6 +20,7 @@ mod look;
 mod missing;
 mod pace;
 mod slice;
+mod told;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -65,6 +65,7 @@ pub(crate) use query::{__path_query, QueryPath, find, query};
 pub(crate) use recording::{__path_recording, recording};
 pub(crate) use senders::{__path_senders, senders};
 pub(crate) use series::{__path_series, series};
+pub(crate) use stored::Stored;
 pub(crate) use summary::QuerySummary;
 pub(crate) use unreadable::unreadable;
 pub(crate) use usual::{Alike, earlier};

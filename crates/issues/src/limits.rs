@@ -17,6 +17,8 @@ pub const LATE_RUNS_MIN: usize = 8;
 pub const LATE_FACTOR: f64 = 1.5;
 /// Least time by which a late run is past nine tenths of the earlier ones, in milliseconds.
 pub const LATE_MS_MIN: f64 = 10_000.0;
+/// An issue about one run is told of it again when that is so many times as bad.
+pub const GROWN_FACTOR: f64 = 1.25;
 /// Last finished runs that are looked at for findings that are new.
 pub const FINDING_RUNS: usize = 60;
 /// A finding is new from so many runs in a row on.

@@ -98,6 +98,10 @@ pub enum Signal {
         host: Option<String>,
         /// The version of its engine.
         engine_version: Option<String>,
+        /// The version of its program.
+        program_version: Option<String>,
+        /// The file that ran it.
+        call_site: Option<String>,
         /// Since when, in Unix nanoseconds: the start of a late run.
         since_unix_ns: Option<i64>,
         /// Start of the last run before that was not so, in Unix nanoseconds, where that is known.

@@ -1,6 +1,7 @@
 //! Issues about one run: they open with what it does, and are resolved when it is over.
 
 use crate::issue::{Issue, Kind, State, Who};
+use crate::limits::GROWN_FACTOR;
 use crate::observe::Moved;
 use crate::seen::{Observed, SeenSignal, Signal};
 use crate::transition::Transition;
@@ -26,10 +27,11 @@ pub(crate) fn observe(
     let is_same = issue.run.as_ref() == Some(&signal.run);
     let transitions = match &signal.now {
         Signal::Lasts { .. } if is_resolved && is_same => return None,
-        Signal::Lasts { detail, engine_version, .. } => {
+        Signal::Lasts { detail, engine_version, program_version, .. } => {
             issue.take_signal(signal);
+            let versions = (engine_version.as_deref(), program_version.as_deref());
             let mut transitions: Vec<Transition> =
-                issue.end_mute_by(engine_version.as_deref(), seen.unix_ns).into_iter().collect();
+                issue.end_mute_by(versions, seen.unix_ns).into_iter().collect();
             if is_resolved {
                 transitions.push(issue.reopen(format!("it is back: {detail}"), seen.unix_ns));
             }
@@ -51,6 +53,8 @@ impl Issue {
             environment,
             host,
             engine_version,
+            program_version,
+            call_site,
             since_unix_ns,
             good_unix_ns,
             severity,
@@ -71,23 +75,39 @@ impl Issue {
         self.severity = finite(*severity);
         // Whole milliseconds come back from a text as they were.
         self.wall_ms_a_day = finite(*wall_ms).round();
-        if engine_version.is_some() {
-            self.engine_version.clone_from(engine_version);
+        for (known, named) in [
+            (&mut self.engine_version, engine_version),
+            (&mut self.program_version, program_version),
+            (&mut self.call_site, call_site),
+        ] {
+            if named.is_some() {
+                known.clone_from(named);
+            }
         }
     }
 
-    /// Ends its mute where the run is as much worse, is of another version, or the time is over.
-    fn end_mute_by(&mut self, engine_version: Option<&str>, unix_ns: i64) -> Option<Transition> {
+    /// Whether its run being so bad is news: a quarter worse than was said last, or as bad as its mute waits for.
+    pub fn is_news(&self, severity: f64) -> bool {
+        severity >= GROWN_FACTOR * self.severity
+            || self.mute.as_ref().is_some_and(|mute| mute.is_exceeded(severity))
+    }
+
+    /// Ends its mute where the run is as much worse, is of other versions of engine or program, or the time is over.
+    fn end_mute_by(
+        &mut self,
+        (engine, program): (Option<&str>, Option<&str>),
+        unix_ns: i64,
+    ) -> Option<Transition> {
         let mute = self.mute.as_ref()?;
         let reason = if mute.is_exceeded(self.severity) {
-            "it is as much worse as its mute allows"
+            "it is as much worse as its mute allows".into()
         } else if mute.is_due(unix_ns) {
-            "the time of its mute is over"
-        } else if mute.is_outdated(engine_version, None) {
-            "a run of another version of the engine started"
+            "the time of its mute is over".into()
+        } else if mute.is_outdated(engine, program) {
+            format!("a run of another version of the {} started", mute.until_other?.name())
         } else {
             return None;
         };
-        self.leave_mute(reason.into(), unix_ns)
+        self.leave_mute(reason, unix_ns)
     }
 }

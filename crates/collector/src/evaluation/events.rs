@@ -6,7 +6,7 @@ use std::sync::Arc;
 use queryscope_diagnosis::{Context, RunFeatures, seen_run};
 use queryscope_insights::Outlines;
 use queryscope_issues::SeenRun;
-use queryscope_protocol::{Event, EventKind, QueryId, Seq, profile_of, seq_of};
+use queryscope_protocol::{Event, EventKind, Profile, QueryId, Seq, profile_of, seq_of};
 use queryscope_recordings::{LineReader, RecordingError};
 use queryscope_store::{Inflater, Known, Query, RecordingParts, StoreError, lines_of, unpack};
 
@@ -154,8 +154,12 @@ fn features_of(query: &Query, line: &[u8], outlines: &mut Outlines) -> Option<(R
         program_version: query.program_version.as_deref().map(Into::into),
     };
     let run = RunFeatures::from_profile(query.query_id, query.started_unix_ns, &profile, &context, outlines);
-    let path = profile.call_site.as_ref().map(|site| site.filepath.chars().take(PATH_CHARS_MAX).collect());
-    Some((run, path))
+    Some((run, path_of(&profile)))
+}
+
+/// The file that ran a query.
+pub(super) fn path_of(profile: &Profile<'_>) -> Option<String> {
+    profile.call_site.as_ref().map(|site| site.filepath.chars().take(PATH_CHARS_MAX).collect())
 }
 
 /// Makes features of events, with what it keeps from event to event.

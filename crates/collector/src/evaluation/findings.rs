@@ -13,6 +13,7 @@ use queryscope_store::{
 };
 
 use super::missing::filter;
+use super::told;
 use crate::app::App;
 
 /// Queries of an environment whose findings are held; beyond them, all are forgotten.
@@ -124,7 +125,10 @@ fn signal(runs: &[Query], warned: &[WarnedRun]) -> Option<SeenSignal> {
     let now = Signal::Lasts {
         environment: first.environment.clone(),
         host: None,
-        engine_version: runs.first()?.engine_version.clone(),
+        engine_version: told::engine_version(runs.first()?),
+        program_version: runs.first()?.program_version.clone(),
+        // The evaluated run told it.
+        call_site: None,
         since_unix_ns: Some(first.started_unix_ns),
         good_unix_ns: runs.get(new.runs).map(|last| last.started_unix_ns),
         severity: new.findings.len() as f64,

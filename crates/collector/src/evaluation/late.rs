@@ -14,6 +14,7 @@ use queryscope_store::{
     IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, Status, StoreError,
 };
 
+use super::told;
 use crate::app::App;
 use crate::read::{Alike, earlier, rows_factor};
 
@@ -21,8 +22,6 @@ use crate::read::{Alike, earlier, rows_factor};
 const RUNNING_MAX: usize = 500;
 /// Issues that are looked at.
 const ISSUES_MAX: usize = 10_000;
-/// An issue is told of its run again when that is so many times as late.
-const WORSE: f64 = 1.25;
 
 /// A running run that is late.
 struct LateRun {
@@ -52,13 +51,13 @@ pub(super) async fn observe(app: &Arc<App>) -> Result<Vec<ObservedQuery>, StoreE
     let mut observed = Vec::new();
     for (key, late) in late_runs(app, unix_ns).await? {
         let signal = match known.remove(&key) {
-            None => late.first().map(lasts),
-            Some(issue) => told(app, &issue, &late).await?,
+            None => lasts_first(app, &late).await,
+            Some(issue) => heard(app, &issue, &late).await?,
         };
         observed.extend(signal.map(|signal| observed_query(key, unix_ns, signal)));
     }
     for (key, issue) in known {
-        let signal = told(app, &issue, &[]).await?;
+        let signal = heard(app, &issue, &[]).await?;
         observed.extend(signal.map(|signal| observed_query(key, unix_ns, signal)));
     }
     Ok(observed)
@@ -96,10 +95,13 @@ async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, 
 }
 
 /// What an issue that is not resolved is told of its run; `None` where nothing is new.
-async fn told(app: &App, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenSignal>, StoreError> {
+async fn heard(app: &Arc<App>, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenSignal>, StoreError> {
     let run = issue.run.clone().unwrap_or_default();
     if let Some(same) = late.iter().find(|late| late.query.query_id.to_string() == run) {
-        return Ok((same.late.factor >= WORSE * issue.severity).then(|| lasts(same)));
+        if !issue.is_news(same.late.factor) {
+            return Ok(None);
+        }
+        return Ok(Some(lasts(app, same).await));
     }
     let query = match run.parse::<QueryId>() {
         Ok(id) => app.store.query(id).await?,
@@ -114,11 +116,16 @@ async fn told(app: &App, issue: &Issue, late: &[LateRun]) -> Result<Option<SeenS
         None => "the late run was deleted".to_owned(),
     };
     // Another run that is late takes its place.
-    let next = late.first().map(lasts);
+    let next = lasts_first(app, late).await;
     Ok(Some(next.unwrap_or(SeenSignal { kind: Kind::Late, run, now: Signal::Over(reason) })))
 }
 
-fn lasts(LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
+/// What the run that runs longest does.
+async fn lasts_first(app: &Arc<App>, late: &[LateRun]) -> Option<SeenSignal> {
+    Some(lasts(app, late.first()?).await)
+}
+
+async fn lasts(app: &Arc<App>, LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
     let so_far = duration(late.p90_ms * late.factor);
     let detail = format!(
         "the run has run for {so_far}; nine tenths of {runs} earlier runs took at most {}, and none so long",
@@ -127,7 +134,9 @@ fn lasts(LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
     let now = Signal::Lasts {
         environment: query.environment.clone(),
         host: Some(query.host.clone()),
-        engine_version: query.engine_version.clone(),
+        engine_version: told::engine_version(query),
+        program_version: query.program_version.clone(),
+        call_site: told::call_site(app, query).await,
         since_unix_ns: Some(query.started_unix_ns),
         good_unix_ns: *good_unix_ns,
         severity: late.factor,

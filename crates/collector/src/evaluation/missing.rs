@@ -7,6 +7,7 @@
 //! where the store knows that it ran in the same hours of days before.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use queryscope_issues::limits::MISSING_RUNS;
 use queryscope_issues::{
@@ -16,6 +17,7 @@ use queryscope_store::{
     Is, IssuesRequest, ListRequest, ObservedQuery, Order, Query, QueryFilter, QueryKey, StoreError,
 };
 
+use super::told;
 use crate::app::App;
 
 const MINUTE_NS: i64 = 60_000_000_000;
@@ -113,7 +115,7 @@ impl Book {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn observe(&mut self, app: &App) -> Result<Vec<ObservedQuery>, StoreError> {
+    pub(super) async fn observe(&mut self, app: &Arc<App>) -> Result<Vec<ObservedQuery>, StoreError> {
         let now_unix_ns = app.clock.unix_ns();
         let is_watched =
             self.looked_unix_ns.is_some_and(|at| (0..UNWATCHED_AFTER_NS).contains(&(now_unix_ns - at)));
@@ -122,7 +124,7 @@ impl Book {
         }
         self.looked_unix_ns = Some(now_unix_ns);
         self.take_up(app).await?;
-        let mut observed = self.run_again(app, now_unix_ns).await?;
+        let mut observed = self.follow_up(app, now_unix_ns).await?;
         for key in self.overdue(now_unix_ns) {
             let signal = self.judge(app, &key, now_unix_ns).await?;
             observed.extend(signal.map(|signal| observed_query(key, now_unix_ns, signal)));
@@ -131,7 +133,7 @@ impl Book {
     }
 
     /// Takes up some queries that were evaluated before this collector did.
-    async fn take_up(&mut self, app: &App) -> Result<(), StoreError> {
+    async fn take_up(&mut self, app: &Arc<App>) -> Result<(), StoreError> {
         if self.is_whole {
             return Ok(());
         }
@@ -166,13 +168,10 @@ impl Book {
                 self.silent_unix_ns.insert(service, now_unix_ns);
                 continue;
             }
-            let silent = self.silent_unix_ns.get(&service).copied();
-            let entries = &self.entries;
             all.extend(overdue.into_iter().filter(|key| {
-                let Some(entry) = entries.get(key) else { return false };
-                let is_long = |limit: i64| silent.is_none_or(|silent| now_unix_ns - silent > limit);
+                let Some(entry) = self.entries.get(key) else { return false };
                 entry.ask_unix_ns <= now_unix_ns
-                    && entry.rhythm.is_some_and(|rhythm| is_long(rhythm.limit_ns))
+                    && entry.rhythm.is_some_and(|rhythm| self.is_heard_of(key, rhythm, now_unix_ns))
             }));
         }
         all.sort();
@@ -180,10 +179,16 @@ impl Book {
         all
     }
 
+    /// Whether its service was heard of for as long as the query may be away.
+    fn is_heard_of(&self, key: &QueryKey, rhythm: Rhythm, now_unix_ns: i64) -> bool {
+        let service = (key.project.clone(), key.service.clone());
+        self.silent_unix_ns.get(&service).is_none_or(|silent| now_unix_ns - silent > rhythm.limit_ns)
+    }
+
     /// Asks the store whether an overdue query is missing.
     async fn judge(
         &mut self,
-        app: &App,
+        app: &Arc<App>,
         key: &QueryKey,
         now_unix_ns: i64,
     ) -> Result<Option<SeenSignal>, StoreError> {
@@ -217,11 +222,15 @@ impl Book {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.told = Some(last);
         }
-        Ok(Some(lasts(&newest, rhythm, now_unix_ns)))
+        Ok(Some(lasts(app, &newest, rhythm, now_unix_ns).await))
     }
 
-    /// Issues of queries that run again.
-    async fn run_again(&mut self, app: &App, now_unix_ns: i64) -> Result<Vec<ObservedQuery>, StoreError> {
+    /// What became of issues: their queries run again, or are missing for much longer.
+    async fn follow_up(
+        &mut self,
+        app: &Arc<App>,
+        now_unix_ns: i64,
+    ) -> Result<Vec<ObservedQuery>, StoreError> {
         let request = IssuesRequest {
             kind: Some(Kind::Missing),
             states: vec![State::Open, State::Acknowledged, State::Muted, State::Regressed],
@@ -235,10 +244,18 @@ impl Book {
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.add(newest.started_unix_ns);
             }
+            let run = issue.run.clone().unwrap_or_default();
             if issue.good_unix_ns.is_some_and(|good| newest.started_unix_ns > good) {
-                let run = issue.run.unwrap_or_default();
                 let now = Signal::Over("it runs again".into());
                 let signal = SeenSignal { kind: Kind::Missing, run, now };
+                observed.push(observed_query(key, now_unix_ns, signal));
+            } else if let Some(rhythm) = self.entries.get(&key).and_then(|entry| entry.rhythm)
+                && run == newest.query_id.to_string()
+                && now_unix_ns - self.since_unix_ns > rhythm.limit_ns
+                && self.is_heard_of(&key, rhythm, now_unix_ns)
+                && issue.is_news(severity(newest.started_unix_ns, rhythm, now_unix_ns))
+            {
+                let signal = lasts(app, &newest, rhythm, now_unix_ns).await;
                 observed.push(observed_query(key, now_unix_ns, signal));
             }
         }
@@ -248,7 +265,7 @@ impl Book {
 
 /// The newest runs of a query in a time, the newest first.
 async fn runs(
-    app: &App,
+    app: &Arc<App>,
     key: &QueryKey,
     since_unix_ns: Option<i64>,
     until_unix_ns: Option<i64>,
@@ -260,7 +277,7 @@ async fn runs(
 }
 
 /// The first run of a query.
-async fn first(app: &App, key: &QueryKey) -> Result<Option<Query>, StoreError> {
+async fn first(app: &Arc<App>, key: &QueryKey) -> Result<Option<Query>, StoreError> {
     let request = ListRequest {
         filter: filter(key),
         order: Order::Oldest,
@@ -282,7 +299,12 @@ pub(super) fn filter(key: &QueryKey) -> QueryFilter {
     }
 }
 
-fn lasts(newest: &Query, rhythm: Rhythm, now_unix_ns: i64) -> SeenSignal {
+/// Gaps of its rhythm since its last start.
+fn severity(last: i64, rhythm: Rhythm, now_unix_ns: i64) -> f64 {
+    (now_unix_ns - last) as f64 / rhythm.every_ns as f64
+}
+
+async fn lasts(app: &Arc<App>, newest: &Query, rhythm: Rhythm, now_unix_ns: i64) -> SeenSignal {
     let last = newest.started_unix_ns;
     let detail = format!(
         "no run has started for {}; runs usually start every {}, and on earlier days one did in these hours",
@@ -292,10 +314,12 @@ fn lasts(newest: &Query, rhythm: Rhythm, now_unix_ns: i64) -> SeenSignal {
     let now = Signal::Lasts {
         environment: newest.environment.clone(),
         host: None,
-        engine_version: newest.engine_version.clone(),
+        engine_version: told::engine_version(newest),
+        program_version: newest.program_version.clone(),
+        call_site: told::call_site(app, newest).await,
         since_unix_ns: Some(last.saturating_add(rhythm.every_ns)),
         good_unix_ns: Some(last),
-        severity: (now_unix_ns - last) as f64 / rhythm.every_ns as f64,
+        severity: severity(last, rhythm, now_unix_ns),
         wall_ms: 0.0,
         detail,
         findings: Vec::new(),

@@ -24,6 +24,8 @@ fn lasts(severity: f64, version: &str) -> Signal {
         environment: None,
         host: None,
         engine_version: Some(version.into()),
+        program_version: None,
+        call_site: None,
         severity,
         wall_ms: 10_000.0,
         detail: "the run has run for long".into(),
@@ -77,6 +79,8 @@ fn warned(
             environment,
             host,
             engine_version,
+            program_version: None,
+            call_site: None,
             since_unix_ns,
             good_unix_ns,
             severity,
@@ -170,4 +174,48 @@ fn a_mute_of_late_runs_ends_as_it_says() {
     assert_eq!(history.state(), State::Muted, "a mute outlives a resolution");
     signal(&mut history, "c", lasts(2.0, "1.1"));
     assert_eq!(history.state(), State::Open);
+}
+
+/// What a late run of this version of the program does.
+fn of_program(severity: f64, version: &str) -> Signal {
+    let Signal::Lasts { since_unix_ns, good_unix_ns, environment, host, wall_ms, detail, findings, .. } =
+        lasts(severity, "1.0")
+    else {
+        unreachable!("it lasts")
+    };
+    Signal::Lasts {
+        since_unix_ns,
+        good_unix_ns,
+        environment,
+        host,
+        engine_version: None,
+        program_version: Some(version.into()),
+        call_site: Some("/srv/orders.py".into()),
+        severity,
+        wall_ms,
+        detail,
+        findings,
+    }
+}
+
+#[test]
+fn an_issue_of_a_run_knows_its_program_and_file_and_what_is_news() {
+    let mut history = History::default();
+    signal(&mut history, "a", of_program(2.0, "7.1"));
+    let issue = history.issue.clone().expect("an issue");
+    assert_eq!(
+        (issue.program_version.as_deref(), issue.call_site.as_deref()),
+        (Some("7.1"), Some("/srv/orders.py"))
+    );
+    assert_eq!([2.0, 2.4, 2.5].map(|severity| issue.is_news(severity)), [false, false, true]);
+    history.act(Action::Mute(Condition::TimesWorse(1.1))).expect("open");
+    let muted = history.issue.clone().expect("an issue");
+    assert_eq!([2.1, 2.25].map(|severity| muted.is_news(severity)), [false, true], "the mute waits for less");
+    history.act(Action::Mute(Condition::Other(Version::Program))).expect("its runs name one");
+    signal(&mut history, "a", of_program(2.6, "7.1"));
+    assert_eq!(history.state(), State::Muted);
+    signal(&mut history, "b", of_program(2.0, "7.2"));
+    assert_eq!(history.state(), State::Open);
+    let reasons = history.reasons();
+    assert_eq!(reasons.last(), Some(&"a run of another version of the program started"));
 }

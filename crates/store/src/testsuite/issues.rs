@@ -168,6 +168,8 @@ fn lasts(severity: f64) -> Signal {
         environment: Some("prod".into()),
         host: Some("h".into()),
         engine_version: Some("1.0".into()),
+        program_version: None,
+        call_site: None,
         severity,
         wall_ms: 70_000.4,
         detail: "the run has run for 94 s".into(),
