@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use flate2::read::MultiGzDecoder;
 use queryscope_diagnosis::{Context, Matching, RunFeatures, Status};
 use queryscope_insights::Outlines;
-use queryscope_protocol::{Event, Profile, QueryId};
+use queryscope_protocol::{Event, EventKind, Profile, QueryId};
 use uuid::Uuid;
 
 pub(crate) fn inflate(file: &str) -> String {
@@ -58,6 +58,35 @@ fn another_join_algorithm_is_another_physical_plan_of_the_same_query() {
     assert!(differences.iter().any(|difference| difference.text == "SortExec was added"), "{differences:?}");
     // Query 18, the same plan over more data.
     assert_eq!(runs[2].physical(), runs[3].physical());
+}
+
+/// Features of nodes are rounded to 11 binary digits, so their sums are within 0.05 %.
+#[test]
+fn features_and_summaries_have_the_same_bytes() {
+    let query = r#"{"schema":"x-telemetry/events@1","seq":2,"type":"query.finished","query_id":"01a1faa8-1bd9-77b2-97ab-860dd7026506","profile":{"schema":"x-telemetry/profile@1","query_id":"01a1faa8-1bd9-77b2-97ab-860dd7026506","wall_ms":1,"query_metrics":{"bytes_read":7,"spilled_bytes":8,"peak_mem_used":9},"plan":{"physical":[{"id":1,"kind":"k","inputs":[],"metrics":{"spilled_bytes":0}}],"logical":[]}}}"#;
+    let files = ["tpch", "udf", "pairs"].map(|file| format!("crates/insights/tests/data/{file}.jsonl.gz"));
+    let texts = files.iter().map(String::as_str).chain(["testdata/captures/001.jsonl.gz"]).map(inflate);
+    let (mut known, mut compared) = ([0; 3], 0);
+    for text in texts.chain([query.to_owned()]) {
+        for line in text.lines() {
+            let event = Event::read(line).expect("an event");
+            let EventKind::Finished(_, summary) = &event.kind else { continue };
+            let run = features(&event.profile().expect("valid").expect("a profile"));
+            let of_run = [run.bytes_read, run.spilled_bytes, run.peak_memory_bytes];
+            let of_summary = [summary.bytes_read, summary.spilled_bytes, summary.peak_memory_bytes];
+            for (place, (features, summary)) in of_run.into_iter().zip(of_summary).enumerate() {
+                assert_eq!(features.is_some(), summary.is_some(), "{place}: {line}");
+                let (Some(features), Some(summary)) = (features, summary) else { continue };
+                assert!(
+                    (features as f64 - summary as f64).abs() <= 0.000_5 * summary as f64,
+                    "{place}: {line}"
+                );
+                known[place] += 1;
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 25 && known.iter().all(|known| *known > 0), "{compared}, {known:?}");
 }
 
 /// Bytes of a run: the measured figure of `docs/internals/diagnosis.md`.

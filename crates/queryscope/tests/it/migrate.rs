@@ -226,7 +226,7 @@ fn imported(root: &Path, stream: &Stream, events: &[String]) -> (PathBuf, PathBu
 }
 
 #[test]
-fn a_run_from_before_versions_of_programs_were_kept_is_moved() {
+fn a_run_from_before_its_version_of_the_program_and_its_bytes_were_kept_is_moved() {
     let root = tempfile::tempdir().expect("a folder");
     let mut stream = Stream::new();
     let finished = stream.finished(Uuid::now_v7(), "old");
@@ -236,14 +236,20 @@ fn a_run_from_before_versions_of_programs_were_kept_is_moved() {
     let [to, file] = [&data, &sent].map(|path| path.to_str().expect("a text"));
     queryscope(["import", "--data", to, file]).success();
     let database = rusqlite::Connection::open(data.join("queryscope.db")).expect("a database");
-    let changed =
-        database.execute("UPDATE query SET program_version = NULL WHERE program_version IS NOT NULL", []);
+    let changed = database.execute(
+        "UPDATE query SET program_version = NULL, bytes_read = NULL, spilled_bytes = NULL, peak_memory_bytes = NULL
+         WHERE program_version IS NOT NULL AND bytes_read = 1024 AND spilled_bytes = 0 AND peak_memory_bytes = 4096",
+        [],
+    );
     assert_eq!(changed.expect("changed"), 1);
     drop(database);
+    let checked = queryscope(["check", "--data", data.to_str().expect("a text")]).success();
+    assert!(checked.ends_with(": sound\n"), "{checked}");
     let databases = Databases::start();
     let target = Target::make(root.path(), &databases, "moved");
     target.migrate(&data).success();
     assert!(target.check(&[sent]).contains("1 queries"));
+    assert_eq!(target.database.count("SELECT count(*) FROM query WHERE bytes_read IS NULL"), 1, "as it was");
 }
 
 #[test]

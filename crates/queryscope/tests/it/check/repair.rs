@@ -46,6 +46,11 @@ fn what_follows_from_the_events_is_made_anew() {
             row("known = 0, started_unix_ns = 5, rules = null, warnings = 7"),
             "repaired: query $A: known is Guess",
         ),
+        (
+            row("bytes_read = 4, spilled_bytes = 5, peak_memory_bytes = 6"),
+            "repaired: query $A: bytes_read is Some(4), its events say Some(1024); spilled_bytes is Some(5), its \
+             events say Some(0); peak_memory_bytes is Some(6), its events say Some(4096)",
+        ),
         (row("status = 9"), "repaired: query $A: its row is made anew"),
         (row("label = 999"), "repaired: query $A: its row is made anew"),
         (row("project = host"), "repaired: 1 queries had another project than their stream"),
