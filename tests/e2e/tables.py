@@ -77,6 +77,7 @@ def fetch(url: str, table: str, kind: str, folder: Path, params: str = "") -> Pa
 def key(run: dict) -> tuple:
     """What is compared of a run; the times of a table are exact."""
     names = ("query_id", "project", "service", "label", "status", "wall_ms", "cpu_ms", "result_rows", "warnings")
+    names += ("bytes_read", "spilled_bytes", "peak_memory_bytes")
     return (run["started_unix_ns"], *(run[name] for name in names), run["failed"])
 
 
