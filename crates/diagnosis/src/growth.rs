@@ -10,6 +10,8 @@ use crate::stats::median;
 
 /// Runs at both ends of the window that are compared.
 const ENDS: usize = 15;
+/// Of these, the last ones must be as large: rows that are fewer again have not grown.
+const LATEST: usize = 3;
 /// Rows, and time, must have grown by this much, in logarithms.
 const GROWN: f64 = 0.30;
 /// Below this, in logarithms, growth is over.
@@ -81,7 +83,11 @@ impl Growth {
         if !(by_rows >= GROWN && by_time >= GROWN * 0.8 && by_time - by_rows * 1.2 < APART) {
             return;
         }
-        let half = middle(ends.0, |point| point.rows) + by_rows / 4.0;
+        let small = middle(ends.0, |point| point.rows);
+        if middle(&points[count - LATEST..], |point| point.rows) - small < GROWN {
+            return;
+        }
+        let half = small + by_rows / 4.0;
         let last_small = points.iter().rposition(|point| point.rows < half).unwrap_or(0);
         let since = points[(last_small + 1).min(count - 1)].place();
         series.load(load);

@@ -265,6 +265,21 @@ fn growth_is_no_regression() {
 }
 
 #[test]
+fn rows_that_were_more_for_some_runs_have_not_grown() {
+    let mut told = Told::new();
+    told.runs(20, 100.0);
+    for _ in 0..10 {
+        let run = told.made(250.0, 2.5e6);
+        told.take(run);
+    }
+    told.runs(12, 100.0);
+    assert_eq!(
+        told.lines(),
+        "opened Slower since 20: Open of 3 runs\nclosed Slower since 20: Recovered of 14 runs"
+    );
+}
+
+#[test]
 fn three_times_the_rows_at_once_is_slower_by_more_rows() {
     let mut told = Told::new();
     told.runs(40, 100.0);
