@@ -58,12 +58,15 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
         return Explained { before, after, ..Explained::default() };
     };
     let difference_ms = now - then;
+    let chosen = Chosen::of(sides);
     let mut explained = Explained {
         factor: (then > 0.0).then(|| now / then),
-        examples: Examples { base: typical(sides.before, then), run: typical(sides.after, now) },
+        examples: Examples {
+            base: typical(sides.before, &chosen.before.plan, then),
+            run: typical(sides.after, &chosen.after.plan, now),
+        },
         ..Explained::default()
     };
-    let chosen = Chosen::of(sides);
     let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.host);
     if kind == Kind::Faster {
         for part in &mut parts {
@@ -129,11 +132,12 @@ fn side(runs: &[&RunFeatures]) -> Side {
     }
 }
 
-/// The run whose time is nearest to the median; of the last ones, as they are kept the longest.
-fn typical(runs: &[&RunFeatures], median_ms: f64) -> Option<String> {
-    let last = &runs[runs.len().saturating_sub(COMPARED_RUNS)..];
+/// Of the runs of the plan that was compared, the one whose time is nearest to the median: a pair of two plans
+/// would be told apart by what did not matter. Of the last ones, as they are kept the longest.
+fn typical(runs: &[&RunFeatures], plan: &Plan, median_ms: f64) -> Option<String> {
+    let of_plan = last_of_plan(runs, Some(plan));
     let far = |run: &&&RunFeatures| (run.wall_ns as f64 / 1e6 - median_ms).abs();
-    last.iter().rev().min_by(|a, b| far(a).total_cmp(&far(b))).map(|run| run.query_id.to_string())
+    of_plan.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map(|run| run.query_id.to_string())
 }
 
 /// The runs whose nodes are compared: of one plan on each side, of the same one where it ran before the change.

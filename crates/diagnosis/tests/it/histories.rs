@@ -280,6 +280,25 @@ fn rows_that_were_more_for_some_runs_have_not_grown() {
 }
 
 #[test]
+fn the_run_before_to_compare_with_has_the_plan_that_was_compared() {
+    let mut told = Told::new();
+    told.runs(30, 100.0);
+    let other = Plan { fingerprint: Fingerprint::from_bytes([8; 6]), ..(*plan()).clone() };
+    told.plan = Arc::new(other);
+    // Off the median by more than the runs of the plan before: the nearest of all is one of those.
+    told.runs(10, 103.0);
+    for _ in 0..6 {
+        let run = told.made(300.0, 3e6);
+        told.take(run);
+    }
+    let change = told.change();
+    assert_eq!(change.causes[0].cause, CauseKind::MoreRows);
+    assert_eq!(change.harmless.len(), 1, "{:?}", change.harmless);
+    let base = Uuid::parse_str(change.examples.base.as_deref().expect("an example")).expect("an id").as_u128();
+    assert!((31..=40).contains(&base), "run {} had the plan before", base - 1);
+}
+
+#[test]
 fn three_times_the_rows_at_once_is_slower_by_more_rows() {
     let mut told = Told::new();
     told.runs(40, 100.0);
