@@ -92,6 +92,32 @@ pub struct Contrast {
     pub second_median: Option<f64>,
 }
 
+/// How the wall times of the first group are to those of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum TimeJudgement {
+    /// The first group is slower.
+    Slower,
+    /// The first group is faster.
+    Faster,
+    /// The effect is small, or may be luck.
+    Alike,
+}
+
+impl TimeJudgement {
+    /// Judges an effect by what is told of any other difference.
+    pub fn new(delta: f64, probability: f64) -> Self {
+        if delta.abs() < DELTA_MIN || probability > PROBABILITY_MAX {
+            Self::Alike
+        } else if delta > 0.0 {
+            Self::Slower
+        } else {
+            Self::Faster
+        }
+    }
+}
+
 /// Two groups of runs that finished.
 #[derive(Debug, Clone, Default)]
 pub struct Groups<'r> {
@@ -322,6 +348,19 @@ mod tests {
             host.delta
         );
         assert!(host.probability < 1e-6, "{}", host.probability);
+    }
+
+    #[test]
+    fn wall_times_are_judged_by_effect_and_luck() {
+        for (delta, probability, judged) in [
+            (0.5, 0.002, TimeJudgement::Slower),
+            (-0.5, 0.002, TimeJudgement::Faster),
+            (0.5, 0.02, TimeJudgement::Alike),
+            (-0.5, 0.02, TimeJudgement::Alike),
+            (0.2, 1e-6, TimeJudgement::Alike),
+        ] {
+            assert_eq!(TimeJudgement::new(delta, probability), judged, "{delta} {probability}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
 };
 pub use detector::{Detector, Workspace};
-pub use differences::{Contrast, Groups, RUNS_MIN as CONTRAST_RUNS_MIN, Trait};
+pub use differences::{Contrast, Groups, RUNS_MIN as CONTRAST_RUNS_MIN, TimeJudgement, Trait};
 pub use extract::{Context, counted};
 pub use features::{NodeFeatures, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};

@@ -1493,6 +1493,7 @@ export interface components {
          *         "most_ms": 118034,
          *         "runs": 30
          *       },
+         *       "judgement": null,
          *       "known_runs": 120,
          *       "probability": 1.2e-15,
          *       "runs_min": 5,
@@ -1518,6 +1519,7 @@ export interface components {
             differences: components["schemas"]["Contrast"][];
             /** @description The slow runs, or those that were asked for. Empty where no runs are much slower than the others. */
             first: components["schemas"]["RunGroup"];
+            judgement?: components["schemas"]["TimeJudgement"] | null;
             /** @description Runs of the query that are looked at: of its last 500 that ended, those in the time asked for. */
             known_runs: number;
             /**
@@ -3148,6 +3150,11 @@ export interface components {
          * @enum {string}
          */
         Status: "running" | "finished" | "failed" | "unfinished";
+        /**
+         * @description How the wall times of the first group are to those of the second.
+         * @enum {string}
+         */
+        TimeJudgement: "slower" | "faster" | "alike";
         /** @description A token, without its text. */
         TokenEntry: {
             /**

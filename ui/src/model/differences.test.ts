@@ -26,6 +26,7 @@ const told: Differences = {
   second: { runs: 90, median_ms: 39_700, least_ms: 36_000, most_ms: 52_000 },
   delta: 0.5,
   probability: 0.002,
+  judgement: "slower",
   differences: [host, rows],
 };
 const plan = (fingerprint: string): string => `plan ${fingerprint === "f" ? "B" : "?"}`;
@@ -46,7 +47,8 @@ test("what was compared is said, and why nothing is", () => {
     "30 slow runs (median 93.5 s) against 90 other runs (median 39.7 s). Slow is from 71 s on.",
   );
   expect(differencesLine(told, "before")).toMatch(/\. Slower: Cliff's delta 0\.50, p = 0\.002\.$/);
-  expect(differencesLine({ ...told, probability: 0.2 }, "version")).toMatch(/No difference beyond luck/);
+  expect(differencesLine({ ...told, judgement: "alike" }, "version")).toMatch(/\. No clear difference: Cliff's/);
+  expect(differencesLine({ ...told, judgement: "faster" }, "version")).toMatch(/\. Faster: Cliff's/);
   const none = { runs: 0, median_ms: null, least_ms: null, most_ms: null };
   const nothing = { ...told, first: none, second: none };
   expect(differencesLine(nothing, "slow")).toBe("None of the 120 runs is much slower than the others.");

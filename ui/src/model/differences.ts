@@ -17,6 +17,12 @@ export const GROUP_NAMES: Record<Comparison, [first: string, second: string]> = 
   version: ["runs of the one version", "runs of the other"],
 };
 
+const JUDGEMENTS: Record<Schemas["TimeJudgement"], string> = {
+  slower: "Slower",
+  faster: "Faster",
+  alike: "No clear difference",
+};
+
 const NAMES: Record<Contrast["name"], string> = {
   host: "on host",
   environment: "in environment",
@@ -82,7 +88,7 @@ export function contrastStatistic({ delta, probability }: Pick<Contrast, "delta"
 
 /** The sentence above the list: what was compared, or why nothing is said. */
 export function differencesLine(told: Differences, comparison: Comparison): string {
-  const { first, second, known_runs: known, runs_min: least, delta = null, probability = null } = told;
+  const { first, second, known_runs: known, runs_min: least } = told;
   const [firstName, secondName] = GROUP_NAMES[comparison];
   if (first.runs < least || second.runs < least) {
     if (comparison === "slow") {
@@ -97,7 +103,7 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
     `${formatCount(group.runs)} ${name} (median ${formatDuration(group.median_ms)})`;
   const times = `${said(first, firstName)} against ${said(second, secondName)}`;
   if (comparison === "slow") return `${times}. Slow is from ${formatDuration(first.least_ms)} on.`;
-  if (delta === null || probability === null) return `${times}.`;
-  const verdict = probability > 0.01 ? "No difference beyond luck" : delta > 0 ? "Slower" : "Faster";
-  return `${times}. ${verdict}: ${contrastStatistic({ delta, probability })}.`;
+  const { delta = null, probability = null, judgement = null } = told;
+  if (delta === null || probability === null || judgement === null) return `${times}.`;
+  return `${times}. ${JUDGEMENTS[judgement]}: ${contrastStatistic({ delta, probability })}.`;
 }

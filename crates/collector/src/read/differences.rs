@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_diagnosis::{CONTRAST_RUNS_MIN, Contrast, Groups, RunFeatures, Status};
+use queryscope_diagnosis::{CONTRAST_RUNS_MIN, Contrast, Groups, RunFeatures, Status, TimeJudgement};
 use queryscope_history::median;
 use queryscope_store::{Is, ListRequest, Order};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -92,6 +92,7 @@ impl RunGroup {
     "second": {"runs": 90, "median_ms": 39_702.8, "least_ms": 36_001.2, "most_ms": 52_119.3},
     "delta": 1.0,
     "probability": 1.2e-15,
+    "judgement": null,
     "differences": [{
         "name": "host",
         "value": "worker-3",
@@ -119,6 +120,9 @@ pub(crate) struct Differences {
     /// How probable so large a difference of the wall times is by luck; null where `delta` is. Of the slow runs
     /// it says nothing: they were chosen by their time.
     probability: Option<f64>,
+    /// Whether the first ones are slower or faster, by an effect of at least 0.33 that luck explains in at most one
+    /// of a hundred cases; null where `delta` is, and of the slow runs.
+    judgement: Option<TimeJudgement>,
     /// What differs, the largest effect first: those that luck alone explains in less than one of a hundred
     /// cases, over all comparisons that were made.
     differences: Vec<Contrast>,
@@ -225,6 +229,9 @@ impl DifferenceParams {
             second: RunGroup::new(&groups.second),
             delta: wall.map(|(delta, _)| delta),
             probability: wall.map(|(_, probability)| probability),
+            judgement: wall
+                .filter(|_| is_two)
+                .map(|(delta, probability)| TimeJudgement::new(delta, probability)),
             differences: groups.differences(self.utc_offset.unwrap_or(0)),
         }
     }

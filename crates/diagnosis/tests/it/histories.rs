@@ -294,7 +294,8 @@ fn the_run_before_to_compare_with_has_the_plan_that_was_compared() {
     let change = told.change();
     assert_eq!(change.causes[0].cause, CauseKind::MoreRows);
     assert_eq!(change.harmless.len(), 1, "{:?}", change.harmless);
-    let base = Uuid::parse_str(change.examples.base.as_deref().expect("an example")).expect("an id").as_u128();
+    let base =
+        Uuid::parse_str(change.examples.base.as_deref().expect("an example")).expect("an id").as_u128();
     assert!((31..=40).contains(&base), "run {} had the plan before", base - 1);
 }
 

@@ -228,6 +228,8 @@ async fn slow_runs_have_their_host_in_common() {
         (&json!(10), &json!(10), &json!([]))
     );
     assert!(two["probability"].as_f64().expect("a probability") > 0.05, "{two}");
+    // The service says whether they are slower; of slow runs, which were chosen by their time, it does not.
+    assert_eq!((&two["judgement"], &told["judgement"]), (&json!("alike"), &Value::Null));
 }
 
 #[tokio::test]
