@@ -68,6 +68,8 @@ test("causes are the service's sentences; what is not known is said", () => {
 test("a cost that is none is not told", () => {
   expect(costLine(change())).toBe("12 min a day more than before; 1 h 03 min in 37 runs so far");
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 } }))).toBe("");
+  const grown = { runs: 0, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 720_000 };
+  expect(costLine(change({ kind: "data_grew", cost: grown }))).toBe("12 min a day more than before");
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: -60, extra_cpu_ms: 0, wall_ms_a_day: -90 } }))).toBe(
     "90 ms a day less than before; 60 ms in 3 runs so far",
   );

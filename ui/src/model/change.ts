@@ -101,15 +101,15 @@ export function causeWords({ cause, sentence }: Pick<Cause, "cause" | "sentence"
 
 /**
  * What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far"; of failures "12 min a day at stake".
- * Empty where it costs no time.
+ * Empty where it costs no time. What slow growth cost so far is not known.
  */
 export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string {
   const { wall_ms_a_day: day, extra_wall_ms: all, runs } = cost;
   if (day === 0 && all === 0) return "";
   if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
-  const soFar = `${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
-  return `${formatDuration(Math.abs(day))} a day ${way} than before; ${soFar}`;
+  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
+  return `${formatDuration(Math.abs(day))} a day ${way} than before${soFar}`;
 }
 
 /** "open", "recovered 19 Nov 08:00", "superseded". */

@@ -156,19 +156,19 @@ pub(crate) fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far". Empty where it costs no time.
+/// What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far". Empty where it costs no time; what
+/// slow growth cost so far is not known.
 pub(crate) fn cost_line(change: &Change) -> String {
     let (day, all) = (change.cost.wall_ms_a_day, change.cost.extra_wall_ms);
     if day == 0.0 && all == 0.0 {
         return String::new();
     }
     let way = if all < 0.0 { "less" } else { "more" };
-    format!(
-        "{} a day {way} than before; {} in {} so far",
-        duration(day.abs()),
-        duration(all.abs()),
-        runs_text(change.cost.runs)
-    )
+    let a_day = format!("{} a day {way} than before", duration(day.abs()));
+    match change.cost.runs {
+        0 => a_day,
+        runs => format!("{a_day}; {} in {} so far", duration(all.abs()), runs_text(runs)),
+    }
 }
 
 /// "open", "recovered 19 Nov 08:00", "superseded".

@@ -61,6 +61,11 @@ fn causes_are_the_sentences_of_the_service_and_what_is_not_known_is_said() {
 #[test]
 fn a_cost_that_is_none_is_not_told() {
     assert_eq!(cost_line(&change(json!({}))), "12 min a day more than before; 1 h 03 min in 37 runs so far");
+    let grown = json!({"runs": 0, "extra_wall_ms": 0.0, "wall_ms_a_day": 720_000.0});
+    assert_eq!(
+        cost_line(&change(json!({"kind": "data_grew", "cost": grown}))),
+        "12 min a day more than before"
+    );
     let cost = |all: f64, day: f64| {
         cost_line(&change(json!({"cost": {"runs": 3, "extra_wall_ms": all, "wall_ms_a_day": day}})))
     };
