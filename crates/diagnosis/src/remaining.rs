@@ -22,6 +22,9 @@ const LEFT_MIN: usize = 3;
 const RUNS_MAX: usize = 100;
 /// From this factor of the usual rows on it is said.
 const ROWS_TOLD: f64 = 1.2;
+/// While scans go on, the rows read beyond those of earlier runs are a lower bound. Where so much of the forecasts by
+/// them has passed, they grow with the time, and say nothing of its end.
+const PASSED_MAX: f64 = 0.1;
 
 /// What a running query has counted.
 #[derive(Debug, Clone, Copy)]
@@ -54,48 +57,83 @@ pub struct Remaining {
 }
 
 /// Forecasts from earlier runs of the same regime ([`Detector::current`](crate::Detector::current)), oldest
-/// first; `None` where they are too few, or all shorter than what has passed.
+/// first; `None` where they are too few, or all shorter than what has passed, or where scans read on beyond the
+/// rows of earlier runs and nothing says how many are left.
 pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Remaining> {
-    let finished: Vec<&RunFeatures> =
-        earlier.iter().rev().filter(|run| run.status == Status::Finished).take(RUNS_MAX).copied().collect();
-    let of_plan: Vec<&RunFeatures> =
-        finished.iter().filter(|run| Some(run.plan.fingerprint) == running.plan).copied().collect();
-    let same_plan = of_plan.len() >= PLAN_RUNS_MIN;
-    let runs = if same_plan { of_plan } else { finished };
-    if runs.len() < RUNS_MIN {
-        return None;
-    }
+    let Basis { runs, same_plan } = Basis::of(running, earlier)?;
     let elapsed = running.elapsed_ns as f64;
-    let mut factors = Vec::new();
     let mut left: Vec<f64> = Vec::new();
     for run in &runs {
-        let rows = if Some(run.plan.fingerprint) == running.plan { rows_factor(running, run) } else { 1.0 };
-        factors.push(rows);
         let planning = run.planning_ns.unwrap_or(0).min(run.wall_ns) as f64;
-        let total = planning + (run.wall_ns as f64 - planning) * rows;
+        let total = planning + (run.wall_ns as f64 - planning) * rows_factor(running, run);
         if total > elapsed {
             left.push(total - elapsed);
         }
     }
-    if left.len() < LEFT_MIN {
+    let told = rows_told(running, &runs);
+    let passed = (runs.len() - left.len()) as f64;
+    let reads_on = told.is_some_and(|factor| factor > 1.0) && !scans_ended(running, &runs);
+    if left.len() < LEFT_MIN || reads_on && passed > PASSED_MAX * runs.len() as f64 {
         return None;
     }
     left.sort_unstable_by(f64::total_cmp);
     let [p10_ms, p50_ms, p90_ms] = [0.1, 0.5, 0.9].map(|part| quantile(&left, part) / 1e6);
-    let factor = median(&mut factors);
-    let told = !(1.0 / ROWS_TOLD..=ROWS_TOLD).contains(&factor);
     let plan = if same_plan { " of its plan" } else { "" };
-    let basis = if told {
-        format!("{factor:.1} times the rows of usual; {} earlier runs{plan}", runs.len())
-    } else {
-        format!("{} earlier runs{plan}", runs.len())
-    };
-    Some(Remaining { p10_ms, p50_ms, p90_ms, runs: runs.len(), rows_factor: told.then_some(factor), basis })
+    let rows = told.map(|factor| format!("{factor:.1} times the rows of usual; ")).unwrap_or_default();
+    let basis = format!("{rows}{} earlier runs{plan}", runs.len());
+    Some(Remaining { p10_ms, p50_ms, p90_ms, runs: runs.len(), rows_factor: told, basis })
+}
+
+/// Rows a running query has read beside those of earlier runs at their end, as [`Remaining::rows_factor`] has them,
+/// also where no remaining time is told.
+pub fn rows_read(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<f64> {
+    rows_told(running, &Basis::of(running, earlier)?.runs)
+}
+
+/// The earlier runs that forecasts come from, the newest first.
+struct Basis<'r> {
+    runs: Vec<&'r RunFeatures>,
+    same_plan: bool,
+}
+
+impl<'r> Basis<'r> {
+    fn of(running: &Running<'_>, earlier: &[&'r RunFeatures]) -> Option<Self> {
+        let finished: Vec<&RunFeatures> = earlier
+            .iter()
+            .rev()
+            .filter(|run| run.status == Status::Finished)
+            .take(RUNS_MAX)
+            .copied()
+            .collect();
+        let of_plan: Vec<&RunFeatures> =
+            finished.iter().filter(|run| is_of_plan(running, run)).copied().collect();
+        let same_plan = of_plan.len() >= PLAN_RUNS_MIN;
+        let runs = if same_plan { of_plan } else { finished };
+        (runs.len() >= RUNS_MIN).then_some(Self { runs, same_plan })
+    }
+}
+
+fn is_of_plan(running: &Running<'_>, run: &RunFeatures) -> bool {
+    Some(run.plan.fingerprint) == running.plan
+}
+
+/// The median factor of the rows, where it is worth telling.
+fn rows_told(running: &Running<'_>, runs: &[&RunFeatures]) -> Option<f64> {
+    let factor = median(&mut runs.iter().map(|run| rows_factor(running, run)).collect::<Vec<_>>());
+    (!(1.0 / ROWS_TOLD..=ROWS_TOLD).contains(&factor)).then_some(factor)
+}
+
+fn scans_ended(running: &Running<'_>, runs: &[&RunFeatures]) -> bool {
+    let Some(run) = runs.iter().find(|run| is_of_plan(running, run)) else { return true };
+    running.nodes.iter().zip(&run.plan.nodes).all(|(&(_, done), node)| done || !node.inputs.is_empty())
 }
 
 /// By how much this run reads more than an earlier one: at least, while scans go on; exactly, once they have
 /// ended.
 fn rows_factor(running: &Running<'_>, earlier: &RunFeatures) -> f64 {
+    if !is_of_plan(running, earlier) {
+        return 1.0;
+    }
     let read = |node: &NodeFeatures| node.rows_scanned.get().or(node.rows_out.get()).unwrap_or(0) as f64;
     let (mut now, mut then, mut ended) = (0.0, 0.0, true);
     for ((&(node, done), old), planned) in running.nodes.iter().zip(&earlier.nodes).zip(&earlier.plan.nodes) {
@@ -185,6 +223,17 @@ mod tests {
         assert_eq!(told(90, &[], &all).expect("nine left").p50_ms, 5.0);
         assert_eq!(told(97, &[], &all), None);
         assert_eq!(told(0, &[], &all[..4]), None);
+    }
+
+    #[test]
+    fn rows_that_grow_with_the_time_say_nothing_of_its_end() {
+        // 96 to 105 ms for 1,000 rows; this one has read 1,500 after 150 ms, and reads on.
+        let all = earlier((0..20).map(|n| 96 + n % 10));
+        let (reads, read) = ([(node(1_500), false)], [(node(1_500), true)]);
+        assert_eq!(told(150, &reads, &all), None);
+        let running = Running { elapsed_ns: 150_000_000, plan: Some(plan().fingerprint), nodes: &reads };
+        assert_eq!(rows_read(&running, &all.iter().collect::<Vec<_>>()), Some(1.5));
+        assert!(told(150, &read, &all).is_some(), "all rows are read");
     }
 
     #[test]

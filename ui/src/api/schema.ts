@@ -2564,7 +2564,7 @@ export interface components {
              *     where its start is ahead of that, by its last sample.
              */
             elapsed_ms?: Milliseconds | null;
-            /** @description Whether it takes longer than nine tenths of them, and does not read more rows than they did. */
+            /** @description Whether it takes longer than nine tenths of them, also for the rows it reads beyond theirs. */
             is_late: boolean;
             /** @description How many of them took no longer than this one has by now; null where too few are known. */
             longer_than?: number | null;

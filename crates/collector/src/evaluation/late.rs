@@ -88,10 +88,11 @@ async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, 
     }
     let good_unix_ns = runs.first().map(|(run, _)| run.started_unix_ns);
     let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
-    let late = late(elapsed_ms, &walls)?;
+    let judged = late(elapsed_ms, &walls)?;
     // With more rows to read, it is not late but larger.
     let factor = rows_factor(app, query, elapsed_ms).await.ok()?;
-    factor.is_none_or(|factor| factor <= 1.0).then_some((late, walls.len(), good_unix_ns))
+    late(elapsed_ms / factor.unwrap_or(1.0).max(1.0), &walls)?;
+    Some((judged, walls.len(), good_unix_ns))
 }
 
 /// What an issue that is not resolved is told of its run; `None` where nothing is new.

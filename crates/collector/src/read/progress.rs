@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_diagnosis::{Remaining as Forecast, RunFeatures, Running, counted, remaining};
+use queryscope_diagnosis::{Remaining as Forecast, RunFeatures, Running, counted, remaining, rows_read};
 use queryscope_insights::{Progress as Judged, progress as judge};
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
@@ -59,11 +59,12 @@ pub(crate) struct Progress {
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
-    /// Whether it takes longer than nine tenths of them, and does not read more rows than they did.
+    /// Whether it takes longer than nine tenths of them, also for the rows it reads beyond theirs.
     is_late: bool,
     /// Median of their wall times in milliseconds; null where too few are known.
     usual_wall_ms: Option<f64>,
-    /// How long a running query may still take; null where fewer than 3 earlier runs took longer than it has.
+    /// How long a running query may still take; null where fewer than 3 earlier runs took longer than it has, or where
+    /// its scans read on beyond the rows of those.
     remaining_ms: Option<Remaining>,
     /// What the remaining time rests on, in words; null where that is.
     basis: Option<String>,
@@ -131,18 +132,18 @@ pub(crate) async fn progress(
     let running = query.status == Status::Running;
     let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
     let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
-    let forecast = match elapsed_ms.filter(|_| running) {
+    let (forecast, factor) = match elapsed_ms.filter(|_| running) {
         Some(elapsed_ms) => forecast(&app, &query, elapsed_ms, judged.filter(|_| change.is_none())).await?,
-        None => None,
+        None => (None, None),
     };
     let done = elapsed_ms.zip(forecast.as_ref()).map(|(elapsed_ms, forecast)| {
         let part = |left: f64| if elapsed_ms > 0.0 { elapsed_ms / (elapsed_ms + left) } else { 0.0 };
         Done { low: part(forecast.p90_ms), high: part(forecast.p50_ms) }
     });
-    let factor = forecast.as_ref().and_then(|forecast| forecast.rows_factor);
-    let is_late = judged.is_some_and(|judged| judged.longer_than as f64 >= LATE * judged.runs as f64)
-        // With more rows to read, it is not late but larger.
-        && factor.is_none_or(|factor| factor <= 1.0);
+    // With more rows to read, it is not late but larger.
+    let by_rows =
+        elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms / factor.unwrap_or(1.0).max(1.0), &walls));
+    let is_late = by_rows.is_some_and(|judged| judged.longer_than as f64 >= LATE * judged.runs as f64);
     let remaining_ms = forecast.as_ref().map(|forecast| Remaining {
         p10: forecast.p10_ms,
         p50: forecast.p50_ms,
@@ -173,16 +174,17 @@ pub(crate) async fn rows_factor(
     query: &Query,
     elapsed_ms: f64,
 ) -> Result<Option<f64>, ApiError> {
-    Ok(forecast(app, query, elapsed_ms, None).await?.and_then(|forecast| forecast.rows_factor))
+    Ok(forecast(app, query, elapsed_ms, None).await?.1)
 }
 
-/// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan.
+/// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan;
+/// and the rows it has read by those of the evaluated ones.
 async fn forecast(
     app: &Arc<App>,
     query: &Query,
     elapsed_ms: f64,
     judged: Option<Judged>,
-) -> Result<Option<Forecast>, ApiError> {
+) -> Result<(Option<Forecast>, Option<f64>), ApiError> {
     if let Some(detector) = detector(app, query).await? {
         let earlier: Vec<&RunFeatures> = detector
             .current()
@@ -198,14 +200,15 @@ async fn forecast(
                 plan: counted.as_ref().map(|(plan, _)| *plan),
                 nodes: counted.as_ref().map_or(&[], |(_, nodes)| nodes),
             };
-            return Ok(remaining(&running, &earlier));
+            return Ok((remaining(&running, &earlier), rows_read(&running, &earlier)));
         }
     }
-    Ok(judged.and_then(|judged| {
+    let by_time = judged.and_then(|judged| {
         let [p10_ms, p50_ms, p90_ms] = judged.remaining_ms?;
         let basis = format!("{} earlier runs of its plan", judged.runs);
         Some(Forecast { p10_ms, p50_ms, p90_ms, runs: judged.runs, rows_factor: None, basis })
-    }))
+    });
+    Ok((by_time, None))
 }
 
 /// How long a running query has run.
