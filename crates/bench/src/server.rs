@@ -62,6 +62,8 @@ impl Server {
             .args(["serve", "--bind", &address, "--token", &token, "--data"])
             .arg(folder.path().join("data"))
             .args(more)
+            // So that what runs in the background falls into what is measured.
+            .env("QUERYSCOPE_SEAL_WITHIN", "1ms")
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

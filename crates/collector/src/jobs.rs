@@ -1,7 +1,8 @@
 //! The background jobs of the service, started and stopped together.
 //!
-//! Sealing, retention and the sweep of versions change recordings: they take turns by `recordings_lock.rs`.
+//! Sealing, gathering, retention and the sweep of versions change recordings: they take turns by `recordings_lock.rs`.
 
+mod gathering;
 mod mutes;
 pub(crate) mod reach;
 mod recordings_lock;
@@ -42,6 +43,8 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     jobs.spawn(reach::run(Arc::clone(app), stop.clone()).instrument(job("reach")));
     let versions = versions::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), versions::FIRST_AFTER);
     jobs.spawn(versions.instrument(job("versions")));
+    let gathering = gathering::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), gathering::FIRST_AFTER);
+    jobs.spawn_on(gathering.instrument(job("gathering")), app.background.jobs.handle());
     jobs.spawn(retention::run(Arc::clone(app), stop.clone(), lock).instrument(job("retention")));
     jobs
 }

@@ -14,6 +14,8 @@ use crate::access::{Network, OpenIdOptions};
 pub struct Settings {
     /// A running query of which nothing has been heard for so long is unfinished.
     pub silent_after: Duration,
+    /// Runs that end within so long share a pack of recordings, for which the first waits; many wait less.
+    pub seal_within: Duration,
     /// Queries that started longer ago are deleted; `None` keeps all.
     pub keep: Option<Duration>,
     /// A file that is locked while recordings are written or deleted; whoever copies them locks it, too.
@@ -109,6 +111,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             silent_after: Duration::from_mins(1),
+            seal_within: Duration::from_mins(1),
             keep: None,
             recordings_lock: None,
             recordings_folder: None,

@@ -26,7 +26,6 @@ mod seqs;
 mod streams;
 mod summary;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -35,6 +34,7 @@ use queryscope_store_sqlite::OpenError;
 use serde_json::json;
 
 use self::acknowledged::Acknowledged;
+use self::files::FilesFound;
 use self::findings::{Findings, Subject};
 use self::place::Place;
 use self::queries::Stored;
@@ -49,8 +49,7 @@ struct Judged {
     stored: Stored,
     streams: usize,
     acknowledged: Acknowledged,
-    /// Files no query points to.
-    left: Vec<PathBuf>,
+    files: FilesFound,
     /// Queries of which evaluations say otherwise than their runs.
     evaluated: Vec<QueryKey>,
     /// Messages that would never be sent.
@@ -72,10 +71,10 @@ async fn try_run(args: &CheckArgs) -> Result<ExitCode> {
     let _alone = args.repair.then(|| place.alone()).transpose()?;
     let mut findings = Findings { json: args.json, ..Findings::default() };
     let Some(mut judged) = judge(&place, args, &mut findings).await? else { return Ok(ExitCode::FAILURE) };
-    if args.repair && (findings.problems > 0 || !judged.left.is_empty()) {
+    if args.repair && (findings.problems > 0 || !judged.files.left.is_empty()) {
         match &place {
             Place::Folder(data) => {
-                repair::run(data, &judged.stored, std::mem::take(&mut judged.left), &mut findings)?;
+                repair::run(data, &judged.stored, std::mem::take(&mut judged.files), &mut findings)?;
             }
             Place::Shared { address, .. } => repair::run_shared(address, &mut findings).await?,
         }
@@ -128,16 +127,16 @@ async fn judge(place: &Place, args: &CheckArgs, findings: &mut Findings) -> Resu
     )
     .await;
     let seen = streams::check(&*opened.audit, &stored.streams, findings).await;
-    let left = match place.files() {
+    let files = match place.files() {
         Some(root) => files::check(&root, &*opened.audit, findings).await,
-        None => Vec::new(),
+        None => FilesFound::default(),
     };
     let losses = losses::note(&*opened.audit, seen.keys().copied(), findings).await?;
     let acknowledged = acknowledged::check(&args.acknowledged, &opened, &seen, &losses, findings).await?;
     let evaluated = evaluation::check(&opened, findings).await?;
     let damaged = outbox::check(opened.store.outbox(), findings).await;
     opened.store.close().await?;
-    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, left, evaluated, damaged }))
+    Ok(Some(Judged { stored, streams: seen.len(), acknowledged, files, evaluated, damaged }))
 }
 
 fn tell(judged: &Judged, findings: &Findings) {

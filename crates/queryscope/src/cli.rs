@@ -152,6 +152,10 @@ pub(crate) struct ServeArgs {
     /// A running run that is silent for so long is unfinished: seconds, or like 90s or 5m
     #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SILENT_AFTER", default_value = "60", value_parser = time)]
     pub(crate) silent_after: Duration,
+    /// Runs that end within this time share a file of recordings, for which the first waits in the database: seconds,
+    /// or like 90s or 5m
+    #[arg(long, value_name = "TIME", env = "QUERYSCOPE_SEAL_WITHIN", default_value = "60", value_parser = time)]
+    pub(crate) seal_within: Duration,
     /// Delete runs that started more than so many days ago [default: keep all]
     #[arg(
         long,

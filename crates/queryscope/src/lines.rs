@@ -1,14 +1,16 @@
-//! Lines of a file of telemetry, plain or gzip.
+//! Lines of a file of telemetry: plain, gzip, or a pack of recordings.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use flate2::bufread::MultiGzDecoder;
 use queryscope_protocol::limits::MAX_BODY_BYTES;
+use queryscope_recordings::check_pack;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 
 /// Reads a file line by line.
 pub(crate) struct Lines {
@@ -29,19 +31,36 @@ pub(crate) enum LastLine {
     LeftOutUnless(fn(&str) -> bool),
 }
 
+/// The recordings of a pack, one after the other.
+fn recordings_of(mut file: impl Read) -> Result<Vec<u8>> {
+    let mut pack = Vec::new();
+    file.read_to_end(&mut pack)?;
+    let entries = match check_pack(&pack) {
+        Ok(entries) => entries,
+        Err(error) => bail!("it is no pack of recordings, or is damaged: {error}"),
+    };
+    Ok(entries.iter().flat_map(|entry| entry.of(&pack)).copied().collect())
+}
+
 impl Lines {
-    /// Opens a file; whether it is gzip shows in its first bytes, and must where its name says so.
+    /// Opens a file; what it is shows in its first bytes. Where its name says that it is gzip, it must be.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut file =
             BufReader::new(File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?);
         let first = file.fill_buf().with_context(|| format!("{} cannot be read", path.display()))?;
         let (gzip, empty) = (first.starts_with(&GZIP_MAGIC), first.is_empty());
+        let is_pack = first.starts_with(&ZIP_MAGIC);
         let named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         if named && !gzip && !empty {
             bail!("it is not gzip, as its name says");
         }
-        let input: Box<dyn BufRead + Send> =
-            if gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
+        let input: Box<dyn BufRead + Send> = if is_pack {
+            Box::new(BufReader::new(MultiGzDecoder::new(Cursor::new(recordings_of(file)?))))
+        } else if gzip {
+            Box::new(BufReader::new(MultiGzDecoder::new(file)))
+        } else {
+            Box::new(file)
+        };
         Ok(Self { input, empty, line: 0, first: None, cut: false })
     }
 

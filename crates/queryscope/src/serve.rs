@@ -76,6 +76,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<()> {
     let settings = Settings {
         connections_max: open_files::connections_max(open_files, addresses, defaults.connections_max),
         silent_after: args.silent_after,
+        seal_within: args.seal_within,
         recordings_lock: Some(data.recordings_lock()),
         recordings_folder: folder(&place)?,
         keep: args.keep_days.map(|days| DAY * days),

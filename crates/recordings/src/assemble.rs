@@ -41,7 +41,7 @@ pub(crate) async fn open(
 /// Whether the store still says that a query's events are where they were.
 fn has_not_moved(before: &RecordingParts, now: &RecordingParts) -> bool {
     let ids = |parts: &RecordingParts| parts.chunks.iter().map(|chunk| chunk.id).collect::<Vec<_>>();
-    before.sealed_path == now.sealed_path && ids(before) == ids(now)
+    before.sealed == now.sealed && ids(before) == ids(now)
 }
 
 async fn try_open(
@@ -50,9 +50,9 @@ async fn try_open(
     parts: RecordingParts,
 ) -> Result<Option<Content>, RecordingError> {
     if parts.chunks.is_empty()
-        && let Some(path) = &parts.sealed_path
+        && let Some(place) = &parts.sealed
     {
-        return match recordings.open_of(&parts, path).await {
+        return match recordings.open_of(&parts, place).await {
             Err(RecordingError::Gone) => Ok(None),
             opened => opened.map(Some),
         };

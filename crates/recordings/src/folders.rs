@@ -106,7 +106,7 @@ fn modified(entry: &DirEntry) -> io::Result<SystemTime> {
 /// Whether `LocalFileSystem` writes under this name before it renames: `<name>#<number>`.
 fn is_staged(name: &OsStr) -> bool {
     name.to_str()
-        .and_then(|name| name.split_once(".jsonl.gz#"))
+        .and_then(|name| name.split_once(".jsonl.gz#").or_else(|| name.split_once(".zip#")))
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
@@ -116,7 +116,9 @@ mod tests {
 
     #[test]
     fn only_staged_recordings_are_staged() {
-        assert!(is_staged(OsStr::new("01a1faa8-1bd9-77b2-97ab-860dd7026506.jsonl.gz#12")));
+        for name in ["01a1faa8-1bd9-77b2-97ab-860dd7026506.jsonl.gz#12", "000000000000beef.zip#1"] {
+            assert!(is_staged(OsStr::new(name)), "{name}");
+        }
         for name in ["x.jsonl.gz", "x.jsonl.gz#", "x.jsonl.gz#1a", "x#1"] {
             assert!(!is_staged(OsStr::new(name)), "{name}");
         }

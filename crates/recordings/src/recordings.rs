@@ -6,7 +6,7 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
-use queryscope_store::{RecordingParts, Store};
+use queryscope_store::{Pack, RecordingParts, RecordingPlace, Store};
 
 use crate::content::{self, Content};
 use crate::error::RecordingError;
@@ -14,7 +14,8 @@ use crate::folders::{self, Folders};
 use crate::location::Location;
 use crate::{assemble, bucket, download, owner};
 
-/// Recordings in a folder or a bucket, under `YYYY/MM/DD/<query_id>.jsonl.gz`.
+/// Recordings in a folder or a bucket, under `YYYY/MM/DD/<query_id>.jsonl.gz`, or several in a pack,
+/// `YYYY/MM/DD/<number>.zip`.
 ///
 /// Reading may go on at any time. Whoever writes (seals) and whoever deletes (retention) a store's recordings
 /// must take turns: a query that retention has taken out may be reported again and get the same path. Where they
@@ -80,9 +81,9 @@ impl Recordings {
     /// A sealed recording; its size is known.
     ///
     /// # Errors
-    /// [`RecordingError::Gone`] when there is none at `path`.
-    pub async fn open(&self, path: &str) -> Result<Content, RecordingError> {
-        content::open(&self.objects, parse(path)?).await
+    /// [`RecordingError::Gone`] when there is none at `place`.
+    pub async fn open(&self, place: &RecordingPlace) -> Result<Content, RecordingError> {
+        content::open(&self.objects, parse(&place.path)?, place.slice).await
     }
 
     /// The recording of a query from wherever `parts` says its events are: each event that was stored when
@@ -125,16 +126,16 @@ impl Recordings {
     pub(crate) async fn open_of(
         &self,
         parts: &RecordingParts,
-        path: &str,
+        place: &RecordingPlace,
     ) -> Result<Content, RecordingError> {
-        let location = parse(path)?;
+        let location = parse(&place.path)?;
         if let Some(folders) = &self.folders
             && folders.leads_elsewhere(location.as_ref()).await?
         {
             let reason = "its file is a link, or no file".to_owned();
             return Err(RecordingError::Damaged { query_id: parts.query.query_id, reason });
         }
-        owner::check(parts, content::open(&self.objects, location).await?).await
+        owner::check(parts, content::open(&self.objects, location, place.slice).await?).await
     }
 
     /// Asks for the years that there are: whether recordings can be reached.
@@ -154,7 +155,17 @@ impl Recordings {
         }
     }
 
-    /// Deletes a sealed recording and the date folders it leaves empty; nothing happens when there is none.
+    /// Deletes a pack that nothing points to, and from now on nothing will; `false`, and nothing happens, when
+    /// something does.
+    pub(crate) async fn delete_pack(&self, store: &dyn Store, pack: Pack) -> Result<bool, RecordingError> {
+        let is_free = store.give_up_pack(pack).await?;
+        if is_free {
+            self.delete(&pack.path()).await?;
+        }
+        Ok(is_free)
+    }
+
+    /// Deletes a sealed recording, or a pack, and the date folders it leaves empty; nothing happens when there is none.
     ///
     /// A deletion may be undone by the loss of power: [`Recordings::sweep`] finds such leftovers.
     pub async fn delete(&self, path: &str) -> Result<(), RecordingError> {

@@ -1,6 +1,6 @@
 //! Turns chunks into recordings of their own.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,11 +10,15 @@ use futures_util::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload, WriteMultipart};
 use queryscope_protocol::QueryId;
-use queryscope_store::{RecordingParts, Sealed, Store, versioned_path};
+use queryscope_store::{
+    Pack, RecordingParts, RecordingPlace, Sealed, Store, carry, pack_named_by, random_id, versioned_path,
+};
 use sha2::{Digest, Sha256};
+use zip::result::ZipError;
 
 use crate::assemble::process_member;
 use crate::error::{Interrupted, RecordingError};
+use crate::pack;
 use crate::recordings::{Recordings, parse};
 use crate::source::Source;
 
@@ -22,6 +26,13 @@ use crate::source::Source;
 const PART_BYTES: usize = 8 << 20;
 /// Parts of one recording that may be on their way.
 const PARTS_IN_FLIGHT: usize = 2;
+
+/// Larger recordings get a file or object of their own.
+pub(crate) const PACKED_MAX: usize = 1 << 20;
+/// A pack is written once its recordings have so many bytes: they are in memory until then.
+pub(crate) const PACK_BYTES: usize = 8 << 20;
+/// Recordings that the store is told of in one transaction: meanwhile no batch is committed.
+const SEALED_AT_ONCE: usize = 128;
 
 /// Recordings that are read from the store at a time: a store has few connections for readers, and sealing may have to
 /// wait for a core while it holds one.
@@ -41,15 +52,16 @@ pub struct SealRound {
 }
 
 impl Recordings {
-    /// Seals up to `limit` ended queries, of which `concurrency` are written at a time so that their syncs
-    /// overlap; queries in `skip` are passed over.
+    /// Seals up to `limit` ended queries; queries in `skip` are passed over. Large recordings are written as they are
+    /// read, `concurrency` at a time so that their syncs overlap. Of the others, those of runs that started on one day
+    /// go into a pack.
     ///
     /// No more are begun once one could not be written and none could before: then the folder or bucket is away.
     /// Can be interrupted at any point: what was written and not made known to the store is written again.
     ///
     /// # Errors
     /// When the store fails, or the written recordings cannot be made durable; what concerns one query alone
-    /// is in [`SealRound::failed`].
+    /// is in [`SealRound::failed`]. Where a pack cannot be written, the first of its queries stands for all.
     pub async fn seal_round(
         &self,
         store: &Arc<dyn Store>,
@@ -62,38 +74,61 @@ impl Recordings {
         ids.truncate(limit);
         let mut round = SealRound { full: ids.len() == limit, ..SealRound::default() };
 
-        let mut written = Vec::new();
-        let away = AtomicBool::new(false);
-        let mut writes = stream::iter(ids)
-            .take_while(|_| ready(!away.load(Ordering::Relaxed)))
+        let (mut written, mut small) = (Vec::new(), Vec::new());
+        let mut small_bytes = 0;
+        let ends = AtomicBool::new(false);
+        let mut begins = stream::iter(ids)
+            .take_while(|_| ready(!ends.load(Ordering::Relaxed)))
             .map(|id| async move { (id, self.begin(store, id).await) })
             .buffer_unordered(READ_CONCURRENCY)
             .map(|(id, begun)| async move {
                 match begun {
-                    Ok(begun) => (id, self.finish(store, begun).await),
+                    Ok(Some(begun)) if begun.is_large() => {
+                        (id, self.finish(store, begun).await.map(Made::Own))
+                    }
+                    Ok(begun) => (id, Ok(Made::Small(begun))),
                     Err(error) => (id, Err(error)),
                 }
             })
             .buffer_unordered(concurrency.max(1));
-        while let Some((id, outcome)) = writes.next().await {
+        while let Some((id, outcome)) = begins.next().await {
             match outcome {
-                Ok(sealed) => written.extend(sealed),
+                Ok(Made::Own(sealed)) => written.extend(sealed),
+                Ok(Made::Small(begun)) => {
+                    small_bytes += begun.as_ref().map_or(0, Begun::head_bytes);
+                    small.extend(begun);
+                    if small_bytes >= PACK_BYTES {
+                        ends.store(true, Ordering::Relaxed);
+                        round.full = true;
+                    }
+                }
                 Err(error) => {
                     let first = written.is_empty() && matches!(error, RecordingError::Unavailable(_));
-                    away.fetch_or(first, Ordering::Relaxed);
+                    ends.fetch_or(first, Ordering::Relaxed);
                     round.failed.push((id, error));
                 }
             }
         }
+        drop(begins);
+        let mut groups = stream::iter(of_one_day(small))
+            .map(async |group| (group[0].sealed.query_id, self.finish_group(store, group).await))
+            .buffer_unordered(concurrency.max(1));
+        while let Some((id, outcome)) = groups.next().await {
+            match outcome {
+                Ok(sealed) => written.extend(sealed),
+                Err(error) => round.failed.push((id, error)),
+            }
+        }
+        drop(groups);
         if written.is_empty() {
             return Ok(round);
         }
         self.sync(&written).await?;
         round.sealed = written.len();
-        let replaced = store.seal(written).await?;
+        let orphans = self.make_known(store.as_ref(), written).await?;
         // Where others read and seal, too, they stay for a day: see `sweep_versions`.
-        for path in replaced.into_iter().filter(|_| !self.shared) {
-            if let Err(error) = self.delete(&path).await {
+        for path in orphans.into_iter().filter(|_| !self.shared) {
+            if let Err(error) = self.delete_orphan(store.as_ref(), &path).await {
                 round.left.push((path, error));
             }
         }
@@ -108,7 +143,10 @@ impl Recordings {
     /// # Errors
     /// [`RecordingError::Damaged`] when the chunks cannot be put in order.
     pub async fn write(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Sealed>, RecordingError> {
-        self.finish(store, self.begin(store, id).await?).await
+        match self.begin(store, id).await? {
+            Some(begun) => self.finish(store, begun).await,
+            None => Ok(None),
+        }
     }
 
     /// Makes the folders of recordings that were written durable; the recordings themselves are already.
@@ -117,7 +155,7 @@ impl Recordings {
     /// [`RecordingError::Unavailable`]; then [`Store::seal`] must not follow.
     pub async fn sync(&self, written: &[Sealed]) -> Result<(), RecordingError> {
         match &self.folders {
-            Some(folders) => folders.sync(written.iter().map(|sealed| sealed.path.as_str())).await,
+            Some(folders) => folders.sync(written.iter().map(|sealed| sealed.place.path.as_str())).await,
             None => Ok(()),
         }
     }
@@ -130,14 +168,15 @@ impl Recordings {
         let Some(path) = parts.query.recording() else {
             return Ok(None);
         };
+        let own = if self.shared { versioned_path(&path, version(&parts)) } else { path.clone() };
         let sealed = Sealed {
             query_id: id,
-            path: if self.shared { versioned_path(&path, version(&parts)) } else { path },
-            replaces: parts.sealed_path.clone(),
+            place: RecordingPlace::file(own),
+            replaces: parts.sealed.clone(),
             chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
         };
         match self.read_head(store, parts).await {
-            Ok((head, rest)) => Ok(Some(Begun { sealed, head, rest })),
+            Ok((head, rest)) => Ok(Some(Begun { sealed, path, head, rest })),
             Err(interrupted) => left_to_others(store, &sealed, interrupted).await.map(|()| None),
         }
     }
@@ -160,16 +199,76 @@ impl Recordings {
         Ok((head, Some(source)))
     }
 
-    /// Writes a recording whose first part is read, if there is one.
-    async fn finish(
-        &self,
-        store: &Arc<dyn Store>,
-        begun: Option<Begun>,
-    ) -> Result<Option<Sealed>, RecordingError> {
-        let Some(Begun { sealed, head, rest }) = begun else { return Ok(None) };
-        match self.write_parts(&parse(&sealed.path)?, head, rest).await {
+    /// Writes a recording whose first part is read to a file or object of its own.
+    async fn finish(&self, store: &Arc<dyn Store>, begun: Begun) -> Result<Option<Sealed>, RecordingError> {
+        let Begun { sealed, head, rest, .. } = begun;
+        match self.write_parts(&parse(&sealed.place.path)?, head, rest).await {
             Ok(()) => Ok(Some(sealed)),
             Err(interrupted) => left_to_others(store, &sealed, interrupted).await.map(|()| None),
+        }
+    }
+
+    /// Writes small recordings of one day: several into a pack.
+    async fn finish_group(
+        &self,
+        store: &Arc<dyn Store>,
+        mut group: Vec<Begun>,
+    ) -> Result<Vec<Sealed>, RecordingError> {
+        if group.len() == 1
+            && let Some(begun) = group.pop()
+        {
+            return Ok(self.finish(store, begun).await?.into_iter().collect());
+        }
+        let day = group[0].day();
+        let (sealed, recordings): (Vec<_>, Vec<_>) =
+            group.into_iter().map(|begun| (begun.sealed, (begun.path, begun.head))).unzip();
+        let places = self.write_pack(day, recordings).await?;
+        Ok(sealed.into_iter().zip(places).map(|(sealed, place)| Sealed { place, ..sealed }).collect())
+    }
+
+    /// Writes recordings, each with its path, into a pack of a day; where each is, in their order.
+    pub(crate) async fn write_pack(
+        &self,
+        day: i64,
+        recordings: Vec<(String, Vec<Bytes>)>,
+    ) -> Result<Vec<RecordingPlace>, RecordingError> {
+        // Random, so that what was given up is never made again under the same name.
+        let pack = Pack { day, number: random_id().as_u64_pair().1 };
+        let packed = tokio::task::spawn_blocking(carry(move || {
+            pack::pack(recordings.iter().map(|(path, pieces)| (path.as_str(), pieces.as_slice())))
+        }));
+        let failed = |error: ZipError| RecordingError::Unavailable(error.into());
+        let (bytes, entries) = packed.await.map_err(std::io::Error::from)?.map_err(failed)?;
+        let path = pack.path();
+        match self.objects.put(&parse(&path)?, bytes.into()).await {
+            Ok(_) => {}
+            // Nothing is found where there is no such bucket.
+            Err(object_store::Error::NotFound { .. }) => return Err(no_place()),
+            Err(error) => return Err(error.into()),
+        }
+        let place = |slice| RecordingPlace { path: path.clone(), slice: Some(slice) };
+        Ok(entries.into_iter().map(|entry| place(entry.slice)).collect())
+    }
+
+    /// Tells the store of recordings that are written and durable; gives back the paths nothing points to any more.
+    pub(crate) async fn make_known(
+        &self,
+        store: &dyn Store,
+        mut written: Vec<Sealed>,
+    ) -> Result<BTreeSet<String>, RecordingError> {
+        let mut orphans = BTreeSet::new();
+        while !written.is_empty() {
+            let rest = written.split_off(written.len().min(SEALED_AT_ONCE));
+            orphans.extend(store.seal(std::mem::replace(&mut written, rest)).await?);
+        }
+        Ok(orphans)
+    }
+
+    /// Deletes a file or object that nothing points to; a pack may be pointed to again by now, and stays.
+    pub(crate) async fn delete_orphan(&self, store: &dyn Store, path: &str) -> Result<(), RecordingError> {
+        match pack_named_by(path) {
+            Some((day, number)) => self.delete_pack(store, Pack { day, number }).await.map(|_| ()),
+            None => self.delete(path).await,
         }
     }
 
@@ -201,10 +300,50 @@ impl Recordings {
 
 /// A recording whose first part is read.
 struct Begun {
+    /// As a file or object of its own.
     sealed: Sealed,
+    /// Its path without a version.
+    path: String,
     head: Vec<Bytes>,
     /// What comes after the head, if anything does.
     rest: Option<Source>,
+}
+
+impl Begun {
+    fn head_bytes(&self) -> usize {
+        self.head.iter().map(Bytes::len).sum()
+    }
+
+    /// Whether it is written as a file or object of its own.
+    fn is_large(&self) -> bool {
+        self.rest.is_some() || self.head_bytes() > PACKED_MAX
+    }
+
+    /// The UTC day it lies under.
+    fn day(&self) -> i64 {
+        self.sealed.place.columns(self.sealed.query_id).map_or(0, |columns| columns.day)
+    }
+}
+
+/// What became of a recording that was begun.
+enum Made {
+    /// It is written, unless another did so meanwhile.
+    Own(Option<Sealed>),
+    /// It waits for others of its day, unless there is nothing to write.
+    Small(Option<Begun>),
+}
+
+/// Groups recordings by the days they lie under.
+fn of_one_day(recordings: Vec<Begun>) -> Vec<Vec<Begun>> {
+    let mut days: BTreeMap<i64, Vec<Begun>> = BTreeMap::new();
+    for begun in recordings {
+        days.entry(begun.day()).or_default().push(begun);
+    }
+    days.into_values().collect()
+}
+
+fn no_place() -> RecordingError {
+    RecordingError::Unavailable("there is no place to write to".into())
 }
 
 /// Nothing is left to do where another has sealed a recording or taken it out meanwhile; otherwise says what went
@@ -216,14 +355,12 @@ async fn left_to_others(
 ) -> Result<(), RecordingError> {
     match interrupted {
         // Nothing is found where there is no such bucket.
-        Interrupted::Failed(RecordingError::Gone) => {
-            Err(RecordingError::Unavailable("there is no place to write to".into()))
-        }
+        Interrupted::Failed(RecordingError::Gone) => Err(no_place()),
         Interrupted::Failed(error) => Err(error),
         Interrupted::Moved => {
             let now = store.recording(sealed.query_id).await?;
             let unmoved = |now: &RecordingParts| {
-                now.sealed_path == sealed.replaces
+                now.sealed == sealed.replaces
                     && sealed.chunks.iter().all(|id| now.chunks.iter().any(|chunk| chunk.id == *id))
             };
             if now.as_ref().is_some_and(unmoved) {
@@ -238,7 +375,7 @@ async fn left_to_others(
 /// Names a version by what it is made of: whoever seals the same writes it under the same name.
 fn version(parts: &RecordingParts) -> u64 {
     let mut hash = Sha256::new();
-    hash.update(parts.sealed_path.as_deref().unwrap_or_default());
+    hash.update(parts.sealed.as_ref().map(ToString::to_string).unwrap_or_default());
     for chunk in &parts.chunks {
         hash.update(chunk.id.to_be_bytes());
     }

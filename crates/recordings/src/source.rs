@@ -31,12 +31,12 @@ impl Source {
         let query_id = parts.query.query_id;
         let mut chunks = parts.chunks.clone();
         chunks.sort_unstable_by_key(|chunk| (chunk.first, chunk.id));
-        if parts.sealed_path.is_none() && after.is_none() && are_disjoint(&chunks) {
+        if parts.sealed.is_none() && after.is_none() && are_disjoint(&chunks) {
             return Ok(Self::Joined(Pages::new(store, chunks)));
         }
-        let sealed = match &parts.sealed_path {
+        let sealed = match &parts.sealed {
             None => None,
-            Some(path) => match recordings.open_of(&parts, path).await {
+            Some(place) => match recordings.open_of(&parts, place).await {
                 Ok(content) => Some(LineReader::new(query_id, content.bytes)),
                 Err(RecordingError::Gone) => return Err(Interrupted::Moved),
                 Err(error) => return Err(error.into()),

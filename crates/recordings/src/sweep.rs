@@ -5,20 +5,21 @@ use std::future::ready;
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
-use chrono::{DateTime, NaiveDate};
+use chrono::{DateTime, NaiveDate, Utc};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use queryscope_protocol::QueryId;
-use queryscope_store::{Store, named_by, recording_path};
+use queryscope_store::{Pack, Store, named_by, pack_named_by, recording_path};
 
 use crate::error::RecordingError;
-use crate::recordings::Recordings;
+use crate::pack::pack_entries;
+use crate::recordings::{Recordings, parse};
 
 /// What a sweep deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
-    /// Recordings.
+    /// Recordings, and packs of recordings.
     pub recordings: u64,
     /// Their size together.
     pub bytes: u64,
@@ -40,6 +41,12 @@ impl Recordings {
             for object in self.objects.list_with_delimiter(Some(day)).await?.objects {
                 if object.last_modified < before {
                     self.sweep_orphan(store, &object, &mut swept).await?;
+                }
+            }
+            for (pack, bytes) in self.orphan_packs(store, day, before).await? {
+                if self.delete_pack(store, pack).await? {
+                    swept.recordings += 1;
+                    swept.bytes += bytes;
                 }
             }
         }
@@ -65,11 +72,8 @@ impl Recordings {
         before_unix_ns: i64,
     ) -> Result<Swept, RecordingError> {
         let before = DateTime::from_timestamp_nanos(before_unix_ns);
-        let [first, last] = [days_unix_ns.start(), days_unix_ns.end()]
-            .map(|unix_ns| DateTime::from_timestamp_nanos(*unix_ns).date_naive());
         let mut swept = Swept::default();
-        for day in first.iter_days().take_while(|day| *day <= last) {
-            let day = Path::from(day.format("%Y/%m/%d").to_string());
+        for day in days(days_unix_ns) {
             let several = self.of_several_versions(&day).await?;
             if several.is_empty() {
                 continue;
@@ -84,6 +88,68 @@ impl Recordings {
             }
         }
         Ok(swept)
+    }
+
+    /// Deletes packs that nothing points to and of whose recordings the store has others, where recordings are
+    /// [shared](Recordings::shared). Nothing will point to them from then on: a pack that is on its way to the store
+    /// for so long comes too late.
+    ///
+    /// Only what was last written before `before_unix_ns` is deleted, of the days (UTC) of this stretch of Unix
+    /// nanoseconds. A store that was put back from a backup may not know the queries of a pack: that stays.
+    pub async fn sweep_packs(
+        &self,
+        store: &dyn Store,
+        days_unix_ns: RangeInclusive<i64>,
+        before_unix_ns: i64,
+    ) -> Result<Swept, RecordingError> {
+        let before = DateTime::from_timestamp_nanos(before_unix_ns);
+        let mut swept = Swept::default();
+        for day in days(days_unix_ns) {
+            for (pack, bytes) in self.orphan_packs(store, &day, before).await? {
+                if self.is_sealed_otherwise(store, pack).await? && self.delete_pack(store, pack).await? {
+                    swept.recordings += 1;
+                    swept.bytes += bytes;
+                }
+            }
+        }
+        Ok(swept)
+    }
+
+    /// The packs of a day that nothing points to and that were last written before a time, with their sizes.
+    async fn orphan_packs(
+        &self,
+        store: &dyn Store,
+        day: &Path,
+        before: DateTime<Utc>,
+    ) -> Result<Vec<(Pack, u64)>, RecordingError> {
+        let mut packs = Vec::new();
+        let mut objects = self.objects.list(Some(day));
+        while let Some(object) = objects.try_next().await? {
+            if object.last_modified < before
+                && let Some((day, number)) = pack_named_by(object.location.as_ref())
+            {
+                packs.push((Pack { day, number }, object.size));
+            }
+        }
+        if let Some((Pack { day, .. }, _)) = packs.first() {
+            let known: HashSet<Pack> = store.packs(*day).await?.into_iter().collect();
+            packs.retain(|(pack, _)| !known.contains(pack));
+        }
+        Ok(packs)
+    }
+
+    /// Whether the store has a sealed recording of each query of a pack that nothing points to.
+    async fn is_sealed_otherwise(&self, store: &dyn Store, pack: Pack) -> Result<bool, RecordingError> {
+        let bytes = self.objects.get(&parse(&pack.path())?).await?.bytes().await?;
+        // What is damaged is for a person to look at.
+        let Ok(entries) = pack_entries(&bytes) else { return Ok(false) };
+        for entry in entries {
+            let Some((id, _)) = named_by(&entry.path) else { return Ok(false) };
+            if store.recording(id).await?.is_none_or(|parts| parts.sealed.is_none()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The queries of which a day has more than one recording. A folder lists names in an order of its own, as do
@@ -112,7 +178,7 @@ impl Recordings {
     }
 
     /// The date folders of days before a day.
-    async fn days_before(&self, before: NaiveDate) -> Result<Vec<Path>, RecordingError> {
+    pub(crate) async fn days_before(&self, before: NaiveDate) -> Result<Vec<Path>, RecordingError> {
         let mut folders = self.subfolders(None, 4).await?;
         for _ in ["months", "days"] {
             let mut deeper = Vec::new();
@@ -138,7 +204,15 @@ impl Recordings {
     }
 }
 
-/// Whether an object is named like a recording and is none the store has or may yet have.
+/// The date folders of the days of a stretch of Unix nanoseconds.
+fn days(unix_ns: RangeInclusive<i64>) -> impl Iterator<Item = Path> {
+    let [first, last] =
+        [unix_ns.start(), unix_ns.end()].map(|unix_ns| DateTime::from_timestamp_nanos(*unix_ns).date_naive());
+    let days = first.iter_days().take_while(move |day| *day <= last);
+    days.map(|day| Path::from(day.format("%Y/%m/%d").to_string()))
+}
+
+/// Whether an object is named like a recording of its own and is none the store has or may yet have.
 async fn is_orphan(store: &dyn Store, object: &ObjectMeta) -> Result<bool, RecordingError> {
     let path = object.location.as_ref();
     let Some((id, version)) = named_by(path) else {
@@ -150,6 +224,6 @@ async fn is_orphan(store: &dyn Store, object: &ObjectMeta) -> Result<bool, Recor
             // It can be made known for as long as the chunks it was made of are there; their ids do not come again.
             Some(_) => !parts.chunks.is_empty(),
         };
-        parts.sealed_path.as_deref() != Some(path) && !about_to_be
+        parts.sealed.is_none_or(|place| place.path != path) && !about_to_be
     }))
 }

@@ -33,6 +33,8 @@ pub(crate) const STEPS: &[Step] = &[
     Step { sql: include_str!("../migrations/0012_notes_and_views.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0013_cpu_in_segments.sql"), usable_from: 1 },
     Step { sql: include_str!("../migrations/0014_bytes.sql"), usable_from: 1 },
+    // A collector before it takes a recording in a pack for one of its own, and finds it missing.
+    Step { sql: include_str!("../migrations/0015_packs.sql"), usable_from: 15 },
 ];
 
 /// The database's format, and from which on a program may use it.

@@ -10,15 +10,17 @@ use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::names::TermTexts;
-use crate::recording::sealed_at;
+use crate::recording::place_at;
 use crate::row::listed;
 use crate::snapshot::snapshot;
 
-const MORE: &str = "s.process_line, q.sealed_day, q.sealed_version, q.events + coalesce(running.events, 0)";
+const MORE: &str = "
+    s.process_line, q.sealed_day, q.sealed_version, q.pack_offset, q.pack_bytes,
+    q.events + coalesce(running.events, 0)";
 /// The first of [`MORE`], which follow [`QUERY_COLUMNS`].
 const PROCESS_LINE: usize = 24;
 const SEALED: usize = 25;
-const COMMITTED: usize = 27;
+const COMMITTED: usize = 29;
 
 const CHUNKS: &str = "
     SELECT query, id, first_seq, last_seq, length(gzip)::bigint FROM chunk WHERE query = ANY($1)
@@ -50,7 +52,7 @@ pub(crate) async fn kept(
         let process_line = String::from_utf8(row.get(PROCESS_LINE));
         let parts = RecordingParts {
             process_line: process_line.map_err(|_| DbError::Damaged("a process event that is not UTF-8"))?,
-            sealed_path: sealed_at(row, SEALED, id),
+            sealed: place_at(row, SEALED, id),
             chunks: chunks.remove(&listed.position.tie).unwrap_or_default(),
             query: listed.query,
         };

@@ -29,6 +29,7 @@ mod names;
 mod notes;
 mod options;
 mod outbox;
+mod packs;
 mod plans;
 mod recording;
 mod retention;

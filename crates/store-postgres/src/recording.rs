@@ -1,17 +1,18 @@
 //! Chunks, and what seals them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient};
 use queryscope_protocol::QueryId;
-use queryscope_store::{Sealed, day_of_path, named_by, sealed_path};
+use queryscope_store::{Pack, PlaceColumns, RecordingPlace, Sealed};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::DbError;
 use crate::format::Format;
 use crate::list::bound;
+use crate::packs::Left;
 
 /// How long nobody else seals a query that a collector has taken. Two that seal one all the same do no harm: that is
 /// decided by what their recordings replace.
@@ -57,10 +58,11 @@ const WAITING: &str = pending!("SELECT count(*) FROM (SELECT FROM pending LIMIT 
 
 /// In one order for all, so that no two wait for each other.
 const LOCK: &str = "
-    SELECT id, query_id, sealed_day, sealed_version FROM query WHERE query_id = ANY($1) ORDER BY id
-    FOR NO KEY UPDATE";
+    SELECT id, query_id, sealed_day, sealed_version, pack_offset, pack_bytes FROM query WHERE query_id = ANY($1)
+    ORDER BY id FOR NO KEY UPDATE";
 const THERE: &str = "SELECT count(*) FROM chunk WHERE query = $1 AND id = ANY($2)";
-const POINT: &str = "UPDATE query SET sealed_day = $2, sealed_version = $3 WHERE id = $1";
+const POINT: &str = "
+    UPDATE query SET sealed_day = $2, sealed_version = $3, pack_offset = $4, pack_bytes = $5 WHERE id = $1";
 const DELETE: &str = "DELETE FROM chunk WHERE query = $1 AND id = ANY($2)";
 const RELEASE: &str = "DELETE FROM sealing WHERE query = $1";
 const RELEASE_ALL: &str = "DELETE FROM sealing WHERE holder = $1";
@@ -101,37 +103,62 @@ pub(crate) async fn seal(
     format: Format,
     sealed: &[Sealed],
 ) -> Result<Vec<String>, DbError> {
+    loop {
+        // Each time, one more pack is known to be given up.
+        if let Some(orphans) = try_seal(client, format, sealed).await? {
+            return Ok(orphans);
+        }
+    }
+}
+
+async fn try_seal(
+    client: &mut Client,
+    format: Format,
+    sealed: &[Sealed],
+) -> Result<Option<Vec<String>>, DbError> {
     let transaction = format.begin(client).await?;
     let ids: Vec<Uuid> = sealed.iter().map(|recording| recording.query_id.uuid()).collect();
     let rows = transaction.query(&transaction.prepare_cached(LOCK).await?, &[&ids]).await?;
     let mut found = HashMap::new();
     for row in &rows {
         let id = QueryId::new(row.get(1));
-        found.insert(id, (row.get::<_, i64>(0), sealed_at(row, 2, id)));
+        found.insert(id, (row.get::<_, i64>(0), place_at(row, 2, id)));
     }
-    let mut orphans = Vec::new();
+    let packs: BTreeSet<Pack> = sealed.iter().filter_map(|recording| recording.place.pack()).collect();
+    let mut left = Left::of(&transaction, &packs).await?;
     for recording in sealed {
         let id = recording.query_id;
-        let (day, version) = place(&recording.path)
-            .filter(|(day, version)| sealed_path(id, *day, *version) == recording.path)
-            .ok_or(DbError::Damaged("a recording whose path is not its day and query"))?;
+        let columns = recording
+            .place
+            .columns(id)
+            .ok_or(DbError::Damaged("a recording that is not where one of its query can be"))?;
         let Some((row, old)) = found.get_mut(&id) else {
-            orphans.push(recording.path.clone());
+            left.leave(&recording.place);
             continue;
         };
-        if old.as_ref() != Some(&recording.path) {
-            if *old != recording.replaces || !all_there(&transaction, *row, &recording.chunks).await? {
-                orphans.push(recording.path.clone());
+        if old.as_ref() != Some(&recording.place) {
+            let in_time =
+                *old == recording.replaces && all_there(&transaction, *row, &recording.chunks).await?;
+            if !in_time || !left.point(&recording.place) {
+                left.leave(&recording.place);
                 continue;
             }
-            let version = version.map(u64::cast_signed);
-            transaction.execute(&transaction.prepare_cached(POINT).await?, &[row, &day, &version]).await?;
-            orphans.extend(old.replace(recording.path.clone()));
+            let PlaceColumns { day, version, offset, bytes } = columns;
+            let point = transaction.prepare_cached(POINT).await?;
+            transaction.execute(&point, &[row, &day, &version, &offset, &bytes]).await?;
+            if let Some(old) = old.replace(recording.place.clone()) {
+                left.unpoint(&old);
+            }
         }
         transaction.execute(&transaction.prepare_cached(DELETE).await?, &[row, &recording.chunks]).await?;
         transaction.execute(&transaction.prepare_cached(RELEASE).await?, &[row]).await?;
     }
-    transaction.commit().await?;
+    let orphans = left.settle(&transaction).await?;
+    if orphans.is_some() {
+        transaction.commit().await?;
+    } else {
+        transaction.rollback().await?;
+    }
     Ok(orphans)
 }
 
@@ -140,15 +167,12 @@ async fn all_there(client: &impl GenericClient, query: i64, chunks: &[i64]) -> R
     Ok(there.get::<_, i64>(0) == bound(chunks.len()))
 }
 
-fn place(path: &str) -> Option<(i64, Option<u64>)> {
-    Some((day_of_path(path)?, named_by(path)?.1))
-}
-
-/// The path of a sealed recording from its day and, in the next column, its version.
-pub(crate) fn sealed_at(row: &Row, column: usize, id: QueryId) -> Option<String> {
+/// The place of a sealed recording from four columns, of which this is the first: its day, version, and where it is in
+/// a pack.
+pub(crate) fn place_at(row: &Row, column: usize, id: QueryId) -> Option<RecordingPlace> {
     let day: Option<i64> = row.get(column);
-    let version: Option<i64> = row.get(column + 1);
-    day.map(|day| sealed_path(id, day, version.map(i64::cast_unsigned)))
+    let (version, offset, bytes) = (row.get(column + 1), row.get(column + 2), row.get(column + 3));
+    day.map(|day| RecordingPlace::of_columns(id, PlaceColumns { day, version, offset, bytes }))
 }
 
 /// Leaves to others what was taken and not sealed.

@@ -9,8 +9,13 @@ use uuid::Uuid;
 use crate::error::DbError;
 use crate::format::Format;
 use crate::list::bound;
-use crate::recording::sealed_at;
-use crate::{changes, deploys, evaluation, issues, outbox, plans};
+use crate::packs::Left;
+use crate::recording::place_at;
+use crate::{changes, deploys, evaluation, issues, outbox, packs, plans};
+
+const NS_PER_DAY: i64 = 86_400_000_000_000;
+/// Packs that are given up are remembered for so many days more: until then one that was written may be made known.
+const PACKS_GIVEN_UP_DAYS: i64 = 8;
 
 /// Streams before queries, as commits lock them; what another collector works on is left for the next time. Streams
 /// and what has been seen of them stay, so that nothing resent is stored again.
@@ -21,8 +26,8 @@ const LOCK: &str = "
     SELECT id FROM query WHERE id = ANY($1) AND stream = ANY($2) AND started_unix_ns < $3 AND status <> 0
     ORDER BY id FOR UPDATE SKIP LOCKED";
 const DELETE: &str =
-    "DELETE FROM query WHERE id = ANY($1) RETURNING id, query_id, stream, events, sealed_day, sealed_version, project,
-        coalesce(service, 0), label";
+    "DELETE FROM query WHERE id = ANY($1) RETURNING id, query_id, stream, events, project, coalesce(service, 0), label,
+        sealed_day, sealed_version, pack_offset, pack_bytes";
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
     UPDATE stream SET unkept = unkept + gone.events FROM (
@@ -46,14 +51,16 @@ pub(crate) async fn delete_before(
     format: Format,
     started_unix_ns: i64,
     limit: usize,
-) -> Result<Vec<Deleted>, DbError> {
+) -> Result<Deleted, DbError> {
     let deleted = delete_queries(client, format, started_unix_ns, limit).await?;
     // Where a run of before is left, the change that began with it is, too.
-    if deleted.len() < limit {
+    if deleted.queries.len() < limit {
         changes::delete_before(client, format, started_unix_ns).await?;
         issues::delete_before(client, format, started_unix_ns).await?;
         deploys::delete_before(client, format, started_unix_ns).await?;
         outbox::delete_before(client, format, started_unix_ns).await?;
+        let day = started_unix_ns.div_euclid(NS_PER_DAY) - PACKS_GIVEN_UP_DAYS;
+        packs::forget_before(client, format, day).await?;
     }
     plans::delete_unused(client, format).await?;
     Ok(deleted)
@@ -64,7 +71,7 @@ async fn delete_queries(
     format: Format,
     started_unix_ns: i64,
     limit: usize,
-) -> Result<Vec<Deleted>, DbError> {
+) -> Result<Deleted, DbError> {
     let transaction = format.begin(client).await?;
     let numbers = |rows: &[Row], column| rows.iter().map(|row| row.get(column)).collect::<Vec<i64>>();
     let statement = transaction.prepare_cached(OLD).await?;
@@ -75,24 +82,29 @@ async fn delete_queries(
     let locked = transaction.query(&statement, &[&numbers(&old, 0), &streams, &started_unix_ns]).await?;
     let ids = numbers(&locked, 0);
     if ids.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Deleted::default());
     }
     transaction.execute(&transaction.prepare_cached(evaluation::LOCK).await?, &[]).await?;
     transaction.execute(&transaction.prepare_cached(PENDING).await?, &[&ids]).await?;
     transaction.execute(&transaction.prepare_cached(CHUNKS).await?, &[&ids]).await?;
     transaction.execute(&transaction.prepare_cached(SEALING).await?, &[&ids]).await?;
     let rows = transaction.query(&transaction.prepare_cached(DELETE).await?, &[&ids]).await?;
-    let keys = rows.iter().filter_map(|row| Some((row.get(6), row.get(7), row.get::<_, Option<i64>>(8)?)));
+    let keys = rows.iter().filter_map(|row| Some((row.get(4), row.get(5), row.get::<_, Option<i64>>(6)?)));
     evaluation::delete_without_runs(&transaction, &keys.collect()).await?;
     let ids = numbers(&rows, 0);
     let query_ids: Vec<Uuid> = rows.iter().map(|row| row.get(1)).collect();
     let unkept = transaction.prepare_cached(UNKEPT).await?;
     transaction.execute(&unkept, &[&numbers(&rows, 2), &numbers(&rows, 3)]).await?;
     transaction.execute(&transaction.prepare_cached(TELL).await?, &[&ids, &query_ids]).await?;
+    let queries: Vec<QueryId> = query_ids.into_iter().map(QueryId::new).collect();
+    let mut left = Left::default();
+    for (row, id) in rows.iter().zip(&queries) {
+        if let Some(place) = place_at(row, 7, *id) {
+            left.unpoint(&place);
+        }
+    }
+    let orphans =
+        left.settle(&transaction).await?.ok_or(DbError::Damaged("a run in a pack that is given up"))?;
     transaction.commit().await?;
-    let deleted = rows.iter().map(|row| {
-        let query_id = QueryId::new(row.get(1));
-        Deleted { query_id, sealed_path: sealed_at(row, 4, query_id) }
-    });
-    Ok(deleted.collect())
+    Ok(Deleted { queries, orphans })
 }

@@ -15,7 +15,7 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
-    OwnerOf, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
+    OwnerOf, Pack, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
     RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch,
     TokenRecord, ViewStore,
 };
@@ -35,7 +35,7 @@ use crate::row::listed;
 use crate::terms::TermIds;
 use crate::writer::{LOOK_WAIT, Writer, Writing};
 use crate::{
-    changes, evaluation, inbox, issues, kept, migrate, recording, retention, segments, silence, token,
+    changes, evaluation, inbox, issues, kept, migrate, packs, recording, retention, segments, silence, token,
 };
 
 /// Connections of the follower: one looks, one loads, one forgets.
@@ -310,7 +310,16 @@ impl Store for PostgresStore {
         Ok(recording::seal(&mut client, self.format, &sealed).await?)
     }
 
-    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+    async fn packs(&self, day: i64) -> Result<Vec<Pack>, StoreError> {
+        Ok(packs::of_day(&self.reader().await?, day).await?)
+    }
+
+    async fn give_up_pack(&self, pack: Pack) -> Result<bool, StoreError> {
+        let mut client = self.write.get().await.map_err(DbError::from)?;
+        Ok(packs::give_up(&mut client, self.format, pack).await?)
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Deleted, StoreError> {
         let mut client = self.write.get().await.map_err(DbError::from)?;
         Ok(retention::delete_before(&mut client, self.format, started_unix_ns, limit).await?)
     }

@@ -9,7 +9,7 @@ use crate::{issues, outbox, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
 /// Each is asked in one statement, so that what collectors write meanwhile breaks none.
-const RULES: [(&str, &str); 20] = [
+const RULES: [(&str, &str); 22] = [
     (
         "its project has no name",
         "SELECT 'stream', stream_id::text FROM stream
@@ -60,6 +60,18 @@ const RULES: [(&str, &str); 20] = [
         "it has neither chunks nor a recording",
         "SELECT 'query', query_id::text FROM query
          WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
+    ),
+    (
+        "another number of runs points to it",
+        "SELECT 'pack', lpad(to_hex(pack.number), 16, '0') FROM pack
+         LEFT JOIN (SELECT sealed_day AS day, sealed_version AS number, count(*) AS runs FROM query
+                    WHERE pack_offset IS NOT NULL GROUP BY 1, 2) AS held USING (day, number)
+         WHERE pack.runs <> coalesce(held.runs, 0)",
+    ),
+    (
+        "its recording is in a pack that is not known",
+        "SELECT 'query', query_id::text FROM query WHERE pack_offset IS NOT NULL AND NOT EXISTS (
+             SELECT 1 FROM pack WHERE pack.day = query.sealed_day AND pack.number = query.sealed_version)",
     ),
     (
         "a run waits for its evaluation and its query is not there",

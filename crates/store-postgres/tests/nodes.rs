@@ -7,8 +7,8 @@ use queryscope_postgres_server::{Server, shared};
 use queryscope_protocol::QueryId;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
 use queryscope_store::{
-    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, Sealed, SeqRange, Status, Store, StoreAudit,
-    StoreError,
+    Facts, GroupBy, Heard, Is, ListRequest, Order, QueryFilter, RecordingPlace, Sealed, SeqRange, Status,
+    Store, StoreAudit, StoreError,
 };
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 
@@ -206,7 +206,7 @@ async fn what_a_collector_sealed_it_no_longer_holds() {
     let parts = one.recording(query_id(1)).await.expect("a store").expect("a query");
     let path = parts.query.recording().expect("ended");
     let chunks = parts.chunks.iter().map(|chunk| chunk.id).collect();
-    let sealed = Sealed { query_id: query_id(1), path, replaces: None, chunks };
+    let sealed = Sealed { query_id: query_id(1), place: RecordingPlace::file(path), replaces: None, chunks };
     assert_eq!(one.seal(vec![sealed]).await.expect("sealed"), [""; 0]);
     one.commit(batch(1).progress(1, [3]).build()).await.expect("stored");
     assert_eq!(other.unsealed(9).await.expect("taken"), [query_id(1)], "its late event is anybody's");

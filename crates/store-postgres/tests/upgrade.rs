@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::{batch, facts, query_id, stream_id};
-use queryscope_store::{GroupBy, Loss, QueryFilter, Sealed, SeqRange, Store, StoreAudit, StoreError};
+use queryscope_store::{
+    GroupBy, Loss, QueryFilter, RecordingPlace, Sealed, SeqRange, Store, StoreAudit, StoreError,
+};
 use queryscope_store_postgres::{OpenError, PostgresOptions, PostgresStore};
 use tokio_postgres::NoTls;
 
@@ -74,7 +76,12 @@ async fn who_does_not_know_what_is_left_neither_writes_nor_starts() {
     refused(earlier.end_silent(i64::MAX).await.map(drop));
     refused(earlier.delete_before(i64::MAX, 1).await.map(drop));
     let path = format!("2026/11/21/{}.jsonl.gz", query_id(1));
-    let sealed = Sealed { query_id: query_id(1), path, chunks: Vec::new(), replaces: None };
+    let sealed = Sealed {
+        query_id: query_id(1),
+        place: RecordingPlace::file(path),
+        chunks: Vec::new(),
+        replaces: None,
+    };
     refused(earlier.seal(vec![sealed]).await.map(drop));
     refused(earlier.unsealed(1).await.map(drop));
     refused(earlier.all_groups(QueryFilter::default(), GroupBy::Label).await.map(drop));
@@ -153,7 +160,7 @@ async fn what_a_program_without_copies_changes_no_start_finds_in_a_copy() {
             0 => drop(again.commit(batch(3).finished(3, 3, facts("x")).build()).await.expect("stored")),
             1 => drop(earlier.commit(batch(4).finished(4, 3, facts("x")).build()).await.expect("stored")),
             2 => assert_eq!(earlier.end_silent(i64::MAX).await.expect("ended"), 38),
-            _ => assert_eq!(again.delete_before(i64::MAX, 1).await.expect("deleted").len(), 1),
+            _ => assert_eq!(again.delete_before(i64::MAX, 1).await.expect("deleted").queries.len(), 1),
         }
         assert_eq!(facets(&open(&address).await.expect("opens")).await, facets(&this).await);
         assert_eq!(this.verify().await.expect("judged"), [""; 0]);
@@ -173,7 +180,7 @@ async fn losses_are_recorded_once_and_outlive_their_queries() {
     // It goes on, and what it deletes takes nothing of the record.
     earlier.commit(batch(1).finished(2, 3, facts("x")).build()).await.expect("stored");
     let again = open_without_copies(&address).await;
-    assert_eq!(again.delete_before(i64::MAX, 9).await.expect("deleted").len(), 2);
+    assert_eq!(again.delete_before(i64::MAX, 9).await.expect("deleted").queries.len(), 2);
     assert_eq!(this.losses(stream_id).await.expect("read"), [loss]);
     assert_eq!(this.verify().await.expect("judged"), [""; 0]);
 }

@@ -25,6 +25,7 @@ mod notes;
 mod options;
 mod outbox;
 mod pace;
+mod packs;
 mod places;
 mod plans;
 mod put;

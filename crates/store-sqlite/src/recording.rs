@@ -1,13 +1,12 @@
 //! Chunks, and what seals them.
 
 use queryscope_protocol::{QueryId, Seq};
-use queryscope_store::{
-    ChunkInfo, QUERY_COLUMNS, RecordingParts, Sealed, day_of_path, named_by, sealed_path,
-};
+use queryscope_store::{ChunkInfo, PlaceColumns, QUERY_COLUMNS, RecordingParts, RecordingPlace, Sealed};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::error::damaged;
+use crate::packs::Left;
 use crate::row::listed;
 use crate::terms::TermTexts;
 
@@ -22,6 +21,11 @@ const UNSEALED: &str = "
     WHERE pending.query NOT IN (SELECT query FROM running)
     LIMIT ?1";
 
+/// The columns that [`place_at`] reads, of a query `q`.
+pub(crate) const PLACE: &str = "q.sealed_day, q.sealed_version, q.pack_offset, q.pack_bytes";
+const POINT: &str = "
+    UPDATE query SET sealed_day = ?2, sealed_version = ?3, pack_offset = ?4, pack_bytes = ?5 WHERE id = ?1";
+
 /// Where the events of a query are.
 pub(crate) fn parts(
     db: &Connection,
@@ -29,17 +33,17 @@ pub(crate) fn parts(
     id: QueryId,
 ) -> rusqlite::Result<Option<RecordingParts>> {
     let sql = format!(
-        "SELECT {QUERY_COLUMNS}, s.process_line, q.sealed_day, q.sealed_version
+        "SELECT {QUERY_COLUMNS}, s.process_line, {PLACE}
          FROM query AS q JOIN stream AS s ON s.id = q.stream
          WHERE q.query_id = ?1"
     );
     let found = db
         .prepare_cached(&sql)?
         .query_row([id.uuid().as_bytes()], |row| {
-            Ok((listed(db, terms, row)?, row.get(24)?, sealed_at(row, 25, id)?))
+            Ok((listed(db, terms, row)?, row.get(24)?, place_at(row, 25, id)?))
         })
         .optional()?;
-    let Some((listed, process_line, sealed_path)) = found else { return Ok(None) };
+    let Some((listed, process_line, sealed)) = found else { return Ok(None) };
     let chunks = db
         .prepare_cached(
             "SELECT id, first_seq, last_seq, length(gzip) FROM chunk WHERE query = ?1 ORDER BY first_seq, id",
@@ -51,7 +55,7 @@ pub(crate) fn parts(
             Ok(ChunkInfo { id: row.get(0)?, first: seq(1)?, last: seq(2)?, bytes: row.get(3)? })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(Some(RecordingParts { query: listed.query, process_line, sealed_path, chunks }))
+    Ok(Some(RecordingParts { query: listed.query, process_line, sealed, chunks }))
 }
 
 /// Reads chunks by id.
@@ -79,44 +83,56 @@ fn all_there(db: &Connection, query: i64, chunks: &[i64]) -> rusqlite::Result<bo
 
 /// Points queries to their recordings; gives back the paths that are no longer pointed to.
 pub(crate) fn seal(db: &Connection, sealed: &[Sealed]) -> rusqlite::Result<Vec<String>> {
-    let mut orphans = Vec::new();
+    let mut left = Left::default();
     for recording in sealed {
         let id = recording.query_id;
-        let (day, version) = place(&recording.path)
-            .filter(|(day, version)| sealed_path(id, *day, *version) == recording.path)
-            .ok_or_else(|| damaged(0, "the path of a recording is not its day and query"))?;
-        let before: Option<(i64, Option<String>)> = db
-            .prepare_cached("SELECT id, sealed_day, sealed_version FROM query WHERE query_id = ?1")?
-            .query_row([id.uuid().as_bytes()], |row| Ok((row.get(0)?, sealed_at(row, 1, id)?)))
+        let columns = recording
+            .place
+            .columns(id)
+            .ok_or_else(|| damaged(0, "a recording is not where one of its query can be"))?;
+        let found: Option<(i64, Option<RecordingPlace>)> = db
+            .prepare_cached(&format!("SELECT q.id, {PLACE} FROM query AS q WHERE q.query_id = ?1"))?
+            .query_row([id.uuid().as_bytes()], |row| Ok((row.get(0)?, place_at(row, 1, id)?)))
             .optional()?;
-        let Some((row, old)) = before else {
-            orphans.push(recording.path.clone());
+        let Some((row, old)) = found else {
+            left.leave(&recording.place);
             continue;
         };
-        if old.as_ref() != Some(&recording.path) {
-            if old != recording.replaces || !all_there(db, row, &recording.chunks)? {
-                orphans.push(recording.path.clone());
+        if old.as_ref() != Some(&recording.place) {
+            let in_time = old == recording.replaces && all_there(db, row, &recording.chunks)?;
+            if !in_time || !left.point(db, &recording.place)? {
+                left.leave(&recording.place);
                 continue;
             }
-            db.prepare_cached("UPDATE query SET sealed_day = ?2, sealed_version = ?3 WHERE id = ?1")?
-                .execute(params![row, day, version.map(u64::cast_signed)])?;
-            orphans.extend(old);
+            point(db, row, Some(columns))?;
+            if let Some(old) = old {
+                left.unpoint(&old);
+            }
         }
         for chunk in &recording.chunks {
             db.prepare_cached("DELETE FROM chunk WHERE id = ?1 AND query = ?2")?
                 .execute(params![chunk, row])?;
         }
     }
-    Ok(orphans)
+    left.settle(db)
 }
 
-fn place(path: &str) -> Option<(i64, Option<u64>)> {
-    Some((day_of_path(path)?, named_by(path)?.1))
+/// Points a row to a place, or to none.
+pub(crate) fn point(db: &Connection, row: i64, columns: Option<PlaceColumns>) -> rusqlite::Result<()> {
+    let day = columns.map(|columns| columns.day);
+    let (version, offset, bytes) =
+        columns.map_or((None, None, None), |columns| (columns.version, columns.offset, columns.bytes));
+    db.prepare_cached(POINT)?.execute(params![row, day, version, offset, bytes])?;
+    Ok(())
 }
 
-/// The path of a sealed recording from its day and, in the next column, its version.
-pub(crate) fn sealed_at(row: &Row<'_>, column: usize, id: QueryId) -> rusqlite::Result<Option<String>> {
-    let day: Option<i64> = row.get(column)?;
-    let version: Option<i64> = row.get(column + 1)?;
-    Ok(day.map(|day| sealed_path(id, day, version.map(i64::cast_unsigned))))
+/// The place of a sealed recording from the columns of [`PLACE`], of which this is the first.
+pub(crate) fn place_at(
+    row: &Row<'_>,
+    column: usize,
+    id: QueryId,
+) -> rusqlite::Result<Option<RecordingPlace>> {
+    let Some(day) = row.get(column)? else { return Ok(None) };
+    let (version, offset, bytes) = (row.get(column + 1)?, row.get(column + 2)?, row.get(column + 3)?);
+    Ok(Some(RecordingPlace::of_columns(id, PlaceColumns { day, version, offset, bytes })))
 }

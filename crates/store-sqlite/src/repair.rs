@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use queryscope_protocol::{QueryId, Seq, StreamId};
-use queryscope_store::{Loss, Packer, Query, day_of_path, named_by, sealed_path};
+use queryscope_store::{Loss, Pack, Packer, PlaceColumns, Query, RecordingPlace};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::migrate::open_writer;
 use crate::terms::TermIds;
-use crate::{issues, losses, put, seen, segments};
+use crate::{issues, losses, packs, put, recording, seen, segments};
 
 /// Structure that is told by other rows: what was mended, how many rows break it now, and how they are mended.
 const TOLD_BY_OTHERS: [(&str, &str); 20] = [
@@ -134,7 +134,7 @@ pub struct StoredQuery {
     /// Its project, if it can be read.
     pub project: Option<String>,
     /// Where its sealed recording is to be.
-    pub sealed_path: Option<String>,
+    pub sealed: Option<RecordingPlace>,
     /// Its chunks, in the order they were stored.
     pub chunks: Vec<StoredChunk>,
     /// How many events it was given, if they were counted.
@@ -284,23 +284,26 @@ impl Repair {
         let found = self
             .db
             .query_row(
-                "SELECT query.id, stream, project, sealed_day, sealed_version,
-                     events + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0)
+                "SELECT query.id, stream, project,
+                     events + coalesce((SELECT running.events FROM running WHERE running.query = query.id), 0),
+                     sealed_day, sealed_version, pack_offset, pack_bytes
                  FROM query WHERE query_id = ?1",
                 [id.uuid().as_bytes()],
                 |row| {
                     // A value of another type counts as none.
                     let number = |column: usize| row.get::<_, Option<i64>>(column).unwrap_or(None);
-                    Ok((row.get::<_, i64>(0)?, number(1), number(2), number(3), number(4), number(5)))
+                    let (version, offset, bytes) = (number(5), number(6), number(7));
+                    let place = number(4).map(|day| PlaceColumns { day, version, offset, bytes });
+                    Ok((row.get::<_, i64>(0)?, number(1), number(2), number(3), place))
                 },
             )
             .optional()?;
-        let Some((row, stream, project, sealed_day, version, committed)) = found else { return Ok(None) };
+        let Some((row, stream, project, committed, place)) = found else { return Ok(None) };
         Ok(Some(StoredQuery {
             id,
             stream: stream.map(|stream| self.stream(stream)).transpose()?.flatten(),
             project: project.map(|project| self.text(project)).transpose()?.flatten(),
-            sealed_path: sealed_day.map(|day| sealed_path(id, day, version.map(i64::cast_unsigned))),
+            sealed: place.map(|columns| RecordingPlace::of_columns(id, columns)),
             chunks: self.chunks(
                 "SELECT id, first_seq, last_seq, gzip FROM chunk WHERE query = ?1 ORDER BY id",
                 row,
@@ -407,12 +410,26 @@ impl Repair {
     }
 
     /// Points a query to a recording, or to none.
-    pub fn point_to(&self, query: &StoredQuery, path: Option<&str>) -> Done<()> {
-        let day = path.and_then(day_of_path);
-        let version = path.and_then(named_by).and_then(|(_, version)| version).map(u64::cast_signed);
-        let sql = "UPDATE query SET sealed_day = ?2, sealed_version = ?3 WHERE id = ?1";
-        self.db.execute(sql, (query.row, day, version))?;
-        Ok(())
+    pub fn point_to(&self, query: &StoredQuery, place: Option<&RecordingPlace>) -> Done<()> {
+        recording::point(&self.db, query.row, place.and_then(|place| place.columns(query.id)))
+    }
+
+    /// The queries whose recordings are in a pack.
+    pub fn of_pack(&self, pack: Pack) -> Done<Vec<QueryId>> {
+        self.db
+            .prepare(
+                "SELECT query_id FROM query
+                 WHERE pack_offset IS NOT NULL AND sealed_day = ?1 AND sealed_version = ?2",
+            )?
+            .query_map(params![pack.day, pack.number.cast_signed()], |row| {
+                Ok(QueryId::new(Uuid::from_bytes(row.get(0)?)))
+            })?
+            .collect()
+    }
+
+    /// Counts anew how many runs point to packs: a sentence where that was counted otherwise.
+    pub fn mend_packs(&self) -> Done<Option<String>> {
+        Ok(counted(packs::recount(&self.db)?, "packs were pointed to by another number of runs"))
     }
 
     /// Adds a chunk of these lines, ascending by seq.

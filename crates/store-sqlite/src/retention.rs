@@ -3,12 +3,18 @@
 use std::collections::BTreeSet;
 
 use queryscope_protocol::QueryId;
-use queryscope_store::Deleted;
+use queryscope_store::{Deleted, RecordingPlace};
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use crate::recording::sealed_at;
-use crate::{changes, deploys, evaluation, issues, outbox, plans};
+use crate::packs::Left;
+use crate::recording::{PLACE, place_at};
+use crate::{changes, deploys, evaluation, issues, outbox, packs, plans};
+
+const NS_PER_DAY: i64 = 86_400_000_000_000;
+
+/// Packs that are given up are remembered for so many days more: until then one that was written may be made known.
+const PACKS_GIVEN_UP_DAYS: i64 = 8;
 
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
@@ -24,39 +30,44 @@ pub(crate) fn delete_before(
     db: &Connection,
     started_unix_ns: i64,
     limit: usize,
-) -> rusqlite::Result<Vec<Deleted>> {
+) -> rusqlite::Result<Deleted> {
     let mut keys = BTreeSet::new();
-    let old: Vec<(i64, QueryId, Option<String>)> = db
-        .prepare_cached(
-            "SELECT id, query_id, sealed_day, sealed_version, project, coalesce(service, 0), label
-             FROM query INDEXED BY query_by_start
-             WHERE started_unix_ns < ?1 AND status <> 0 ORDER BY started_unix_ns LIMIT ?2",
-        )?
+    let old: Vec<(i64, QueryId, Option<RecordingPlace>)> = db
+        .prepare_cached(&format!(
+            "SELECT id, query_id, project, coalesce(service, 0), label, {PLACE}
+             FROM query AS q INDEXED BY query_by_start
+             WHERE started_unix_ns < ?1 AND status <> 0 ORDER BY started_unix_ns LIMIT ?2"
+        ))?
         .query_map((started_unix_ns, limit), |row| {
             let query_id = QueryId::new(Uuid::from_bytes(row.get(1)?));
-            if let Some(label) = row.get(6)? {
-                keys.insert((row.get(4)?, row.get(5)?, label));
+            if let Some(label) = row.get(4)? {
+                keys.insert((row.get(2)?, row.get(3)?, label));
             }
-            Ok((row.get(0)?, query_id, sealed_at(row, 2, query_id)?))
+            Ok((row.get(0)?, query_id, place_at(row, 5, query_id)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let mut deleted = Vec::with_capacity(old.len());
-    for (row, query_id, sealed_path) in old {
+    let (mut queries, mut left) = (Vec::with_capacity(old.len()), Left::default());
+    for (row, query_id, place) in old {
         db.prepare_cached("DELETE FROM chunk WHERE query = ?1")?.execute([row])?;
         db.prepare_cached("DELETE FROM loss WHERE query = ?1")?.execute([row])?;
         db.prepare_cached("DELETE FROM pending_run WHERE query = ?1")?.execute([row])?;
         db.prepare_cached(UNKEPT)?.execute([row])?;
         db.prepare_cached("DELETE FROM query WHERE id = ?1")?.execute([row])?;
-        deleted.push(Deleted { query_id, sealed_path });
+        queries.push(query_id);
+        if let Some(place) = place {
+            left.unpoint(&place);
+        }
     }
+    let orphans = left.settle(db)?;
     evaluation::delete_without_runs(db, &keys)?;
     // Where a run of before is left, the change that began with it is, too.
-    if deleted.len() < limit {
+    if queries.len() < limit {
         changes::delete_before(db, started_unix_ns)?;
         issues::delete_before(db, started_unix_ns)?;
         deploys::delete_before(db, started_unix_ns)?;
         outbox::delete_before(db, started_unix_ns)?;
+        packs::forget_before(db, started_unix_ns.div_euclid(NS_PER_DAY) - PACKS_GIVEN_UP_DAYS)?;
     }
     plans::delete_unused(db)?;
-    Ok(deleted)
+    Ok(Deleted { queries, orphans })
 }

@@ -16,9 +16,9 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
-    OwnerOf, PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts,
-    Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord,
-    ViewStore,
+    OwnerOf, Pack, PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
+    RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch,
+    TokenRecord, ViewStore,
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -31,7 +31,7 @@ use crate::row::listed;
 use crate::silence::{self, Ended};
 use crate::terms::TermTexts;
 use crate::writer::Writer;
-use crate::{changes, evaluation, inbox, issues, list, recording, retention, token};
+use crate::{changes, evaluation, inbox, issues, list, packs, recording, retention, token};
 
 /// A store in one SQLite database.
 #[derive(Debug)]
@@ -230,7 +230,15 @@ impl Store for SqliteStore {
         self.writer.write(move |db| recording::seal(db, &sealed)).await
     }
 
-    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+    async fn packs(&self, day: i64) -> Result<Vec<Pack>, StoreError> {
+        self.readers.read(move |db, _| packs::of_day(db, day)).await
+    }
+
+    async fn give_up_pack(&self, pack: Pack) -> Result<bool, StoreError> {
+        self.writer.write(move |db| packs::give_up(db, pack)).await
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Deleted, StoreError> {
         self.writer.write(move |db| retention::delete_before(db, started_unix_ns, limit)).await
     }
 

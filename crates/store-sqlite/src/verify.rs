@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{issues, segments};
 
 /// What must not be: how it is said, and the rows of which it is true. A rule selects what a row is, and its id.
-const RULES: [(&str, &str); 25] = [
+const RULES: [(&str, &str); 27] = [
     (
         "its id is no UUID",
         "SELECT 'row of query', id FROM query WHERE typeof(query_id) <> 'blob' OR length(query_id) <> 16",
@@ -52,6 +52,18 @@ const RULES: [(&str, &str); 25] = [
         "it has ended and has neither chunks nor a recording",
         "SELECT 'query', query_id FROM query
          WHERE sealed_day IS NULL AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.query = query.id)",
+    ),
+    (
+        "another number of runs points to it",
+        "SELECT 'pack', printf('%016x', pack.number) FROM pack
+         LEFT JOIN (SELECT sealed_day AS day, sealed_version AS number, count(*) AS runs FROM query
+                    WHERE pack_offset IS NOT NULL GROUP BY 1, 2) AS held USING (day, number)
+         WHERE pack.runs <> coalesce(held.runs, 0)",
+    ),
+    (
+        "its recording is in a pack that is not known",
+        "SELECT 'query', query_id FROM query
+         WHERE pack_offset IS NOT NULL AND (sealed_day, sealed_version) NOT IN (SELECT day, number FROM pack)",
     ),
     (
         "events are lost of it and it is not there",

@@ -87,9 +87,9 @@ pub use outbox::{
     OutboxPage, OutboxStore, RouteRecord, StoredNotice, outbox_kept_since,
 };
 pub use packed::{Packed, pack};
-pub use path::{day_of_path, named_by, recording_path, sealed_path, versioned_path};
+pub use path::{named_by, pack_named_by, pack_path, recording_path, sealed_path, versioned_path};
 pub use query::{Known, Query, Status};
-pub use recording::{ChunkInfo, RecordingParts, Sealed};
+pub use recording::{ChunkInfo, Pack, PlaceColumns, RecordingParts, RecordingPlace, Sealed, Slice};
 pub use seen::{SeenChange, SeqRange, seq_ranges};
 pub use store::{CommitGroup, Committed, Deleted, Listed, Store, StoreStats};
 pub use token::{TokenHash, TokenRecord};

@@ -5,6 +5,7 @@ use queryscope_protocol::QueryId;
 
 const NS_PER_DAY: i64 = 86_400_000_000_000;
 const SUFFIX: &str = ".jsonl.gz";
+const PACK_SUFFIX: &str = ".zip";
 
 /// `YYYY/MM/DD/<query_id>.jsonl.gz`, by the UTC day of the start.
 pub fn recording_path(query_id: QueryId, started_unix_ns: i64) -> String {
@@ -19,7 +20,7 @@ pub fn versioned_path(path: &str, version: u64) -> String {
 }
 
 /// The UTC day (since 1970-01-01) a recording's path lies under.
-pub fn day_of_path(path: &str) -> Option<i64> {
+pub(crate) fn day_of_path(path: &str) -> Option<i64> {
     let mut parts = path.split('/');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let date = NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?;
@@ -47,6 +48,19 @@ pub fn named_by(path: &str) -> Option<(QueryId, Option<u64>)> {
         None => return None,
     };
     Some((id.parse().ok()?, version))
+}
+
+/// `YYYY/MM/DD/<number>.zip`, by a UTC day (since 1970-01-01); the number has 16 hexadecimal digits.
+pub fn pack_path(day: i64, number: u64) -> String {
+    let day = DateTime::from_timestamp_nanos(day.saturating_mul(NS_PER_DAY)).date_naive();
+    format!("{:04}/{:02}/{:02}/{number:016x}{PACK_SUFFIX}", day.year(), day.month(), day.day())
+}
+
+/// The day and the number of the pack of a path; `None` for any other path.
+pub fn pack_named_by(path: &str) -> Option<(i64, u64)> {
+    let name = path.rsplit('/').next()?.strip_suffix(PACK_SUFFIX).filter(|digits| digits.len() == 16)?;
+    let (day, number) = (day_of_path(path)?, u64::from_str_radix(name, 16).ok()?);
+    (pack_path(day, number) == path).then_some((day, number))
 }
 
 #[cfg(test)]
@@ -85,6 +99,19 @@ mod tests {
                 let (id, version) = named_by(&path).expect("a recording");
                 assert_eq!(day_of_path(&path).map(|day| sealed_path(id, day, version)), Some(path));
             }
+        }
+    }
+
+    #[test]
+    fn a_pack_is_named_by_its_day_and_number() {
+        assert_eq!(pack_path(0, 0xbeef), "1970/01/01/000000000000beef.zip");
+        for (day, number) in [(0, 0), (-1, 7), (20_000, u64::MAX)] {
+            assert_eq!(pack_named_by(&pack_path(day, number)), Some((day, number)));
+        }
+        let other = ["", "000000000000beef.zip", "1970/01/01/beef.zip", "1970/01/01/000000000000BEEF.zip"];
+        for path in other.into_iter().chain(["1970/1/01/000000000000beef.zip", "1970/01/01/000000000000beef"])
+        {
+            assert_eq!(pack_named_by(path), None, "{path}");
         }
     }
 

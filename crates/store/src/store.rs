@@ -28,7 +28,7 @@ use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesReques
 use crate::notes::NoteStore;
 use crate::outbox::OutboxStore;
 use crate::query::Query;
-use crate::recording::{RecordingParts, Sealed};
+use crate::recording::{Pack, RecordingParts, Sealed};
 use crate::token::TokenRecord;
 use crate::views::ViewStore;
 
@@ -61,13 +61,13 @@ pub struct Listed {
     pub position: Position,
 }
 
-/// A query that retention took out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What retention took out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deleted {
-    /// The query.
-    pub query_id: QueryId,
-    /// Its sealed recording, to be deleted.
-    pub sealed_path: Option<String>,
+    /// The queries.
+    pub queries: Vec<QueryId>,
+    /// Paths that nothing points to any more: of their own recordings, and of packs of which they were the last.
+    pub orphans: Vec<String>,
 }
 
 /// Figures of a store for its operator.
@@ -195,16 +195,24 @@ pub trait Store: Send + Sync + 'static {
 
     /// Points queries to recordings that have been written, and deletes the chunks these replace. Gives back
     /// the paths nothing points to any more: of recordings that were replaced under another path, of queries that
-    /// are gone, and of recordings that came too late.
+    /// are gone, of recordings that came too late, and of packs with no recording that counts.
     ///
     /// Of several that write the recording of one query under paths of their own, one counts: a recording comes
     /// too late, and changes nothing, when the query points neither to its path nor to the recording it replaces,
-    /// or when it points to the latter and one of the chunks is gone.
+    /// or when it points to the latter and one of the chunks is gone. A recording in a pack comes too late, too, when
+    /// the pack was [given up](Store::give_up_pack).
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError>;
+
+    /// The packs of a UTC day (since 1970-01-01) that queries point to.
+    async fn packs(&self, day: i64) -> Result<Vec<Pack>, StoreError>;
+
+    /// Gives up a pack that no query points to: from now on none ever will. `false`, and nothing is done, when one
+    /// does.
+    async fn give_up_pack(&self, pack: Pack) -> Result<bool, StoreError>;
 
     /// Deletes up to `limit` queries that do not run and started before; what has been seen of their streams
     /// stays.
-    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError>;
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Deleted, StoreError>;
 
     /// Writes what changes nothing: whether the store can be written to again after it was full.
     async fn probe(&self) -> Result<(), StoreError>;

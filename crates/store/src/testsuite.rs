@@ -34,6 +34,7 @@ mod memory;
 mod notes;
 mod outbox;
 mod overview;
+mod packs;
 mod page;
 mod paging;
 mod population;
@@ -190,6 +191,12 @@ suite! { $
         a_query_that_is_gone_gives_its_path_back
         many_are_sealed_in_one_call
         an_id_of_a_chunk_is_used_once
+    }
+    packs {
+        a_recording_may_be_in_a_pack
+        a_pack_is_given_back_with_its_last_recording
+        a_pack_that_is_given_up_is_never_pointed_to
+        packs_are_told_by_their_day
     }
     list {
         the_newest_come_first

@@ -48,6 +48,8 @@ impl Binary {
                 command.env_remove(name.as_ref());
             }
         }
+        // What is sealed at once is there to be hit.
+        command.env("QUERYSCOPE_SEAL_WITHIN", "1ms");
         command
     }
 

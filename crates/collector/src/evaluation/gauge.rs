@@ -41,6 +41,11 @@ impl Gauges {
         self.noted.notify_one();
     }
 
+    /// Runs that have ended here.
+    pub(crate) fn ended_count(&self) -> u64 {
+        self.pace.count()
+    }
+
     /// For how long the run that has waited longest has waited, at most; none where another collector evaluates.
     pub(crate) fn lag(&self) -> Duration {
         if !self.evaluates.load(Ordering::Relaxed) {

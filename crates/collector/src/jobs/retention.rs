@@ -73,11 +73,11 @@ async fn delete_before(
         let Some(_guard) = lock.take(stop).await else { break };
         let deleted = app.store.delete_before(before, ROUND).await.inspect_err(|error| app.watch(error))?;
         // They are gone whatever becomes of their recordings, which a later sweep finds.
-        app.metrics.deleted.inc_by(deleted.len() as u64);
-        for path in deleted.iter().filter_map(|query| query.sealed_path.as_deref()) {
+        app.metrics.deleted.inc_by(deleted.queries.len() as u64);
+        for path in &deleted.orphans {
             app.recordings.delete(path).await?;
         }
-        if deleted.len() < ROUND {
+        if deleted.queries.len() < ROUND {
             break;
         }
     }

@@ -3,11 +3,12 @@
 //! Problem: chunks must not pile up, but to write a recording durably takes syncs and CPU that ingest needs, too. No
 //! reader waits for it: until then a recording is read from its chunks.
 //!
-//! Mechanism: the sealer works in rounds of up to 64 recordings. A round begins when nothing has been committed for
-//! half a second, or when the pause of `pace.rs` is over. The pause shrinks while rounds are full, until sealing works
-//! half of the time. While batches are refused, the sealer waits, for a minute in all. When the bucket or folder of the
-//! recordings is away, the chunks stay in the store: the next round comes after 2 s, 4 s … 60 s, or as soon as
-//! `reach.rs` reaches the recordings again. ADR 14 has the reasons.
+//! Mechanism: the sealer works in rounds of up to 1,024 recordings or 8 MiB, which share a pack. Where the round before
+//! was not full, the first run waits for others, up to a minute (`--seal-within`) or until a round is full. A round
+//! begins when nothing has been committed for half a second, or when the pause of `pace.rs` is over. The pause shrinks
+//! while rounds are full, until sealing works half of the time. While batches are refused, the sealer waits, for a
+//! minute in all. When the bucket or folder of the recordings is away, the chunks stay in the store: the next round
+//! comes after 2 s, 4 s … 60 s, or as soon as `reach.rs` reaches the recordings again. Reasons: ADRs 14 and 32.
 
 mod pace;
 
@@ -25,8 +26,8 @@ use super::recordings_lock::RecordingsLock;
 use super::{pause, reach};
 use crate::app::App;
 
-/// Recordings written in one round, and at the same time.
-const ROUND: usize = 64;
+/// Recordings of one round, and of these written at the same time.
+const ROUND: usize = 1024;
 const CONCURRENCY: usize = 8;
 /// Ingest counts as quiet after this long without a commit.
 const QUIET: Duration = Duration::from_millis(500);
@@ -114,11 +115,15 @@ async fn wait_and_seal(
     skip: &Skip,
 ) -> Option<(Result<SealRound, RecordingError>, Duration)> {
     let begun = queryscope_store::now();
-    while begun.elapsed() < pace.pause {
+    let gather = if pace.is_behind { Duration::ZERO } else { app.settings.seal_within };
+    let ended = app.evaluation.ended_count();
+    while begun.elapsed() < gather + pace.pause && app.evaluation.ended_count() - ended < ROUND as u64 {
+        let rest = gather.saturating_sub(begun.elapsed());
+        let quiet = if rest.is_zero() { QUIET.min(pace.pause) } else { rest };
         tokio::select! {
             () = stop.cancelled() => return None,
             () = app.committed.notified() => {}
-            () = tokio::time::sleep(QUIET.min(pace.pause)) => break,
+            () = tokio::time::sleep(quiet) => if rest.is_zero() { break },
         }
     }
     while let Some(rest) = pace.stand_back(app.admission.is_overloaded(app.clock.steady_ms())) {

@@ -1,8 +1,11 @@
-//! Deletes versions of recordings that others took the place of, where several services share them.
+//! Deletes recordings that nothing points to, where several services share them: versions that others took the place
+//! of, and packs that were written and never made known.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use queryscope_recordings::{RecordingError, Swept};
 use tokio_util::sync::CancellationToken;
 
 use super::pause;
@@ -34,25 +37,28 @@ pub(super) async fn run(
         let Some(_guard) = lock.take(&stop).await else { return };
         let now = app.clock.unix_ns();
         let ago = |time: Duration| now.saturating_sub(nanos(time));
-        let sweep = app.recordings.sweep_versions(app.store.as_ref(), ago(LOOK_BACK)..=now, ago(KEPT));
+        let (days, before) = (ago(LOOK_BACK)..=now, ago(KEPT));
         let swept = tokio::select! {
             () = stop.cancelled() => return,
-            swept = sweep => swept,
+            swept = sweep(&app, days, before) => swept,
         };
         match swept {
-            Ok(swept) => {
-                tracing::info!(
-                    recordings = swept.recordings,
-                    bytes = swept.bytes,
-                    "old versions of recordings deleted"
-                )
+            Ok(Swept { recordings, bytes }) => {
+                tracing::info!(recordings, bytes, "recordings that nothing points to deleted");
             }
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "old versions of recordings could not be deleted");
+                tracing::warn!(error, "recordings that nothing points to could not be deleted");
             }
         }
     }
+}
+
+async fn sweep(app: &App, days: RangeInclusive<i64>, before: i64) -> Result<Swept, RecordingError> {
+    let store = app.store.as_ref();
+    let packs = app.recordings.sweep_packs(store, days.clone(), before).await?;
+    let versions = app.recordings.sweep_versions(store, days, before).await?;
+    Ok(Swept { recordings: packs.recordings + versions.recordings, bytes: packs.bytes + versions.bytes })
 }
 
 #[cfg(test)]

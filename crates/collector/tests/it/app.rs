@@ -96,7 +96,7 @@ impl Default for Setup {
         let access = |token, project: &str| Access { hash: hash_token(token), project: project.into() };
         let tokens = vec![access(TOKEN, "default"), access(OTHER_TOKEN, "etl")];
         Self {
-            settings: Settings { tokens, ..Settings::default() },
+            settings: Settings { tokens, seal_within: Duration::ZERO, ..Settings::default() },
             faults: Faults::default(),
             turns: None,
             folder: tempfile::tempdir().expect("a folder"),

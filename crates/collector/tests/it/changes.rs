@@ -339,8 +339,12 @@ async fn changes_are_filtered_paged_and_validated() {
 #[tokio::test]
 async fn what_cannot_be_read_is_passed_over_and_counted() {
     let app = TestApp::new().await;
-    app.store(runs(1, &near(100.0, 20), None)).await;
-    app.seal().await;
+    let before = near(100.0, 20);
+    // The fifth has a file of its own.
+    for (first, walls) in [(1, &before[..4]), (5, &before[4..5]), (6, &before[5..])] {
+        app.store(runs(first, walls, None)).await;
+        app.seal().await;
+    }
     app.remove_recording(5).await;
     app.store(runs(21, &near(400.0, 8), None)).await;
     let _jobs = app.start_jobs();

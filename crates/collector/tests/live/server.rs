@@ -223,7 +223,11 @@ pub(crate) fn inflate(gzip: &[u8]) -> String {
 /// The default settings, with a token for each of two projects.
 fn settings() -> Settings {
     let access = |project: &str| Access { hash: hash_token(project), project: project.into() };
-    Settings { tokens: vec![access("default"), access("etl")], ..Settings::default() }
+    Settings {
+        tokens: vec![access("default"), access("etl")],
+        seal_within: Duration::ZERO,
+        ..Settings::default()
+    }
 }
 
 fn recordings(folder: &Path) -> Recordings {

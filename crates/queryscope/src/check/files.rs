@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use queryscope_protocol::QueryId;
-use queryscope_store::{Kept, StoreAudit, named_by, recording_path};
+use queryscope_recordings::check_pack;
+use queryscope_store::{Kept, Pack, StoreAudit, named_by, pack_named_by, recording_path};
 
 use super::queries::{PAGE, kept};
 use super::{Findings, Subject};
@@ -12,10 +13,19 @@ use super::{Findings, Subject};
 /// Between the name of a recording and a number: a file that is being written.
 const UNFINISHED: char = '#';
 
-/// Finds files that no query points to. A service that was killed may leave some: they are no damage, and retention
-/// takes them in its time. Gives back their paths, relative to the root.
-pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Findings) -> Vec<PathBuf> {
-    let mut left = Vec::new();
+/// What was found among the files.
+#[derive(Debug, Default)]
+pub(crate) struct FilesFound {
+    /// Files that no query points to. A service that was killed may leave some: they are no damage, and the service
+    /// takes them in its time.
+    pub(crate) left: Vec<PathBuf>,
+    /// Packs that queries point to and that are not as they were written.
+    pub(crate) damaged: Vec<Pack>,
+}
+
+/// Looks at every file below a root.
+pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Findings) -> FilesFound {
+    let mut found = FilesFound::default();
     let mut folders = vec![root.to_owned()];
     let mut page = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -34,14 +44,49 @@ pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Fi
                 folders.push(path);
                 continue;
             }
+            if let Some((day, number)) = pack_named_by(&relative(root, &path)) {
+                check_one_pack(root, path, Pack { day, number }, store, findings, &mut found).await;
+                continue;
+            }
             page.push(path);
             if page.len() == PAGE {
-                left.extend(left_of(root, std::mem::take(&mut page), store, findings).await);
+                found.left.extend(left_of(root, std::mem::take(&mut page), store, findings).await);
             }
         }
     }
-    left.extend(left_of(root, page, store, findings).await);
-    left
+    found.left.extend(left_of(root, page, store, findings).await);
+    found
+}
+
+/// Finds out whether queries point to a pack, and whether it is as it was written.
+async fn check_one_pack(
+    root: &Path,
+    path: PathBuf,
+    pack: Pack,
+    store: &dyn StoreAudit,
+    findings: &mut Findings,
+    found: &mut FilesFound,
+) {
+    let subject = Subject::File(relative(root, &path));
+    let is_known = async || store.packs(pack.day).await.is_ok_and(|known| known.contains(&pack));
+    if !is_known().await {
+        // One that is written or deleted meanwhile is known, or gone, by now.
+        if path.exists() && !is_known().await {
+            findings.note(&subject, "no query points to it");
+            found.left.push(path);
+        }
+        return;
+    }
+    let checked = match std::fs::read(&path) {
+        Ok(bytes) => check_pack(&bytes).map(|_| ()),
+        // Where queries still point to it, each of them says so.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = checked {
+        findings.problem(&subject, &format!("it is damaged: {error}"));
+        found.damaged.push(pack);
+    }
 }
 
 /// Which of some files are left.
@@ -82,7 +127,7 @@ async fn what_is_left(paths: &[String], store: &dyn StoreAudit) -> Vec<Option<&'
             Ok(None) => Some("the store has no such query"),
             Ok(Some(Kept { parts, .. })) => {
                 let query = parts.query;
-                let known = parts.sealed_path.as_ref() == Some(path)
+                let known = parts.sealed.is_some_and(|place| place.path == *path)
                     || version.is_none() && recording_path(query.query_id, query.started_unix_ns) == *path;
                 (!known).then_some("its query points to another file")
             }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use futures_util::TryStreamExt;
 use queryscope_protocol::{Seq, seq_of};
 use queryscope_recordings::Recordings;
-use queryscope_store::{ChunkInfo, RecordingParts, Store, lines_of, unpack};
+use queryscope_store::{ChunkInfo, RecordingParts, RecordingPlace, Store, lines_of, unpack};
 
 /// What the pieces of a recording hold, and what is wrong with them.
 #[derive(Debug, Default)]
@@ -27,11 +27,11 @@ impl Pieces {
         parts: &RecordingParts,
     ) -> Self {
         let mut pieces = Self::default();
-        if let Some(path) = &parts.sealed_path {
-            match sealed(recordings, path).await {
+        if let Some(place) = &parts.sealed {
+            match sealed(recordings, place).await {
                 Ok(text) => pieces.take_sealed(&text, parts.process_line.as_bytes()),
                 Err(error) => {
-                    pieces.problems.push(format!("its recording cannot be read: {path}: {error:#}"))
+                    pieces.problems.push(format!("its recording cannot be read: {place}: {error:#}"))
                 }
             }
         }
@@ -107,8 +107,8 @@ fn numbered<'t>(lines: impl Iterator<Item = &'t [u8]>, problems: &mut Vec<String
     numbered
 }
 
-async fn sealed(recordings: &Recordings, path: &str) -> Result<Vec<u8>> {
-    let bytes: Vec<_> = recordings.open(path).await?.bytes.try_collect().await?;
+async fn sealed(recordings: &Recordings, place: &RecordingPlace) -> Result<Vec<u8>> {
+    let bytes: Vec<_> = recordings.open(place).await?.bytes.try_collect().await?;
     Ok(unpack(&bytes.concat())?)
 }
 

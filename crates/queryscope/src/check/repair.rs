@@ -14,12 +14,15 @@ use anyhow::{Context, Result, bail};
 use queryscope_collector::{Clock, SystemClock};
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_recordings::Location;
-use queryscope_store::{Account, Query, Report, Store, StreamProcess, named_by};
+use queryscope_store::{
+    Account, Pack, Query, RecordingPlace, Report, Store, StreamProcess, named_by, pack_named_by,
+};
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{Repair, StoredQuery, StoredStream};
 
 use self::events::{Line, lines, members, read};
 use self::files::Files;
+use super::files::FilesFound;
 use super::place::database_options;
 use super::queries::Stored;
 use super::{Findings, Subject, summary};
@@ -29,22 +32,24 @@ use crate::data::DataFolder;
 pub(crate) fn run(
     data: &DataFolder,
     stored: &Stored,
-    left: Vec<PathBuf>,
+    found: FilesFound,
     findings: &mut Findings,
 ) -> Result<()> {
     let root = root_of_recordings(data)?;
     let mut mending = Mending {
         db: Repair::begin(&data.database(), SystemClock::new().unix_ms())?,
-        files: Files::new(data, root),
+        files: Files::new(data, root, found.damaged.into_iter().collect()),
         rows: &stored.rows,
         waiting: stored.damaged.iter().copied().collect(),
         findings,
     };
     mending.recordings_are_there(data)?;
+    mending.wait_for_damaged_packs()?;
     mending
         .mend(stored)
         .context("nothing is repaired; what is damaged in the database itself, only a backup mends")?;
-    for path in left.into_iter().filter(|path| path.exists()) {
+    mending.set_damaged_packs_aside()?;
+    for path in found.left.into_iter().filter(|path| path.exists()) {
         if mending.is_pointed_to(&path)? {
             continue;
         }
@@ -55,6 +60,8 @@ pub(crate) fn run(
         );
     }
     let Mending { db, files, .. } = mending;
+    // What was mended points elsewhere.
+    db.mend_packs()?;
     db.commit()?;
     files.finish()
 }
@@ -119,7 +126,7 @@ impl Mending<'_> {
             return Ok(());
         }
         for id in &self.waiting {
-            if self.db.query(*id)?.is_some_and(|query| query.sealed_path.is_some()) {
+            if self.db.query(*id)?.is_some_and(|query| query.sealed.is_some()) {
                 let root = data.location()?;
                 bail!(
                     "queries have recordings, and {root} is empty: is its disk there? \
@@ -133,8 +140,32 @@ impl Mending<'_> {
     /// Whether a file is the recording of a query, now that more can be read.
     fn is_pointed_to(&self, path: &Path) -> Result<bool> {
         let path = self.files.name(path);
+        if let Some((day, number)) = pack_named_by(&path) {
+            return Ok(!self.db.of_pack(Pack { day, number })?.is_empty());
+        }
         let Some((id, _)) = named_by(&path) else { return Ok(false) };
-        Ok(self.db.query(id)?.is_some_and(|query| query.sealed_path == Some(path)))
+        Ok(self.db.query(id)?.is_some_and(|query| query.sealed == Some(RecordingPlace::file(path))))
+    }
+
+    /// Of a damaged pack, all queries are mended: what is whole of their recordings becomes chunks.
+    fn wait_for_damaged_packs(&mut self) -> Result<()> {
+        for pack in self.files.damaged_packs().clone() {
+            for id in self.db.of_pack(pack)? {
+                if !self.waiting.contains(&id) {
+                    self.waiting.push_back(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_damaged_packs_aside(&mut self) -> Result<()> {
+        for pack in self.files.damaged_packs().clone() {
+            let path = pack.path();
+            let kept = self.files.set_aside_recording(&path)?;
+            self.findings.repaired(&Subject::File(path), &format!("it is in {kept}"));
+        }
+        Ok(())
     }
 
     fn structure(&mut self) -> Result<()> {
@@ -145,7 +176,7 @@ impl Mending<'_> {
         for line in left {
             self.findings.lost(&Subject::Store, &format!("{line}: only a backup helps"));
         }
-        for mended in self.db.mend_structure()? {
+        for mended in self.db.mend_structure()?.into_iter().chain(self.db.mend_packs()?) {
             self.findings.repaired(&Subject::Store, &mended);
         }
         Ok(())
@@ -245,29 +276,34 @@ impl Mending<'_> {
         events: &mut Events,
     ) -> Result<Events> {
         let mut salvaged = Events::default();
-        let Some(path) = &query.sealed_path else { return Ok(salvaged) };
+        let Some(place) = &query.sealed else { return Ok(salvaged) };
         let subject = Subject::Query(id);
-        let mut bytes = self.files.recording(path)?;
-        if bytes.is_none()
+        let mut bytes = self.files.recording(place)?;
+        let is_elsewhere =
+            bytes.as_ref().is_none_or(|bytes| place.slice.is_some() && !is_whole(bytes, id, stream));
+        if is_elsewhere
             && let Some((found, content)) = self.files.find(id, |content| is_whole(content, id, stream))?
         {
             self.db.point_to(query, Some(&found))?;
-            self.findings.repaired(&subject, &format!("its recording is not {path} but {found}"));
-            bytes = Some(content);
-        }
-        let Some(bytes) = bytes else {
-            self.db.point_to(query, None)?;
-            self.findings
-                .repaired(&subject, &format!("it points no more to its recording {path}, which is missing"));
+            self.findings.repaired(&subject, &format!("its recording is not {place} but {found}"));
+            for line in lines(&content).unwrap_or_default().into_iter().skip(1) {
+                events.add(line);
+            }
             return Ok(salvaged);
-        };
-        if is_whole(&bytes, id, stream) {
+        }
+        let is_in_damaged = place.pack().is_some_and(|pack| self.files.damaged_packs().contains(&pack));
+        if let Some(bytes) = bytes.take_if(|bytes| is_whole(bytes, id, stream) && !is_in_damaged) {
             for line in lines(&bytes).unwrap_or_default().into_iter().skip(1) {
                 events.add(line);
             }
             return Ok(salvaged);
         }
-        let kept = self.files.set_aside_recording(path)?;
+        let Some(bytes) = bytes else {
+            self.db.point_to(query, None)?;
+            self.findings
+                .repaired(&subject, &format!("it points no more to its recording {place}, which is missing"));
+            return Ok(salvaged);
+        };
         self.db.point_to(query, None)?;
         for member in members(&bytes) {
             for line in member.into_iter().filter(|line| line.owner == Some(id)) {
@@ -275,10 +311,14 @@ impl Mending<'_> {
             }
         }
         let count = salvaged.lines.len();
-        self.findings.repaired(
-            &subject,
-            &format!("its damaged recording is in {kept}; {count} whole events of it are kept"),
-        );
+        let text = match place.slice {
+            None => {
+                let kept = self.files.set_aside_recording(&place.path)?;
+                format!("its damaged recording is in {kept}; {count} whole events of it are kept")
+            }
+            Some(_) => format!("{count} whole events are kept of its recording {place}, which is damaged"),
+        };
+        self.findings.repaired(&subject, &text);
         Ok(salvaged)
     }
 
@@ -403,8 +443,8 @@ impl Mending<'_> {
 
     /// A recording begins with the process event of its stream.
     fn restore_stream(&mut self, id: QueryId, query: &StoredQuery) -> Result<()> {
-        let Some(path) = &query.sealed_path else { return Ok(()) };
-        let Some(bytes) = self.files.recording(path)? else { return Ok(()) };
+        let Some(place) = &query.sealed else { return Ok(()) };
+        let Some(bytes) = self.files.recording(place)? else { return Ok(()) };
         let Some(first) = lines(&bytes).unwrap_or_default().into_iter().next() else { return Ok(()) };
         let line = String::from_utf8(first.text)?;
         let Some(process) = StreamProcess::read(&line) else { return Ok(()) };

@@ -84,9 +84,9 @@ impl Target {
         let parts = patiently(|| self.store.recording(part.query_id)).await?;
         let parts =
             parts.context("the database has its events as those of another query, or has deleted it")?;
-        if let (Some(path), None) = (&parts.sealed_path, &self.place) {
+        if let (Some(place), None) = (&parts.sealed, &self.place) {
             bail!(
-                "the database has it already, with a recording {path}: say with --recordings where that is"
+                "the database has it already, with a recording {place}: say with --recordings where that is"
             );
         }
         let content = self.recordings.read(&self.store, parts).await?;

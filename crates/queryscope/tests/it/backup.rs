@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::common::events::{Stream, captures};
 use crate::common::logins::{PASSWORD, log_in, status, user};
-use crate::common::{Running, Service, below, command, queryscope, wait_for};
+use crate::common::{Running, Service, command, queryscope, wait_for};
 
 /// Requests that are answered before the copy is made, and again while or after it.
 const LOAD: u64 = 50;
@@ -22,8 +22,8 @@ fn a_copy_under_load_has_all_that_was_acknowledged_before() {
     import.extend(captures());
     queryscope(&import).success();
     let service = Service::start_with(&data, &["--silent-after", "200ms"]);
-    let queries = service.queries("").len();
-    wait_for("recordings", || (below(&data.join("recordings")).0 >= queries).then_some(()));
+    wait_for("queries to end", || service.queries("status=running").is_empty().then_some(()));
+    service.wait_until_sealed();
 
     let traffic = Traffic::new(folder.path(), rand::random());
     let mut check: Vec<PathBuf> = ["check".into(), "--data".into(), copy.clone()].into();

@@ -37,12 +37,6 @@ fn sealed(server: &BucketServer) -> usize {
     ids.len()
 }
 
-fn metric(service: &Service, name: &str) -> u64 {
-    let text = String::from_utf8(service.get("/metrics").body).expect("UTF-8");
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).expect(name);
-    line.parse().expect("a number")
-}
-
 #[test]
 fn it_lives_through_the_absence_of_its_bucket() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -55,7 +49,7 @@ fn it_lives_through_the_absence_of_its_bucket() {
     assert_eq!(service.post(&stream.batch(std::slice::from_ref(&finished))).counts(), (1, 0));
     wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
     let unsealed = "queryscope_recordings_unsealed";
-    wait_for("the store to know", || (metric(&service, unsealed) == 0).then_some(()));
+    wait_for("the store to know", || (service.metric(unsealed) == 0).then_some(()));
     assert_eq!(service.recording(early).expect("ended"), [stream.process(), finished.clone()]);
     assert_eq!(service.get("/v1/health").json()["state"], json!("ready"));
 
@@ -75,8 +69,8 @@ fn it_lives_through_the_absence_of_its_bucket() {
     assert!(reason.as_str().expect("a sentence").contains("cannot be reached at the moment"), "{reason}");
     assert_eq!(service.recording(late).expect("ended"), [stream.process(), kept.clone()], "from its chunks");
     let away = "queryscope_recordings_away_seconds";
-    wait_for("the time to be counted", || (metric(&service, away) > 0).then_some(()));
-    assert_eq!(metric(&service, unsealed), 1);
+    wait_for("the time to be counted", || (service.metric(away) > 0).then_some(()));
+    assert_eq!(service.metric(unsealed), 1);
     service.kill();
 
     let service = start(&server, &data);
@@ -100,25 +94,39 @@ fn it_lives_through_the_absence_of_its_bucket() {
 
 #[test]
 fn more_than_a_round_of_recordings_is_written_after_an_absence() {
-    const RUNS: u64 = 70;
+    const RUNS: u64 = 1_100;
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let mut server = BucketServer::start();
     let service = start(&server, &data);
     server.stop();
     let mut stream = Stream::new();
-    let runs: Vec<_> = (0..RUNS).map(|_| stream.finished(Uuid::now_v7(), "run")).collect();
-    assert_eq!(service.post(&stream.batch(&runs)).counts(), (RUNS, 0));
+    let runs: Vec<_> = (0..RUNS).map(|_| Uuid::now_v7()).collect();
+    let events: Vec<_> = runs.iter().map(|run| stream.finished(*run, "run")).collect();
+    assert_eq!(service.post(&stream.batch(&events)).counts(), (RUNS, 0));
     service.kill();
 
     // The first round of this one is full, and in vain.
     let service = start(&server, &data);
     let away = "queryscope_recordings_away_seconds";
-    wait_for("the absence to be known", || (metric(&service, away) > 0).then_some(()));
+    wait_for("the absence to be known", || (service.metric(away) > 0).then_some(()));
     server.start_again();
     let unsealed = "queryscope_recordings_unsealed";
-    wait_for("all recordings", || (metric(&service, unsealed) == 0).then_some(()));
-    assert_eq!(sealed(&server), RUNS as usize);
+    wait_for("all recordings", || (service.metric(unsealed) == 0).then_some(()));
+    assert_eq!(
+        server
+            .names()
+            .iter()
+            .filter(|name| queryscope_store::pack_named_by(
+                name.trim_start_matches(PREFIX).trim_start_matches('/')
+            )
+            .is_some())
+            .count(),
+        2
+    );
+    for run in [runs[0], runs[RUNS as usize - 1]] {
+        assert_eq!(service.recording(run).expect("ended").len(), 2);
+    }
     service.stop();
 }
 
@@ -134,16 +142,14 @@ fn runs_that_retention_deletes_are_counted_while_the_bucket_is_away() {
     let finished = stream.finished(Uuid::now_v7(), "old");
     assert_eq!(service.post(&stream.batch(&[finished])).counts(), (1, 0));
     wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
-    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    wait_for("the store to know", || (service.metric("queryscope_recordings_unsealed") == 0).then_some(()));
     service.stop();
     server.stop();
 
     let service =
         Service::start_as(&mut allowed(&server), &data, &["--recordings", &place(), "--keep-days", "1"]);
     wait_for("the old run to go", || service.queries("").is_empty().then_some(()));
-    wait_for("it to be counted", || {
-        (metric(&service, "queryscope_queries_deleted_total") == 1).then_some(())
-    });
+    wait_for("it to be counted", || (service.metric("queryscope_queries_deleted_total") == 1).then_some(()));
 }
 
 #[test]
@@ -156,7 +162,7 @@ fn a_request_that_fails_is_tried_again_a_few_times() {
     let finished = stream.finished(query, "x");
     service.post(&stream.batch(&[finished]));
     wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
-    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    wait_for("the store to know", || (service.metric("queryscope_recordings_unsealed") == 0).then_some(()));
     service.stop();
     server.fail(Fault::SlowDown);
     let checked = Running::start(allowed(&server).args(["check", "--data"]).arg(&data)).wait();
@@ -203,7 +209,7 @@ fn a_bucket_of_google_is_spoken_to_as_such() {
     let finished = stream.finished(query, "x");
     service.post(&stream.batch(std::slice::from_ref(&finished)));
     wait_for("a recording in the bucket", || (sealed(&server) == 1).then_some(()));
-    wait_for("the store to know", || (metric(&service, "queryscope_recordings_unsealed") == 0).then_some(()));
+    wait_for("the store to know", || (service.metric("queryscope_recordings_unsealed") == 0).then_some(()));
     assert_eq!(service.recording(query).expect("ended"), [stream.process(), finished]);
     service.stop();
 }

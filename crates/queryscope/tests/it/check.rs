@@ -4,6 +4,7 @@ mod database;
 mod evaluation;
 pub(crate) mod folder;
 pub(crate) mod issues;
+mod packs;
 pub(crate) mod people;
 mod repair;
 

@@ -7,7 +7,7 @@ use queryscope_torture::Mounted;
 use uuid::Uuid;
 
 use crate::common::events::Stream;
-use crate::common::{Service, below, wait_for};
+use crate::common::{Service, wait_for};
 
 #[test]
 fn a_full_disk_is_said_to_be_full_until_it_is_not() {
@@ -47,8 +47,7 @@ fn a_full_disk_is_said_to_be_full_until_it_is_not() {
     // Nobody sends: it finds out by itself.
     wait_for("health to be ready again", || service.reason("").is_none().then_some(()));
     service.post(&batch()).counts();
-    let queries = service.queries("").len();
-    wait_for("every recording", || (below(&data.join("recordings")).0 == queries).then_some(()));
+    service.wait_until_sealed();
     assert_eq!(service.reasons(), [""; 0]);
     service.stop();
 }

@@ -8,6 +8,7 @@ use queryscope_protocol::{Batch, EventKind};
 use queryscope_store::{Packer, unpack};
 use uuid::Uuid;
 
+use crate::check::folder::Folder;
 use crate::common::events::{Stream, captures};
 use crate::common::{Ended, Service, queryscope};
 
@@ -102,6 +103,21 @@ fn a_recording_of_the_service_can_be_imported_elsewhere() {
         "2 events stored, 0 had been stored before\n"
     );
     check(&to, &[recording]);
+}
+
+#[test]
+fn a_pack_of_the_service_can_be_imported_elsewhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = Folder::packed(folder.path());
+    let to = folder.path().join("to");
+    assert_eq!(import(&to, &[packed.pack()]).success(), "3 events stored, 0 had been stored before\n");
+    check(&to, &[packed.pack()]);
+    let damaged = folder.path().join("damaged.zip");
+    let mut bytes = fs::read(packed.pack()).expect("a pack");
+    bytes[100] ^= 1;
+    fs::write(&damaged, bytes).expect("written");
+    let refused = import(&to, &[damaged]).failure(1);
+    assert!(refused.contains("it is no pack of recordings, or is damaged: "), "{refused}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::check::folder::Folder;
 use crate::common::database::{Database, Databases};
 use crate::common::events::{Stream, captures};
-use crate::common::{Ended, Running, Service, below, command, queryscope, wait_for};
+use crate::common::{Ended, Running, Service, command, queryscope, wait_for};
 
 /// Running queries of the tests stay so.
 const NEVER_SILENT: [&str; 2] = ["--silent-after", "1d"];
@@ -475,7 +475,7 @@ fn without_a_place_recordings_wait_in_the_database() {
     assert!(queryscope(&args[..5]).success().starts_with("2 queries, 0 events,"), "compared with chunks");
     target.check(&[]);
     let service = target.serve("unused");
-    wait_for("recordings", || (below(&target.recordings).0 == 5).then_some(()));
+    service.wait_until_sealed();
     service.stop();
     // Then it cannot be compared without them.
     let refused = queryscope(&args[..5]).failure(1);

@@ -7,10 +7,11 @@ use std::process::Command;
 
 use queryscope_protocol::{Batch, EventKind, QueryId, Seq};
 use queryscope_store::unpack;
+use uuid::Uuid;
 
 use crate::common::database::Databases;
-use crate::common::events::captures;
-use crate::common::{Service, below, queryscope, wait_for};
+use crate::common::events::{Stream, captures};
+use crate::common::{Service, queryscope, wait_for};
 use crate::shared::collector;
 
 /// The lines of every ended query that a real sender posted, its process event first.
@@ -56,7 +57,7 @@ fn check(service: &Service, expected: &BTreeMap<QueryId, Vec<String>>, folder: &
 }
 
 /// Sends what a real sender posted, and reads it before and after recordings are files.
-fn download(service: &Service, recordings: &Path) {
+fn download(service: &Service) {
     let folder = tempfile::tempdir().expect("a folder");
     let expected = captured();
     for file in captures() {
@@ -64,8 +65,8 @@ fn download(service: &Service, recordings: &Path) {
         assert_eq!(answer.status, 202, "{answer:?}");
     }
     check(service, &expected, folder.path(), "soon after it was sent");
-    wait_for("every recording", || (below(recordings).0 == expected.len()).then_some(()));
-    check(service, &expected, folder.path(), "from its file");
+    service.wait_until_sealed();
+    check(service, &expected, folder.path(), "from a pack");
 
     // Decoded under the name that the service gives it, and as it is.
     let (id, lines) = expected.iter().max_by_key(|(_, lines)| lines.len()).expect("a query");
@@ -86,27 +87,26 @@ fn download(service: &Service, recordings: &Path) {
 #[test]
 fn curl_reads_recordings_of_a_folder_whole() {
     let data = tempfile::tempdir().expect("a folder");
-    download(&Service::start(data.path()), &data.path().join("recordings"));
+    download(&Service::start(data.path()));
 }
 
 #[test]
 fn curl_reads_recordings_of_a_database_whole() {
     let (databases, folder) = (Databases::start(), tempfile::tempdir().expect("a folder"));
     let database = databases.make("recordings");
-    download(&collector(folder.path(), 1, &database.address()), &folder.path().join("recordings"));
+    download(&collector(folder.path(), 1, &database.address()));
 }
 
 #[test]
 fn a_link_out_of_the_folder_is_not_followed() {
     let data = tempfile::tempdir().expect("a folder");
     let service = Service::start(data.path());
-    for file in captures() {
-        service.post(&unpack(&fs::read(file).expect("a capture")).expect("gzip"));
-    }
-    let count = captured().len();
-    wait_for("every recording", || (below(&data.path().join("recordings")).0 == count).then_some(()));
+    let mut stream = Stream::new();
+    let id = &Uuid::now_v7().to_string();
+    let finished = stream.finished(id.parse().expect("an id"), "alone");
+    service.post(&stream.batch(&[finished])).counts();
+    service.wait_until_sealed();
     let query = &service.queries("status=finished")[0];
-    let id = query["query_id"].as_str().expect("an id");
     let file = data.path().join("recordings").join(query["recording"].as_str().expect("a path"));
     fs::remove_file(&file).expect("there");
     let answers = || {

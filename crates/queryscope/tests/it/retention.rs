@@ -50,10 +50,8 @@ fn old_queries_go_with_their_recordings_and_do_not_come_back() {
     let (query, mut stream) = (Uuid::now_v7(), Stream::new());
     let new = [stream.finished(query, "new")];
     service.post(&stream.batch(&new)).counts();
-    let queries = service.queries("").len();
-    wait_for("every query to end and be sealed", || {
-        (below(&data.join("recordings")).0 == queries).then_some(())
-    });
+    wait_for("every query to end", || service.queries("status=running").is_empty().then_some(()));
+    service.wait_until_sealed();
     service.stop();
 
     let service = Service::start_with(&data, &["--keep-days", "1"]);

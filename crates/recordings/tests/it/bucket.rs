@@ -104,7 +104,7 @@ async fn a_round_ends_early_when_the_bucket_is_away() {
 async fn names_are_below_the_prefix() {
     let server = BucketServer::start();
     let world = world(&server).await;
-    let path = world.parts(1).await.sealed_path.expect("sealed");
+    let path = world.place(1).await.path;
     let names = server.names();
     assert!(names.contains(&format!("of/a/service/{path}")), "{names:?}");
 }
@@ -133,7 +133,7 @@ async fn an_upload_that_fails_anywhere_leaves_the_chunks_and_is_made_anew() {
         assert!(matches!(&round.failed[..], [(_, RecordingError::Unavailable(_))]), "{requests}: {round:?}");
         server.fail(None);
         let parts = world.parts(1).await;
-        assert_eq!((parts.chunks, parts.sealed_path), (chunks.clone(), None), "{requests} {fault:?}");
+        assert_eq!((parts.chunks, parts.sealed), (chunks.clone(), None), "{requests} {fault:?}");
     }
     assert!(world.read(1).await == before);
     server.fail_after(REQUESTS_OF_TWO_PARTS, Fault::SlowDown);
@@ -189,7 +189,7 @@ async fn what_can_not_be_listed_or_deleted_stays_for_the_next_sweep() {
     let server = BucketServer::start();
     let world = world(&server).await;
     world.commit(batch(1).progress(1, [6])).await;
-    assert_eq!(world.seal().await.sealed, 2);
+    world.seal_alone([1, 2]).await;
     let sweep = async || world.recordings.sweep_versions(world.store.as_ref(), 0..=1, i64::MAX).await;
     // Its names are asked for twice, then one is deleted.
     for (answered, fault) in

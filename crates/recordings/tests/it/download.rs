@@ -69,7 +69,7 @@ async fn sealed(query: u64, line: String) -> (World, std::path::PathBuf) {
     let world = World::new();
     world.commit(end(batch(1).event(query, 2, line), query, 3)).await;
     world.seal().await;
-    let file = world.root().join(world.parts(query).await.sealed_path.expect("sealed"));
+    let file = world.root().join(world.place(query).await.path);
     (world, file)
 }
 
@@ -114,7 +114,7 @@ async fn damage_far_behind_ends_the_bytes_with_an_error() {
     let long = batch(1).progress(1, [2]).event(1, 3, long_line(3, MORE_THAN_READY));
     world.commit(end(long, 1, 4)).await;
     world.seal().await;
-    let file = world.root().join(world.parts(1).await.sealed_path.expect("sealed"));
+    let file = world.root().join(world.place(1).await.path);
     let mut bytes = std::fs::read(&file).expect("a file");
     let at = bytes.len() - 40;
     bytes[at] ^= 1;
@@ -136,10 +136,10 @@ async fn the_file_of_another_query_is_not_given() {
     let both = batch(1).event(1, 2, event(1, 2)).event(2, 3, event(2, 3));
     world.commit(end(end(both, 1, 4), 2, 5)).await;
     world.commit(end(batch(2), 3, 2)).await;
-    world.seal().await;
+    world.seal_alone(1..=3).await;
     let mut files = Vec::new();
     for query in 1..=3 {
-        files.push(world.root().join(world.parts(query).await.sealed_path.expect("sealed")));
+        files.push(world.root().join(world.place(query).await.path));
     }
     std::fs::copy(&files[1], &files[0]).expect("copied");
     is_damaged(&world, 1, &format!("the events of query {}", query_id(2))).await;

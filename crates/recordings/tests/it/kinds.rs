@@ -57,10 +57,6 @@ pub(crate) async fn of_every_kind(check: impl AsyncFn(World)) {
     check(World::with(google_bucket(&server))).await;
 }
 
-async fn sealed_path(world: &World, query: u64) -> String {
-    world.parts(query).await.sealed_path.expect("sealed")
-}
-
 #[tokio::test]
 async fn what_was_sealed_is_read_and_grows() {
     of_every_kind(async |world| {
@@ -68,20 +64,20 @@ async fn what_was_sealed_is_read_and_grows() {
         world.commit(end(batch(1).progress(1, [2, 6]), 1, 7)).await;
         let before = world.read(1).await;
         assert_eq!(world.seal().await.sealed, 1);
-        let first = sealed_path(&world, 1).await;
+        let first = world.place(1).await;
         assert_eq!(world.read(1).await, before, "byte for byte");
         world.commit(batch(1).progress(1, [4, 9])).await;
         assert_eq!(seqs(&world.lines(1).await[1..]), [2, 4, 6, 7, 9]);
         assert_eq!(world.seal().await.sealed, 1);
         assert!(world.parts(1).await.chunks.is_empty());
         assert_eq!(seqs(&world.lines(1).await[1..]), [2, 4, 6, 7, 9]);
-        let second = sealed_path(&world, 1).await;
+        let second = world.place(1).await;
         assert_eq!(
             world.recordings.is_shared(),
             first != second,
             "where others write, nothing is written over"
         );
-        assert_eq!(named_by(&second).map(|(id, _)| id), Some(query_id(1)));
+        assert_eq!(named_by(&second.path).map(|(id, _)| id), Some(query_id(1)));
     })
     .await;
 }
@@ -108,12 +104,12 @@ async fn what_is_deleted_is_missing() {
     of_every_kind(async |world| {
         world.commit(end(batch(1), 1, 2)).await;
         world.seal().await;
-        let path = sealed_path(&world, 1).await;
-        let other = versioned_path(&path, 1);
-        for path in [&path, &path, &other] {
+        let place = world.place(1).await;
+        let other = versioned_path(&place.path, 1);
+        for path in [&place.path, &place.path, &other] {
             world.recordings.delete(path).await.expect("deleted, or not there");
         }
-        assert!(matches!(world.recordings.open(&path).await, Err(RecordingError::Gone)));
+        assert!(matches!(world.recordings.open(&place).await, Err(RecordingError::Gone)));
         let read = world.recordings.read(&world.store, world.parts(1).await).await;
         assert!(
             matches!(read, Err(RecordingError::Missing { query_id: id }) if id == query_id(1)),
@@ -137,10 +133,10 @@ async fn of_two_services_that_seal_at_once_nothing_is_lost() {
         assert_eq!(early, same, "what is made of the same has one name");
         world.commit(batch(1).progress(1, [4])).await;
         let late = write().await;
-        assert_ne!(early.path, late.path);
+        assert_ne!(early.place, late.place);
         assert!(world.store.seal(vec![late]).await.expect("a store").is_empty());
         // The one that knows less comes last, as after a long pause, and its bytes arrive even later.
-        assert_eq!(world.store.seal(vec![early.clone()]).await.expect("a store"), [early.path]);
+        assert_eq!(world.store.seal(vec![early.clone()]).await.expect("a store"), [early.place.path]);
         assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4]);
     })
     .await;
@@ -155,13 +151,13 @@ async fn what_others_took_the_place_of_goes_after_a_day() {
         // Four versions: one was never made known, one was replaced, one counts; of another query there is one.
         world.commit(end(batch(1).progress(1, [2]), 1, 3).finished(2, 9, facts("x"))).await;
         let unknown =
-            world.recordings.write(&world.store, query_id(1)).await.expect("written").expect("ended").path;
+            world.recordings.write(&world.store, query_id(1)).await.expect("written").expect("ended").place;
         world.commit(batch(1).progress(1, [4])).await;
-        assert_eq!(world.seal().await.sealed, 2);
-        let replaced = sealed_path(&world, 1).await;
+        world.seal_alone([1, 2]).await;
+        let replaced = world.place(1).await;
         world.commit(batch(1).progress(1, [5])).await;
         assert_eq!(world.seal().await.sealed, 1);
-        let (counts, other) = (sealed_path(&world, 1).await, sealed_path(&world, 2).await);
+        let (counts, other) = (world.place(1).await, world.place(2).await);
         let sweep = async |written_before_unix_ns| {
             let swept =
                 world.recordings.sweep_versions(world.store.as_ref(), 0..=DAY_NS, written_before_unix_ns);
@@ -169,12 +165,12 @@ async fn what_others_took_the_place_of_goes_after_a_day() {
         };
         // Files have the time of the machine, which is after 1970.
         assert_eq!(sweep(0).await, 0, "all are fresh");
-        for path in [&unknown, &replaced, &counts, &other] {
-            world.recordings.open(path).await.expect("there");
+        for place in [&unknown, &replaced, &counts, &other] {
+            world.recordings.open(place).await.expect("there");
         }
         assert_eq!(sweep(i64::MAX).await, 2);
-        for path in [&unknown, &replaced] {
-            assert!(matches!(world.recordings.open(path).await, Err(RecordingError::Gone)));
+        for place in [&unknown, &replaced] {
+            assert!(matches!(world.recordings.open(place).await, Err(RecordingError::Gone)));
         }
         assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 4, 5]);
         world.recordings.open(&counts).await.expect("there");
@@ -197,11 +193,11 @@ async fn versions_are_found_in_whatever_order_names_come() {
             let facts = Facts { started_unix_ns: started(query), ..facts("x") };
             world.commit(batch(query).finished(query, 2, facts)).await;
         }
-        assert_eq!(world.seal().await.sealed as u64, QUERIES);
+        world.seal_alone(1..=QUERIES).await;
         for query in 1..=QUERIES {
             world.commit(batch(query).progress(query, [3])).await;
         }
-        assert_eq!(world.seal().await.sealed as u64, QUERIES);
+        world.seal_alone(1..=QUERIES).await;
         let sweep = async |days| {
             let swept = world.recordings.sweep_versions(world.store.as_ref(), days, i64::MAX);
             swept.await.expect("swept").recordings

@@ -3,6 +3,7 @@
 mod bucket;
 mod download;
 mod kinds;
+mod packs;
 mod read;
 mod seal;
 mod sweep;

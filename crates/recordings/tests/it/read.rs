@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use queryscope_recordings::{RecordingError, Recordings};
-use queryscope_store::Facts;
 use queryscope_store::testsuite::{batch, facts, line};
+use queryscope_store::{Facts, RecordingPlace};
 
 use crate::world::{World, drain, end, lines, long_line, pack, process_line, seqs};
 
@@ -170,7 +170,7 @@ async fn parts_that_name_a_recording_which_moved_still_lead_to_it() {
     let with_chunks = world.parts(1).await;
     let expected = world.lines(1).await;
     world.seal().await;
-    assert_ne!(world.parts(1).await.sealed_path, sealed.sealed_path);
+    assert_ne!(world.parts(1).await.sealed, sealed.sealed);
     for parts in [sealed, with_chunks] {
         let content = world.recordings.read(&world.store, parts).await.expect("a recording");
         assert_eq!(lines(&drain(content).await.expect("readable")), expected);
@@ -221,6 +221,6 @@ async fn a_deleted_recording_is_gone() {
     assert!(matches!(half_read.next().await, Some(Err(RecordingError::Gone))));
     let late = drain(world.recordings.read(&world.store, unsealed).await.expect("begins")).await;
     assert!(matches!(late, Err(RecordingError::Gone)), "{late:?}");
-    let missing = world.recordings.open("1970/01/01/x.jsonl.gz").await;
+    let missing = world.recordings.open(&RecordingPlace::file("1970/01/01/x.jsonl.gz".into())).await;
     assert!(matches!(missing, Err(RecordingError::Gone)), "{missing:?}");
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use queryscope_recordings::{RecordingError, Recordings};
-use queryscope_store::recording_path;
 use queryscope_store::testsuite::{batch, facts, query_id};
+use queryscope_store::{RecordingPlace, recording_path};
 
 use crate::world::{World, drain, end, lines, long_line, seqs};
 
@@ -17,8 +17,8 @@ async fn a_sealed_recording_is_a_file_under_its_day() {
     let round = world.seal().await;
     assert_eq!((round.sealed, round.full, round.failed.len()), (1, false, 0));
     let path = recording_path(query_id(1), 1_000_000_000);
-    assert_eq!(world.parts(1).await.sealed_path.as_ref(), Some(&path));
-    let content = world.recordings.open(&path).await.expect("a recording");
+    assert_eq!(world.parts(1).await.sealed.as_ref(), Some(&RecordingPlace::file(path.clone())));
+    let content = world.recordings.open(&world.place(1).await).await.expect("a recording");
     assert_eq!(content.size, Some(before.len() as u64));
     assert_eq!(drain(content).await.expect("readable"), before);
     assert_eq!(world.tree(), [path]);
@@ -80,14 +80,14 @@ async fn a_query_that_comes_back_keeps_what_was_sealed() {
     world.commit(batch(1).progress(1, [2, 3])).await;
     world.store.end_silent(i64::MAX).await.expect("ended");
     assert_eq!(world.seal().await.sealed, 1);
-    let guessed = world.parts(1).await.sealed_path.expect("sealed");
+    let guessed = world.place(1).await.path;
 
     // It was guessed to have started in 1970; it says it was a day later.
     let told = queryscope_store::Facts { started_unix_ns: Some(86_400_000_000_000), ..facts("late") };
     world.commit(batch(1).finished(1, 5, told)).await;
     assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 5]);
     assert_eq!(world.seal().await.sealed, 1);
-    let path = world.parts(1).await.sealed_path.expect("sealed");
+    let path = world.place(1).await.path;
     assert_ne!(path, guessed);
     assert_eq!(world.tree(), [path], "the recording moved, its old day is gone");
     assert_eq!(seqs(&world.lines(1).await[1..]), [2, 3, 5]);

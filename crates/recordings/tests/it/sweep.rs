@@ -30,7 +30,7 @@ async fn only_what_the_store_does_not_know_goes() {
     let world = World::new();
     world.commit(end(batch(1).progress(1, [2]), 1, 3)).await;
     world.commit(end(batch(1).progress(2, [4]), 2, 5)).await;
-    world.seal().await;
+    world.seal_alone([1, 2]).await;
     world.commit(end(batch(1).progress(3, [6]), 3, 7)).await;
     world.recordings.write(&world.store, query_id(3)).await.expect("written").expect("ended");
     let known: Vec<String> = (1..=3).map(|query| recording_path(query_id(query), 1_000_000_000)).collect();

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use futures_util::TryStreamExt;
 use queryscope_recordings::{Content, RecordingError, Recordings, SealRound};
 use queryscope_store::testsuite::{BatchBuilder, MemoryStore, facts, query_id};
-use queryscope_store::{Packer, RecordingParts, Store, unpack};
+use queryscope_store::{Packer, RecordingParts, RecordingPlace, Store, unpack};
 
 /// Queries a round of sealing takes.
 const LIMIT: usize = 100;
@@ -55,6 +55,25 @@ impl World {
             self.recordings.seal_round(&self.store, LIMIT, 4, &HashSet::new()).await.expect("a round");
         assert!(round.left.is_empty(), "{round:?}");
         round
+    }
+
+    /// Seals queries into files or objects of their own.
+    pub(crate) async fn seal_alone(&self, queries: impl IntoIterator<Item = u64>) {
+        for query in queries {
+            let written = self.recordings.write(&self.store, query_id(query)).await.expect("written");
+            let sealed = vec![written.expect("ended")];
+            self.recordings.sync(&sealed).await.expect("synced");
+            for path in self.store.seal(sealed).await.expect("a store") {
+                if !self.recordings.is_shared() {
+                    self.recordings.delete(&path).await.expect("deleted");
+                }
+            }
+        }
+    }
+
+    /// Where the sealed recording of a query is.
+    pub(crate) async fn place(&self, query: u64) -> RecordingPlace {
+        self.parts(query).await.sealed.expect("sealed")
     }
 
     /// All files and empty folders under the recordings' folder, sorted.

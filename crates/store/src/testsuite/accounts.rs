@@ -4,7 +4,7 @@ use super::batch::{batch, facts, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects};
 use crate::batch::Facts;
 use crate::kept::{Account, Loss};
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 
 /// How many events a query was given.
 async fn given(s: &Subject, query: u64) -> Option<u64> {
@@ -61,7 +61,12 @@ pub(super) fn each_event_of_a_query_is_counted_once(subjects: &Subjects) {
         let chunks = s.chunk_ids(1).await;
         let path = s.query(1).await.recording().expect("ended");
         s.store
-            .seal(vec![Sealed { query_id: query_id(1), path, replaces: None, chunks }])
+            .seal(vec![Sealed {
+                query_id: query_id(1),
+                place: RecordingPlace::file(path),
+                replaces: None,
+                chunks,
+            }])
             .await
             .expect("a store");
         s.commit(batch(1).progress(1, 2..=14)).await;

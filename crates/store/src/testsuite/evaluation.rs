@@ -333,7 +333,7 @@ pub(super) fn what_is_known_of_a_query_goes_with_its_last_run(subjects: &Subject
         let of_a = found_with_plans("a", vec![evaluated(1, 1), evaluated(2, 2)]);
         let of_b = found_with_plans("b", vec![evaluated(3, 3)]);
         record(s, places[..3].to_vec(), vec![of_a, of_b]).await;
-        let delete = async |before| s.store.delete_before(before, ALL).await.expect("a store").len();
+        let delete = async |before| s.store.delete_before(before, ALL).await.expect("a store").queries.len();
         assert_eq!(delete(4).await, 3);
         assert_eq!(evaluated_runs(s, "a").await, [1, 2], "a run of it is left");
         assert_eq!((history(s, "b").await, waiting(s).await.0), (None, vec![4]));

@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use crate::{
     AccessStore, ChangesRequest, CommitFeed, Commits, Committed, Deleted, DeployStore, Evaluation, Facets,
     GroupsAnswer, GroupsRequest, IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesRequest, ListRequest,
-    Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest, OwnerOf, PendingRun, Places,
-    Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store,
+    Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest, OwnerOf, Pack, PendingRun,
+    Places, Query, QueryFilter, QueryHistory, QueryKey, RecordingParts, Sealed, Series, SeriesRequest, Store,
     StoreError, StoreStats, StoredChange, StreamBatch, TokenRecord, ViewStore,
 };
 
@@ -129,7 +129,9 @@ delegate! {
     chunks(ids: Vec<i64>) -> Vec<Option<Vec<u8>>>;
     unsealed(limit: usize) -> Vec<QueryId>;
     seal(sealed: Vec<Sealed>) -> Vec<String>;
-    delete_before(started_unix_ns: i64, limit: usize) -> Vec<Deleted>;
+    packs(day: i64) -> Vec<Pack>;
+    give_up_pack(pack: Pack) -> bool;
+    delete_before(started_unix_ns: i64, limit: usize) -> Deleted;
     probe() -> ();
     evaluation_lease(holder: &str, ttl: Duration) -> bool;
     record_evaluation(evaluation: Evaluation) -> bool;

@@ -13,7 +13,7 @@ use super::subject::{ALL, Subjects};
 use crate::batch::{Facts, StreamBatch};
 use crate::error::StoreError;
 use crate::path::recording_path;
-use crate::recording::Sealed;
+use crate::recording::{Pack, RecordingPlace, Sealed, Slice};
 use crate::store::{Committed, Store};
 
 const STREAMS: u64 = 2;
@@ -28,12 +28,17 @@ enum Step {
     /// Ends what has been silent for so many steps.
     EndSilent(i64),
     RefreshRunning,
-    /// Seals a query under a day, all its chunks but so many of the last.
+    /// Seals a query under a day, all its chunks but so many of the last, into a file of its own or a pack.
     Seal {
         query: u64,
         day: i64,
         left: usize,
+        pack: Option<u64>,
     },
+    Packs {
+        day: i64,
+    },
+    GiveUp(Pack),
     DeleteBefore {
         day: i64,
     },
@@ -64,7 +69,9 @@ enum Answer {
     ForeignQuery,
     Count(u64),
     Paths(BTreeSet<String>),
-    Deleted(BTreeSet<(QueryId, Option<String>)>),
+    Deleted(BTreeSet<QueryId>, BTreeSet<String>),
+    Packs(BTreeSet<Pack>),
+    GivenUp(bool),
     Done,
 }
 
@@ -96,20 +103,28 @@ async fn answer(store: &dyn Store, now: i64, step: &Step) -> Answer {
             store.refresh_running(now).await.expect("a store");
             Answer::Done
         }
-        Step::Seal { query, day, left } => {
+        Step::Seal { query, day, left, pack } => {
             let parts = store.recording(query_id(*query)).await.expect("a store");
             let mut chunks: Vec<i64> =
                 parts.iter().flat_map(|parts| &parts.chunks).map(|chunk| chunk.id).collect();
             chunks.truncate(chunks.len().saturating_sub(*left));
-            let path = recording_path(query_id(*query), day_unix_ns(*day));
-            let replaces = parts.and_then(|parts| parts.sealed_path);
-            let sealed = Sealed { query_id: query_id(*query), path, replaces, chunks };
+            let place = match pack {
+                None => RecordingPlace::file(recording_path(query_id(*query), day_unix_ns(*day))),
+                Some(number) => {
+                    let slice = Some(Slice { offset: query * 10, bytes: chunks.len() as u64 });
+                    RecordingPlace { path: Pack { day: *day, number: *number }.path(), slice }
+                }
+            };
+            let replaces = parts.and_then(|parts| parts.sealed);
+            let sealed = Sealed { query_id: query_id(*query), place, replaces, chunks };
             Answer::Paths(store.seal(vec![sealed]).await.expect("a store").into_iter().collect())
         }
         Step::DeleteBefore { day } => {
             let deleted = store.delete_before(day_unix_ns(*day), ALL).await.expect("a store");
-            Answer::Deleted(deleted.into_iter().map(|d| (d.query_id, d.sealed_path)).collect())
+            Answer::Deleted(deleted.queries.into_iter().collect(), deleted.orphans.into_iter().collect())
         }
+        Step::Packs { day } => Answer::Packs(store.packs(*day).await.expect("a store").into_iter().collect()),
+        Step::GiveUp(pack) => Answer::GivenUp(store.give_up_pack(*pack).await.expect("a store")),
         Step::Reopen => Answer::Done,
     }
 }
@@ -145,7 +160,10 @@ fn step() -> impl Strategy<Value = Step> {
         12 => sent().prop_map(Step::Commit),
         2 => (0_i64..8).prop_map(Step::EndSilent),
         1 => Just(Step::RefreshRunning),
-        3 => (1..=QUERIES, 0_i64..4, 0_usize..3).prop_map(|(query, day, left)| Step::Seal { query, day, left }),
+        3 => (1..=QUERIES, 0_i64..4, 0_usize..3, prop::option::of(0_u64..2))
+            .prop_map(|(query, day, left, pack)| Step::Seal { query, day, left, pack }),
+        1 => (0_i64..4).prop_map(|day| Step::Packs { day }),
+        1 => (0_i64..4, 0_u64..2).prop_map(|(day, number)| Step::GiveUp(Pack { day, number })),
         1 => (0_i64..5).prop_map(|day| Step::DeleteBefore { day }),
         1 => Just(Step::Reopen),
     ]

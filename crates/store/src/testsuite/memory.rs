@@ -13,6 +13,7 @@ mod notes;
 mod outbox;
 mod views;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -37,7 +38,7 @@ use crate::issues::{IssueCount, IssueMoved, IssueRecord, IssueStep, IssuesReques
 use crate::notes::NoteStore;
 use crate::outbox::OutboxStore;
 use crate::query::{Query, Status};
-use crate::recording::{RecordingParts, Sealed};
+use crate::recording::{Pack, RecordingParts, RecordingPlace, Sealed};
 use crate::store::{Committed, Deleted, Listed, Store, StoreStats};
 use crate::token::TokenRecord;
 use crate::views::ViewStore;
@@ -170,29 +171,45 @@ impl Store for MemoryStore {
     }
 
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<Vec<String>, StoreError> {
-        let mut disk = self.disk()?;
-        Ok(sealed.into_iter().filter_map(|sealed| disk.seal(sealed)).collect())
+        Ok(self.disk()?.seal(sealed))
     }
 
-    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Vec<Deleted>, StoreError> {
+    async fn packs(&self, day: i64) -> Result<Vec<Pack>, StoreError> {
+        let disk = self.disk()?;
+        let packs: BTreeSet<Pack> = disk.rows.iter().filter_map(|row| row.sealed.as_ref()?.pack()).collect();
+        Ok(packs.into_iter().filter(|pack| pack.day == day).collect())
+    }
+
+    async fn give_up_pack(&self, pack: Pack) -> Result<bool, StoreError> {
         let mut disk = self.disk()?;
-        let Disk { rows, streams, .. } = &mut *disk;
-        let (mut deleted, mut gone) = (Vec::new(), Vec::new());
+        let is_live =
+            disk.rows.iter().any(|row| row.sealed.as_ref().and_then(RecordingPlace::pack) == Some(pack));
+        if !is_live {
+            disk.given_up.insert(pack);
+        }
+        Ok(!is_live)
+    }
+
+    async fn delete_before(&self, started_unix_ns: i64, limit: usize) -> Result<Deleted, StoreError> {
+        let mut disk = self.disk()?;
+        let Disk { rows, streams, given_up, .. } = &mut *disk;
+        let (mut left, mut gone) = (Vec::new(), Vec::new());
         rows.retain(|row| {
             let old = row.query.status != Status::Running && row.query.started_unix_ns < started_unix_ns;
-            let delete = old && deleted.len() < limit;
+            let delete = old && gone.len() < limit;
             if delete {
-                let sealed_path = row.sealed_path.clone();
+                given_up.extend(row.sealed.as_ref().and_then(RecordingPlace::pack));
+                left.extend(row.sealed.clone());
                 gone.push(row.query.clone());
-                deleted.push(Deleted { query_id: row.query.query_id, sealed_path });
                 streams.get_mut(&row.query.stream_id).expect("of a stream").unkept += row.events;
             }
             !delete
         });
         // Where a run of before is left, the change that began with it is, too.
-        let is_last = deleted.len() < limit;
+        let is_last = gone.len() < limit;
         disk.forget_diagnosis(&gone, if is_last { started_unix_ns } else { i64::MIN });
-        Ok(deleted)
+        let queries = gone.into_iter().map(|query| query.query_id).collect();
+        Ok(Deleted { queries, orphans: disk.orphans(left) })
     }
 
     async fn probe(&self) -> Result<(), StoreError> {

@@ -20,7 +20,7 @@ use crate::batch::{Facts, StreamBatch};
 use crate::filter::QueryFilter;
 use crate::path::recording_path;
 use crate::query::{Query, Status};
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 use crate::store::Store;
 
 /// Entries of a page.
@@ -233,9 +233,9 @@ async fn take(store: &dyn Store, now: i64, step: &Step, history: &[Step]) {
             let Some(parts) = parts.filter(|parts| parts.query.status != Status::Running) else { return };
             let sealed = Sealed {
                 query_id: query_id(*query),
-                path: recording_path(query_id(*query), parts.query.started_unix_ns),
+                place: RecordingPlace::file(recording_path(query_id(*query), parts.query.started_unix_ns)),
                 chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
-                replaces: parts.sealed_path,
+                replaces: parts.sealed,
             };
             store.seal(vec![sealed]).await.expect("a store");
         }

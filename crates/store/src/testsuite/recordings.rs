@@ -3,7 +3,7 @@
 use super::batch::{batch, facts, line, query_id, seq};
 use super::subject::Subjects;
 use crate::kept::Kept;
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 
 pub(super) fn the_process_line_is_the_first_ever_sent(subjects: &Subjects) {
     subjects.one(async |s| {
@@ -24,7 +24,7 @@ pub(super) fn chunks_are_listed_by_first_seq(subjects: &Subjects) {
         let parts = s.parts(1).await;
         let ranges: Vec<_> = parts.chunks.iter().map(|chunk| (chunk.first.get(), chunk.last.get())).collect();
         assert_eq!(ranges, [(2, 2), (10, 50), (20, 22), (30, 31)]);
-        assert_eq!(parts.sealed_path, None);
+        assert_eq!(parts.sealed, None);
     });
 }
 
@@ -61,7 +61,8 @@ pub(super) fn queries_are_kept_as_they_are_asked_for_one_by_one(subjects: &Subje
         s.commit(batch(2).process(Some("b"), None, "h").started(3, 2, facts("y")).progress(4, [3])).await;
         s.commit(batch(1).progress(2, [8])).await;
         let (chunks, path) = (s.chunk_ids(1).await, s.query(1).await.recording().expect("ended"));
-        let sealed = Sealed { query_id: query_id(1), path, replaces: None, chunks };
+        let sealed =
+            Sealed { query_id: query_id(1), place: RecordingPlace::file(path), replaces: None, chunks };
         s.store.seal(vec![sealed]).await.expect("a store");
         let asked = [4, 2, 9, 1, 3, 2].map(query_id);
         let mut expected = Vec::new();

@@ -8,7 +8,7 @@ use super::batch::{batch, facts, query_id};
 use super::subject::{ALL, Subjects, request};
 use crate::analysis::GroupBy;
 use crate::filter::QueryFilter;
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 use crate::token::TokenRecord;
 
 pub(super) fn everything_is_kept(subjects: &Subjects) {
@@ -18,7 +18,7 @@ pub(super) fn everything_is_kept(subjects: &Subjects) {
         s.commit(batch(2).project("p").engine("polars").finished(4, 8, facts("c"))).await;
         let sealed = Sealed {
             query_id: query_id(4),
-            path: s.query(4).await.recording().expect("it ended"),
+            place: RecordingPlace::file(s.query(4).await.recording().expect("it ended")),
             replaces: None,
             chunks: s.chunk_ids(4).await,
         };

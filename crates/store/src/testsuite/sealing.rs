@@ -5,20 +5,24 @@ use queryscope_protocol::QueryId;
 use super::batch::{batch, facts, line, query_id};
 use super::subject::{ALL, Subject, Subjects};
 use crate::path::{recording_path, versioned_path};
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 
 /// Path of the recording of a query that started on a day since 1970.
 fn path(query: u64, day: i64) -> String {
     recording_path(query_id(query), day * 86_400_000_000_000)
 }
 
+fn place(query: u64, day: i64) -> RecordingPlace {
+    RecordingPlace::file(path(query, day))
+}
+
 fn sealed(query: u64, day: i64, chunks: Vec<i64>) -> Sealed {
-    Sealed { query_id: query_id(query), path: path(query, day), replaces: None, chunks }
+    Sealed { query_id: query_id(query), place: place(query, day), replaces: None, chunks }
 }
 
 /// In the place of what lies under another day.
 fn moved(query: u64, from: i64, to: i64, chunks: Vec<i64>) -> Sealed {
-    Sealed { replaces: Some(path(query, from)), ..sealed(query, to, chunks) }
+    Sealed { replaces: Some(place(query, from)), ..sealed(query, to, chunks) }
 }
 
 async fn seal(s: &Subject, sealed: impl IntoIterator<Item = Sealed>) -> Vec<String> {
@@ -70,7 +74,7 @@ pub(super) fn only_the_named_chunks_go(subjects: &Subjects) {
         assert!(seal(s, [sealed(1, 0, chunks.clone())]).await.is_empty());
         assert_eq!(s.query(1).await, before);
         let parts = s.parts(1).await;
-        assert_eq!((parts.sealed_path, parts.chunks.len()), (Some(path(1, 0)), 1));
+        assert_eq!((parts.sealed, parts.chunks.len()), (Some(place(1, 0)), 1));
         assert_eq!(s.chunks(1).await, [[line(1, 9)]]);
         assert_eq!(unsealed(s, ALL).await, [1, 2].map(query_id));
         assert_eq!(s.store.chunks(chunks.clone()).await.expect("a store"), [None, None]);
@@ -80,7 +84,7 @@ pub(super) fn only_the_named_chunks_go(subjects: &Subjects) {
         seal(s, [sealed(1, 0, [&chunks[..], &late[..], &other[..]].concat())]).await;
         assert_eq!((s.chunk_ids(1).await, s.chunk_ids(2).await), (vec![], other));
         s.reopen().await;
-        assert_eq!(s.parts(1).await.sealed_path, Some(path(1, 0)));
+        assert_eq!(s.parts(1).await.sealed, Some(place(1, 0)));
         assert_eq!(s.commit(batch(1).progress(1, [2, 3, 9])).await, (0, 3), "what is sealed stays seen");
     });
 }
@@ -92,9 +96,9 @@ pub(super) fn a_path_that_is_replaced_is_given_back(subjects: &Subjects) {
         assert!(seal(s, [sealed(1, 10, chunks)]).await.is_empty());
         assert!(seal(s, [sealed(1, 10, vec![])]).await.is_empty(), "the same path is no other");
         assert_eq!(seal(s, [moved(1, 10, 11, vec![])]).await, [path(1, 10)]);
-        assert_eq!(s.parts(1).await.sealed_path, Some(path(1, 11)));
+        assert_eq!(s.parts(1).await.sealed, Some(place(1, 11)));
         assert_eq!(seal(s, [moved(1, 11, -1, vec![])]).await, [path(1, 11)]);
-        assert_eq!(s.parts(1).await.sealed_path, Some(path(1, -1)));
+        assert_eq!(s.parts(1).await.sealed, Some(place(1, -1)));
     });
 }
 
@@ -108,7 +112,7 @@ pub(super) fn of_two_that_were_written_one_counts(subjects: &Subjects) {
         assert_eq!(seal(s, [sealed(1, 1, early.clone())]).await, [path(1, 1)], "it lacks an event");
         assert_eq!(seal(s, [sealed(1, 1, vec![])]).await, [path(1, 1)], "it replaces nothing that is there");
         assert!(seal(s, [sealed(1, 2, all)]).await.is_empty(), "two wrote the same");
-        assert_eq!(s.parts(1).await.sealed_path, Some(path(1, 2)));
+        assert_eq!(s.parts(1).await.sealed, Some(place(1, 2)));
 
         s.commit(batch(1).progress(1, [5])).await;
         let late = s.chunk_ids(1).await;
@@ -119,9 +123,9 @@ pub(super) fn of_two_that_were_written_one_counts(subjects: &Subjects) {
             "it may hold what another has sealed"
         );
         assert_eq!(seal(s, [moved(1, 1, 3, late.clone())]).await, [path(1, 3)], "it was made of another");
-        assert_eq!((s.parts(1).await.sealed_path, s.chunk_ids(1).await), (Some(path(1, 2)), late.clone()));
+        assert_eq!((s.parts(1).await.sealed, s.chunk_ids(1).await), (Some(place(1, 2)), late.clone()));
         assert_eq!(seal(s, [moved(1, 2, 3, late)]).await, [path(1, 2)]);
-        assert_eq!((s.parts(1).await.sealed_path, s.chunk_ids(1).await), (Some(path(1, 3)), vec![]));
+        assert_eq!((s.parts(1).await.sealed, s.chunk_ids(1).await), (Some(place(1, 3)), vec![]));
     });
 }
 
@@ -129,19 +133,20 @@ pub(super) fn a_recording_may_have_versions(subjects: &Subjects) {
     subjects.one(async |s| {
         s.commit(batch(1).finished(1, 2, facts("x"))).await;
         let versions = [0, u64::MAX, 7].map(|version| versioned_path(&path(1, 3), version));
-        let mut replaces = None;
-        for version in &versions {
+        let mut replaces: Option<RecordingPlace> = None;
+        for version in versions.map(RecordingPlace::file) {
             let chunks = s.chunk_ids(1).await;
             let sealed =
-                Sealed { query_id: query_id(1), path: version.clone(), replaces: replaces.clone(), chunks };
-            assert_eq!(seal(s, [sealed]).await, replaces.into_iter().collect::<Vec<_>>());
-            assert_eq!(s.parts(1).await.sealed_path.as_ref(), Some(version));
-            replaces = Some(version.clone());
+                Sealed { query_id: query_id(1), place: version.clone(), replaces: replaces.clone(), chunks };
+            let replaced: Vec<String> = replaces.into_iter().map(|place| place.path).collect();
+            assert_eq!(seal(s, [sealed]).await, replaced);
+            assert_eq!(s.parts(1).await.sealed.as_ref(), Some(&version));
+            replaces = Some(version);
         }
         s.reopen().await;
-        assert_eq!(s.parts(1).await.sealed_path, replaces);
+        assert_eq!(s.parts(1).await.sealed, replaces);
         let deleted = s.store.delete_before(i64::MAX, ALL).await.expect("a store");
-        assert_eq!(deleted.into_iter().map(|deleted| deleted.sealed_path).collect::<Vec<_>>(), [replaces]);
+        assert_eq!(deleted.orphans, replaces.into_iter().map(|place| place.path).collect::<Vec<_>>());
     });
 }
 

@@ -61,7 +61,7 @@ impl Snapshot {
             queries.push(StoredQuery {
                 query: parts.query,
                 process_line: parts.process_line,
-                sealed_path: parts.sealed_path,
+                sealed_path: parts.sealed.map(|place| place.to_string()),
                 chunks,
             });
         }

@@ -6,7 +6,7 @@ use super::batch::{batch, facts, line, query_id, stream_id};
 use super::subject::{ALL, Subject, Subjects, number, numbers};
 use crate::batch::Facts;
 use crate::path::recording_path;
-use crate::recording::Sealed;
+use crate::recording::{RecordingPlace, Sealed};
 use crate::seen::SeqRange;
 use crate::store::Deleted;
 use crate::token::TokenRecord;
@@ -65,7 +65,7 @@ pub(super) fn streams_are_given_once_with_all_they_sent(subjects: &Subjects) {
     });
 }
 
-async fn delete(s: &Subject, before: i64, limit: usize) -> Vec<Deleted> {
+async fn delete(s: &Subject, before: i64, limit: usize) -> Deleted {
     s.store.delete_before(before, limit).await.expect("a store")
 }
 
@@ -77,23 +77,20 @@ pub(super) fn only_old_queries_that_ended_are_deleted(subjects: &Subjects) {
         s.commit(batch(1).started(4, 5, started(50)).finished(5, 6, started(99))).await;
         let path = recording_path(query_id(5), 99);
         let (kept, sealed) = (s.chunk_ids(1).await, s.chunk_ids(5).await);
-        let recording = Sealed { query_id: query_id(5), path: path.clone(), replaces: None, chunks: sealed };
+        let place = RecordingPlace::file(path.clone());
+        let recording = Sealed { query_id: query_id(5), place, replaces: None, chunks: sealed };
         s.store.seal(vec![recording]).await.expect("a store");
 
         let chunks = s.chunk_ids(3).await;
         let mut deleted = delete(s, 100, ALL).await;
-        deleted.sort_by_key(|deleted| deleted.query_id);
-        let expected = [
-            Deleted { query_id: query_id(3), sealed_path: None },
-            Deleted { query_id: query_id(5), sealed_path: Some(path) },
-        ];
-        assert_eq!(deleted, expected);
+        deleted.queries.sort();
+        assert_eq!(deleted, Deleted { queries: [3, 5].map(query_id).into(), orphans: vec![path] });
         assert_eq!(s.list(crate::filter::QueryFilter::default()).await, [2, 1, 4]);
         assert_eq!(s.store.chunks(chunks).await.expect("a store"), [None]);
         assert!(s.store.chunks(kept).await.expect("a store")[0].is_some());
         assert!(s.store.recording(query_id(3)).await.expect("a store").is_none());
         assert!(!s.store.unsealed(ALL).await.expect("a store").contains(&query_id(3)));
-        assert_eq!(delete(s, 100, ALL).await, []);
+        assert_eq!(delete(s, 100, ALL).await, Deleted::default());
     });
 }
 
@@ -102,12 +99,12 @@ pub(super) fn a_deletion_is_limited(subjects: &Subjects) {
         for query in 1..=5 {
             s.commit(batch(1).finished(query, query + 1, started(10))).await;
         }
-        assert_eq!(delete(s, 11, 0).await, []);
+        assert_eq!(delete(s, 11, 0).await, Deleted::default());
         let mut deleted = BTreeSet::new();
         for count in [2, 2, 1, 0] {
             let part = delete(s, 11, 2).await;
-            assert_eq!(part.len(), count);
-            deleted.extend(part.into_iter().map(|deleted| deleted.query_id));
+            assert_eq!(part.queries.len(), count);
+            deleted.extend(part.queries);
         }
         assert_eq!(deleted, (1..=5).map(query_id).collect());
     });

@@ -48,7 +48,8 @@ pub(super) fn run(setup: &Setup, rounds: u32) -> Result<String> {
             Verdict::Unsound(said) => {
                 found[usize::from(in_recording)] += 1;
                 let name = file.file_name().and_then(|name| name.to_str()).context("a name")?;
-                let named = name.strip_suffix(".jsonl.gz").unwrap_or("");
+                // A recording of its own is named by its query, a pack by its number.
+                let named = if in_recording { name.split('.').next().unwrap_or("") } else { "" };
                 ensure!(said.contains(named), "bit {place} of {name}: it is not named:\n{said}");
             }
             Verdict::Sound(_) => {

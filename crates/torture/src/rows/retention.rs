@@ -10,7 +10,6 @@ use rand::seq::IndexedRandom;
 use uuid::Uuid;
 
 use super::Setup;
-use super::crash::below;
 use crate::clock;
 use crate::events::Stream;
 use crate::http::Client;
@@ -21,7 +20,8 @@ use crate::traffic::Address;
 const KEEP: [&str; 2] = ["--keep-days", "1"];
 /// More than one round of the job deletes at once.
 const QUERIES: usize = 300;
-const AGE_NS: i64 = 5 * 86_400 * 1_000_000_000;
+const DAY_NS: i64 = 86_400 * 1_000_000_000;
+const AGE_NS: i64 = 5 * DAY_NS;
 /// Kills before the rest goes undisturbed.
 const KILLS: u32 = 3;
 /// A wait that takes longer has failed.
@@ -39,7 +39,14 @@ impl Old {
     pub(super) fn new(queries: usize) -> Self {
         let mut stream = Stream { started_unix_ns: clock::unix_us() * 1000 - AGE_NS, ..Stream::new() };
         let ids: Vec<Uuid> = (0..queries).map(|_| Uuid::new_v4()).collect();
-        let events = ids.iter().map(|id| stream.finished(*id, "old")).collect();
+        let begin = stream.started_unix_ns;
+        let mut events = Vec::new();
+        for (at, id) in ids.iter().enumerate() {
+            // Of three days, one has a run, the next two that share a pack, and the last none.
+            let day = at - usize::from(at % 3 == 2);
+            stream.started_unix_ns = begin - day as i64 * DAY_NS;
+            events.push(stream.finished(*id, "old"));
+        }
         Self { stream, events, ids }
     }
 
@@ -48,7 +55,11 @@ impl Old {
         let service = Launch::new(&setup.binary, data, &[]).start()?;
         let stored = self.send(&service.address)?;
         ensure!(stored.0 == self.events.len() as u64, "{stored:?} stored");
-        wait("every recording to be written", || Ok(below(&data.join("recordings")) >= self.ids.len() + 3))?;
+        let client = Client::new(&service.address.url);
+        wait("every recording to be written", || {
+            let metrics = client.get("/metrics")?.body;
+            Ok(metrics.split(|byte| *byte == b'\n').any(|line| line == b"queryscope_recordings_unsealed 0"))
+        })?;
         service.stop()
     }
 

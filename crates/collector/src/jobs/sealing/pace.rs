@@ -15,13 +15,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(super) struct Pace {
     /// Under steady ingest the next round starts after this.
     pub(super) pause: Duration,
+    /// Whether more may wait than a round takes: at first what an earlier run of the service left.
+    pub(super) is_behind: bool,
     /// What is left of [`STAND_BACK_MAX`].
     patience: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { pause: BUSY_PAUSE, patience: STAND_BACK_MAX }
+        Self { pause: BUSY_PAUSE, is_behind: true, patience: STAND_BACK_MAX }
     }
 }
 
@@ -30,6 +32,7 @@ impl Pace {
     pub(super) fn after(&mut self, full: bool, took: Duration) {
         let next = if full { (self.pause * 7 / 8).max(took) } else { self.pause * 2 };
         self.pause = next.min(BUSY_PAUSE);
+        self.is_behind = full;
         if !full {
             self.patience = STAND_BACK_MAX;
         }

@@ -33,7 +33,7 @@ async fn replaced<const N: usize>(
         let mut files = Vec::new();
         for (query, ..) in queries {
             let parts = store.recording(query_id(query)).await.expect("a store").expect("a query");
-            files.push(root.join(parts.sealed_path.expect("sealed")));
+            files.push(root.join(parts.sealed.expect("sealed").path));
         }
         <[PathBuf; N]>::try_from(files).expect("one each")
     };

@@ -1,12 +1,14 @@
 //! Recordings of a folder that is being repaired, and its quarantine.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use queryscope_protocol::QueryId;
-use queryscope_store::{day_of_path, named_by};
+use queryscope_recordings::{pack_entries, slice_of};
+use queryscope_store::{Pack, RecordingPlace, named_by, pack_named_by};
 
 use crate::data::DataFolder;
 
@@ -15,11 +17,19 @@ pub(super) struct Files {
     recordings: PathBuf,
     quarantine: PathBuf,
     copied: Vec<PathBuf>,
+    damaged: BTreeSet<Pack>,
+    /// Where recordings are in packs that are not damaged, once it was asked for.
+    packed: Option<HashMap<QueryId, Vec<RecordingPlace>>>,
 }
 
 impl Files {
-    pub(super) fn new(data: &DataFolder, recordings: PathBuf) -> Self {
-        Self { recordings, quarantine: data.quarantine(), copied: Vec::new() }
+    pub(super) fn new(data: &DataFolder, recordings: PathBuf, damaged: BTreeSet<Pack>) -> Self {
+        Self { recordings, quarantine: data.quarantine(), copied: Vec::new(), damaged, packed: None }
+    }
+
+    /// Packs that are not as they were written.
+    pub(super) fn damaged_packs(&self) -> &BTreeSet<Pack> {
+        &self.damaged
     }
 
     /// Whether there is nothing where recordings should be.
@@ -36,39 +46,79 @@ impl Files {
         path.strip_prefix(&self.recordings).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// The bytes of a recording; `None` when there is none.
-    pub(super) fn recording(&self, path: &str) -> Result<Option<Vec<u8>>> {
+    /// The bytes of a recording; `None` when there is no file with it.
+    pub(super) fn recording(&self, place: &RecordingPlace) -> Result<Option<Vec<u8>>> {
+        let path = &place.path;
         match fs::read(self.recordings.join(path)) {
-            Ok(bytes) => Ok(Some(bytes)),
+            Ok(bytes) => Ok(Some(match place.slice {
+                None => bytes,
+                Some(slice) => slice_of(&bytes, slice).to_vec(),
+            })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("{path} cannot be read")),
         }
     }
 
-    /// A recording of a query under whatever day: its path and its bytes.
+    /// A recording of a query under whatever day: where it is, and its bytes.
     pub(super) fn find(
-        &self,
+        &mut self,
         id: QueryId,
         is_it: impl Fn(&[u8]) -> bool,
-    ) -> Result<Option<(String, Vec<u8>)>> {
-        let mut folders = vec![self.recordings.clone()];
+    ) -> Result<Option<(RecordingPlace, Vec<u8>)>> {
+        for path in self.every()? {
+            if named_by(&path.to_string_lossy()).is_some_and(|(named, _)| named == id) {
+                let place = RecordingPlace::file(self.name(&path));
+                let bytes = fs::read(&path).with_context(|| format!("{place} cannot be read"))?;
+                if place.columns(id).is_some() && is_it(&bytes) {
+                    return Ok(Some((place, bytes)));
+                }
+            }
+        }
+        if self.packed.is_none() {
+            self.packed = Some(self.read_packs()?);
+        }
+        for place in self.packed.iter().filter_map(|packed| packed.get(&id)).flatten() {
+            if let Some(bytes) = self.recording(place)?
+                && is_it(&bytes)
+            {
+                return Ok(Some((place.clone(), bytes)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where recordings are in packs that are not damaged.
+    fn read_packs(&self) -> Result<HashMap<QueryId, Vec<RecordingPlace>>> {
+        let mut packed: HashMap<_, Vec<RecordingPlace>> = HashMap::new();
+        for path in self.every()? {
+            let name = self.name(&path);
+            let Some((day, number)) = pack_named_by(&name) else { continue };
+            if self.damaged.contains(&Pack { day, number }) {
+                continue;
+            }
+            let bytes = fs::read(&path).with_context(|| format!("{name} cannot be read"))?;
+            for entry in pack_entries(&bytes).unwrap_or_default() {
+                if let Some((id, _)) = named_by(&entry.path) {
+                    let place = RecordingPlace { path: name.clone(), slice: Some(entry.slice) };
+                    packed.entry(id).or_default().push(place);
+                }
+            }
+        }
+        Ok(packed)
+    }
+
+    /// Every file with recordings.
+    fn every(&self) -> Result<Vec<PathBuf>> {
+        let (mut files, mut folders) = (Vec::new(), vec![self.recordings.clone()]);
         while let Some(folder) = folders.pop() {
             for entry in
                 fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?
             {
                 let path = entry?.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if named_by(&path.to_string_lossy()).is_some_and(|(named, _)| named == id) {
-                    let day = self.name(&path);
-                    let bytes = fs::read(&path).with_context(|| format!("{day} cannot be read"))?;
-                    if day_of_path(&day).is_some() && is_it(&bytes) {
-                        return Ok(Some((day, bytes)));
-                    }
-                }
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
             }
         }
-        Ok(None)
+        Ok(files)
     }
 
     /// Keeps bytes in quarantine; where, relative to the data folder.

@@ -38,21 +38,20 @@ impl<'s> Shared<'s> {
         check(&self.database.address(), &self.recordings, more)
     }
 
-    /// The file of a sealed query.
-    fn recording(&self, name: &str) -> PathBuf {
-        let id = self.folder.id(name).to_string();
+    /// The pack with the recordings of the queries that were moved.
+    fn pack(&self) -> PathBuf {
         let mut folders = vec![self.recordings.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.file_name().expect("a name").to_string_lossy().starts_with(&id) {
+                } else if path.extension().is_some_and(|extension| extension == "zip") {
                     return path;
                 }
             }
         }
-        panic!("{name} is not sealed")
+        panic!("nothing is sealed")
     }
 }
 
@@ -182,25 +181,27 @@ fn damage_to_a_recording_of_a_database_is_named() {
     let root = tempfile::tempdir().expect("a folder");
     let databases = Databases::start();
     let shared = Shared::make(root.path(), &databases);
-    let path = shared.recording("$B");
-    let sound = fs::read(&path).expect("a recording");
+    let path = shared.pack();
+    let sound = fs::read(&path).expect("a pack");
     let unreadable = format!("query {}: its recording cannot be read: ", shared.folder.id("$B"));
-    for cut in [0, sound.len() / 2, sound.len() - 1] {
+    for (cut, says) in [(0, &*unreadable), (20, &unreadable), (sound.len() - 1, ".zip: it is damaged: ")] {
         fs::write(&path, &sound[..cut]).expect("written");
         let checked = shared.check(&[]);
-        assert!(checked.out.contains(&unreadable), "{cut}: {}", checked.out);
+        assert!(checked.out.contains(says), "{cut}: {}", checked.out);
         checked.failure(1);
     }
     fs::remove_file(&path).expect("removed");
     let checked = shared.check(&[]);
     assert!(checked.out.contains(&unreadable), "{}", checked.out);
     checked.failure(1);
-    // Nobody's, as one is that was replaced.
+    // Nobody's, as those are that were replaced.
     fs::write(&path, &sound).expect("written");
-    fs::copy(&path, path.with_file_name(format!("{}-0000000000000001.jsonl.gz", shared.folder.id("$B"))))
-        .expect("copied");
+    fs::copy(&path, path.with_file_name("000000000000beef.zip")).expect("copied");
+    fs::write(path.with_file_name(format!("{}-0000000000000001.jsonl.gz", shared.folder.id("$B"))), "")
+        .expect("written");
     let said = shared.check(&[]).success();
     assert!(said.contains("its query points to another file") && said.ends_with(": sound\n"), "{said}");
+    assert!(said.contains("beef.zip: no query points to it"), "{said}");
 }
 
 #[test]

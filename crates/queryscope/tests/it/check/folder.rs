@@ -23,6 +23,15 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn make(root: &Path) -> Self {
+        Self::sealed(root, false)
+    }
+
+    /// As [`Folder::make`], the recordings of `$A` and `$B` in one pack.
+    pub(crate) fn packed(root: &Path) -> Self {
+        Self::sealed(root, true)
+    }
+
+    fn sealed(root: &Path, in_pack: bool) -> Self {
         let mut folder = Self {
             data: root.join("sound"),
             stream: Stream::new(),
@@ -43,15 +52,27 @@ impl Folder {
             stream.started(id("$R"), "slow"),
         ];
         let late = [stream.finished(id("$C"), "slow"), stream.progress(id("$A"))];
-        folder.import(root, &ended);
-        let service = Service::start_with(&folder.data, &["--silent-after", "200ms"]);
-        wait_for("three recordings", || (folder.recordings() == 3).then_some(()));
-        service.stop();
+        let [b, a_begins, u, a_ends] = ended.clone();
+        if in_pack {
+            folder.seal(root, &[b, a_begins, a_ends], 2);
+        } else {
+            folder.seal(root, &[b], 1);
+            folder.seal(root, &[a_begins, a_ends], 2);
+        }
+        folder.seal(root, &[u], 3);
         // Nothing seals what is imported while no service runs.
         folder.import(root, &open);
         folder.import(root, &late);
         folder.events = [&ended[..], &open, &late].concat();
         folder
+    }
+
+    /// Stores events, and serves until so many recordings are sealed.
+    fn seal(&self, root: &Path, events: &[String], recordings: usize) {
+        self.import(root, events);
+        let service = Service::start_with(&self.data, &["--silent-after", "200ms"]);
+        wait_for("recordings", || (self.recordings() == recordings).then_some(()));
+        service.stop();
     }
 
     fn import(&self, root: &Path, events: &[String]) {
@@ -98,6 +119,13 @@ impl Folder {
         let db = Connection::open(self.data.join("queryscope.db")).expect("the database");
         let row = |id: Uuid| format!("(SELECT id FROM query WHERE query_id = X'{}')", id.simple());
         (db, self.fill_in(sql, row))
+    }
+
+    /// The pack.
+    pub(crate) fn pack(&self) -> PathBuf {
+        let recordings = self.data.join("recordings");
+        let named: String = self.one("SELECT lower(printf('%016x', number)) FROM pack WHERE runs > 0");
+        find(&recordings, &format!("{named}.zip")).expect("there is one")
     }
 
     /// The file of a sealed query.

@@ -5,7 +5,7 @@ use std::fs;
 
 use super::check;
 use super::folder::Folder;
-use crate::common::{Ended, Service, below};
+use crate::common::{Ended, Service};
 
 /// Does damage to copies of a sound folder, repairs them, and asserts what is said of it, whether all could be mended,
 /// and that the folder is sound afterwards.
@@ -179,7 +179,8 @@ fn a_repaired_folder_is_served_and_its_quarantine_has_what_was_taken() {
         [folder.stream.process()].into_iter().chain(folder.events.iter().filter(of_a).cloned()).collect();
     assert_eq!(service.recording(folder.id("$A")).expect("ended"), expected);
     assert_eq!(service.post(&folder.stream.batch(&folder.events)).counts(), (0, 9), "what was seen is seen");
-    crate::common::wait_for("recordings", || (below(&folder.data.join("recordings")).0 == 6).then_some(()));
+    crate::common::wait_for("the end of runs", || service.queries("status=running").is_empty().then_some(()));
+    service.wait_until_sealed();
     service.stop();
     assert!(check(&folder.data, &[]).success().ends_with(": sound\n"));
 }

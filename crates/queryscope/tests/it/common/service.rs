@@ -80,6 +80,18 @@ impl Service {
         self.client.get(path).expect("an answer")
     }
 
+    /// Waits until each run that has ended has a sealed recording.
+    pub(crate) fn wait_until_sealed(&self) {
+        wait_for("recordings", || (self.metric("queryscope_recordings_unsealed") == 0).then_some(()));
+    }
+
+    /// A figure for the operator.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let text = String::from_utf8(self.get("/metrics").body).expect("UTF-8");
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).expect(name);
+        line.parse().expect("a number")
+    }
+
     /// Posts a batch with the token of the default project.
     pub(crate) fn post(&self, batch: &[u8]) -> Answer {
         self.post_as(&self.token, batch)

@@ -96,7 +96,7 @@ impl Disk {
                 query,
                 place: self.rows_made,
                 heard_unix_ms: batch.received_unix_ms,
-                sealed_path: None,
+                sealed: None,
                 events: fresh.len() as u64,
                 chunks: vec![chunk],
             });

@@ -13,7 +13,7 @@ use crate::filter::Position;
 use crate::kept::Loss;
 use crate::notes::QueryNote;
 use crate::query::Query;
-use crate::recording::{ChunkInfo, RecordingParts, Sealed};
+use crate::recording::{ChunkInfo, Pack, RecordingParts, RecordingPlace, Sealed};
 use crate::store::Listed;
 use crate::token::TokenRecord;
 use crate::views::SharedView;
@@ -28,6 +28,8 @@ pub(super) struct Disk {
     pub(super) engines: BTreeSet<String>,
     pub(super) tokens: BTreeMap<String, TokenRecord>,
     pub(super) losses: Vec<Loss>,
+    /// Packs that no query will point to.
+    pub(super) given_up: BTreeSet<Pack>,
     pub(super) diagnosis: Diagnosis,
     pub(super) issues: Issues,
     pub(super) access: Access,
@@ -53,7 +55,7 @@ pub(super) struct Row {
     pub(super) query: Query,
     pub(super) place: i64,
     pub(super) heard_unix_ms: i64,
-    pub(super) sealed_path: Option<String>,
+    pub(super) sealed: Option<RecordingPlace>,
     pub(super) events: u64,
     /// In the order they came.
     pub(super) chunks: Vec<ChunkRow>,
@@ -76,24 +78,44 @@ impl Disk {
         Some(RecordingParts {
             query: row.query.clone(),
             process_line: self.streams[&row.query.stream_id].process_line.clone(),
-            sealed_path: row.sealed_path.clone(),
+            sealed: row.sealed.clone(),
             chunks: row.chunk_infos(),
         })
     }
 
-    /// Gives back the path nothing points to any more.
-    pub(super) fn seal(&mut self, sealed: Sealed) -> Option<String> {
+    /// Gives back the paths nothing points to any more.
+    pub(super) fn seal(&mut self, sealed: Vec<Sealed>) -> Vec<String> {
+        let given_up = self.given_up.clone();
+        let left = sealed.into_iter().filter_map(|sealed| self.seal_one(sealed, &given_up)).collect();
+        self.orphans(left)
+    }
+
+    /// Gives back the place the query does not point to any more.
+    fn seal_one(&mut self, sealed: Sealed, given_up: &BTreeSet<Pack>) -> Option<RecordingPlace> {
         let Some(row) = self.rows.iter_mut().find(|row| row.query.query_id == sealed.query_id) else {
-            return Some(sealed.path);
+            return Some(sealed.place);
         };
         let there = |id: &i64| row.chunks.iter().any(|chunk| chunk.info.id == *id);
-        let in_time = row.sealed_path == sealed.replaces && sealed.chunks.iter().all(there);
-        if row.sealed_path.as_ref() != Some(&sealed.path) && !in_time {
-            return Some(sealed.path);
+        let in_time = row.sealed == sealed.replaces
+            && sealed.chunks.iter().all(there)
+            && sealed.place.pack().is_none_or(|pack| !given_up.contains(&pack));
+        if row.sealed.as_ref() != Some(&sealed.place) && !in_time {
+            return Some(sealed.place);
         }
         row.chunks.retain(|chunk| !sealed.chunks.contains(&chunk.info.id));
-        let before = row.sealed_path.replace(sealed.path);
-        before.filter(|before| row.sealed_path.as_ref() != Some(before))
+        let before = row.sealed.replace(sealed.place).filter(|before| row.sealed.as_ref() != Some(before))?;
+        self.given_up.extend(before.pack());
+        Some(before)
+    }
+
+    /// The paths of places that were left and that nothing points to; a pack that was pointed to until now is given up.
+    pub(super) fn orphans(&mut self, left: Vec<RecordingPlace>) -> Vec<String> {
+        let live: BTreeSet<Pack> = self.rows.iter().filter_map(|row| row.sealed.as_ref()?.pack()).collect();
+        self.given_up.retain(|pack| !live.contains(pack));
+        let (packs, files): (Vec<_>, Vec<_>) = left.into_iter().partition(|place| place.slice.is_some());
+        let packs: BTreeSet<Pack> = packs.iter().filter_map(RecordingPlace::pack).collect();
+        let files = files.into_iter().map(|place| place.path);
+        files.chain(packs.difference(&live).map(|pack| pack.path())).collect()
     }
 }
 
