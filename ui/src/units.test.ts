@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  capital,
   elapsedMs,
   epochMs,
   exactTime,
@@ -118,3 +119,10 @@ test("a number and its unit stay on one line", () =>
   expect(unbroken("2 queries: 85.3 s in 24 runs, 71 %, 4 min 05 s, 3 MiB, 2 threads")).toBe(
     "2 queries: 85.3\u00a0s in 24 runs, 71\u00a0%, 4\u00a0min 05\u00a0s, 3\u00a0MiB, 2 threads",
   ));
+
+test("a sentence begins in upper case", () =>
+  expect([capital("filter on region before HashJoin"), capital("éa"), capital("")]).toEqual([
+    "Filter on region before HashJoin",
+    "Éa",
+    "",
+  ]));

@@ -196,6 +196,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** With its first letter in upper case. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 const UNIT = /(\d) (?=(?:%|µs|ms|s|min|h|d|k|M|B|[KMGT]iB)(?![a-zA-Z]))/g;
 
 /** Keeps a number and its unit on one line. */

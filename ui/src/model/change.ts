@@ -1,7 +1,7 @@
 // Changes of queries as the service tells them, and their words. The service judges; this page only formats.
 
 import type { QuerySummary, Schemas } from "../api/client";
-import { formatCount, formatDuration, formatRatio, plural, type UnixNs } from "../units";
+import { capital, formatCount, formatDuration, formatRatio, plural, type UnixNs } from "../units";
 import { nameInText } from "./names";
 
 export type Change = Schemas["Change"];
@@ -74,8 +74,7 @@ export function beforeAndAfter({ kind, before, after }: Pick<Change, "kind" | "b
 
 /** "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120)" */
 export function changeLine(change: Change, timeText: TimeText): string {
-  const line = `${howMuch(change)} since ${timeText(change.since_unix_ns)} (${beforeAndAfter(change)})`;
-  return `${line.charAt(0).toUpperCase()}${line.slice(1)}`;
+  return capital(`${howMuch(change)} since ${timeText(change.since_unix_ns)} (${beforeAndAfter(change)})`);
 }
 
 /** Whose runs changed, where it is not all of them: "on host etl-3 alone". */

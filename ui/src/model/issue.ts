@@ -1,7 +1,7 @@
 // Issues as the service tells them, and their words. The service judges and moves them; this page only formats.
 
 import type { Schemas } from "../api/client";
-import { formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
+import { capital, formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
 import { howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
@@ -69,7 +69,7 @@ export function rowWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "
     issue.state === "resolved"
       ? words.replace(/^is/, "was").replace(/^(fail|warn)s/, "$1ed")
       : words.replace(/^is /, "");
-  return `${row.charAt(0).toUpperCase()}${row.slice(1)}`;
+  return capital(row);
 }
 
 /** When its runs changed; when it was opened first, where that is not known. */
@@ -114,7 +114,7 @@ export function issueLine(
 
 /** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */
 export function detailLine({ detail = null }: Pick<Issue, "detail">): string {
-  return detail === null ? "" : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
+  return detail === null ? "" : `${capital(detail)}.`;
 }
 
 /** Wall time at stake a day: of changes alone, and of none that is muted or over. */

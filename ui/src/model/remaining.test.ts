@@ -21,8 +21,12 @@ test("later than nearly all earlier runs is late", () => {
     done: undefined,
     isLate: true,
   });
-  expect(says({ longer_than: 36, is_late: true, remaining_ms })?.words).toBe(
-    "longer than 36 of 40 earlier runs; 2.1 s to 31 s more",
+});
+
+test("the line of a late run names one set of runs", () => {
+  const basis = "12 runs of its plan since its change";
+  expect(says({ longer_than: 36, is_late: true, remaining_ms, basis })?.words).toBe(
+    `late: 2.1 s to 31 s more (${basis})`,
   );
 });
 

@@ -6,7 +6,7 @@ import { formatDuration, formatRatio, plural } from "../units";
 type Progress = Schemas["Progress"];
 
 export interface Remaining {
-  /** "8.3 s to 31 s more (40 earlier runs of its plan)" */
+  /** "8.3 s to 31 s more (40 earlier runs of its plan)": one set of runs, whether it is late or not. */
   words: string;
   /** Shares of the way, the lower and the upper end of what is likely; undefined where it is past its earlier runs. */
   done: { low: number; high: number } | undefined;
@@ -18,13 +18,13 @@ export function remainingOf(progress: Progress | undefined | null): Remaining | 
   if (progress == null) return undefined;
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
   const { basis = null, rows_read_factor: rows = null } = progress;
-  const past = `longer than ${longer} of ${plural(runs, "earlier run")}`;
   if (remaining !== null) {
     const interval = `${formatDuration(remaining.p10)} to ${formatDuration(remaining.p90)} more`;
     const words = basis === null ? interval : `${interval} (${basis})`;
-    return { words: isLate ? `${past}; ${words}` : words, done: done ?? undefined, isLate };
+    return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, isLate };
   }
   if (longer === null || longer === 0) return undefined;
   const size = rows !== null && rows > 1 ? `; it reads ${formatRatio(rows)} the rows of those` : "";
-  return { words: `already ${past}${size}`, done: undefined, isLate };
+  const past = `already longer than ${longer} of ${plural(runs, "earlier run")}`;
+  return { words: `${past}${size}`, done: undefined, isLate };
 }

@@ -33,7 +33,7 @@ pub struct Change {
 pub(super) fn changes(base: &Step<'_>, run: &Step<'_>, inputs_moved: Option<String>) -> Vec<Change> {
     let mut found = Found(Vec::new());
     if base.node.kind != run.node.kind {
-        found.shape("kind", format!("{} -> {}", base.node.kind, run.node.kind));
+        found.shape("kind", format!("{} instead of {}", run.node.kind, base.node.kind));
     }
     if let Some(text) = inputs_moved {
         found.shape("inputs", text);
@@ -43,7 +43,8 @@ pub(super) fn changes(base: &Step<'_>, run: &Step<'_>, inputs_moved: Option<Stri
         let of = |step: &Step<'_>| step.properties.text(term).map(str::to_ascii_lowercase);
         let (then, now) = (of(base), of(run));
         if then != now {
-            found.shape(term.name(), format!("{} {} -> {}", term.name(), or_none(then), or_none(now)));
+            found
+                .shape(term.name(), format!("{} {} instead of {}", term.name(), or_none(now), or_none(then)));
         }
     }
     files(base, run, &mut found);
@@ -58,7 +59,7 @@ pub(super) fn changes(base: &Step<'_>, run: &Step<'_>, inputs_moved: Option<Stri
     };
     let (then, now) = (to(base), to(run));
     if then != now {
-        found.shape("destination", format!("writes to {} -> {}", list(&then), list(&now)));
+        found.shape("destination", format!("writes to {} instead of {}", list(&now), list(&then)));
     }
     found.0
 }
@@ -82,9 +83,9 @@ fn table(base: &Step<'_>, run: &Step<'_>, found: &mut Found) {
     }
     let (old, new) = (then.map(table_name), now.map(table_name));
     if old == new {
-        found.detail("table", format!("reads {} -> {}", or_none(then), or_none(now)));
+        found.detail("table", format!("reads {} instead of {}", or_none(now), or_none(then)));
     } else {
-        found.shape("table", format!("reads {} -> {}", or_none(old), or_none(new)));
+        found.shape("table", format!("reads {} instead of {}", or_none(new), or_none(old)));
     }
 }
 
@@ -93,7 +94,7 @@ fn files(base: &Step<'_>, run: &Step<'_>, found: &mut Found) {
     if let (Some(then), Some(now)) = (then, now)
         && then != now
     {
-        found.detail("files", format!("files {then} -> {now}"));
+        found.detail("files", format!("{now} files instead of {then}"));
     }
 }
 
@@ -109,16 +110,21 @@ fn projection(base: &Step<'_>, run: &Step<'_>, found: &mut Found) {
     };
     match (of(base), of(run)) {
         (Some(then), Some(now)) if then.len() != now.len() => {
-            found.shape("projection", format!("projection {} -> {} columns", then.len(), now.len()));
+            found.shape(
+                "projection",
+                format!("projection of {} columns instead of {}", now.len(), then.len()),
+            );
         }
         (Some(then), Some(now)) if then != now => {
             let (gone, come) = differences(&then, &now);
             found.shape("projection", format!("reads {come} instead of {gone}"));
         }
         (Some(then), None) => {
-            found.shape("projection", format!("projection {} -> all columns", then.len()));
+            found.shape("projection", format!("projection of all columns instead of {}", then.len()));
         }
-        (None, Some(now)) => found.shape("projection", format!("projection all -> {} columns", now.len())),
+        (None, Some(now)) => {
+            found.shape("projection", format!("projection of {} columns instead of all", now.len()))
+        }
         _ => {}
     }
 }
@@ -138,9 +144,9 @@ fn predicate(base: &Step<'_>, run: &Step<'_>, found: &mut Found) {
                 let text = format!("predicate on {} instead of {}", names(&new.columns), names(&old.columns));
                 found.shape("predicate", text);
             } else if old.functions != new.functions {
-                found.shape("predicate", format!("predicate {} -> {}", quote(&then), quote(&now)));
+                found.shape("predicate", format!("predicate {} instead of {}", quote(&now), quote(&then)));
             } else if then != now {
-                found.detail("predicate", format!("predicate {} -> {}", quote(&then), quote(&now)));
+                found.detail("predicate", format!("predicate {} instead of {}", quote(&now), quote(&then)));
             }
         }
     }
@@ -177,7 +183,7 @@ fn limit(base: &Step<'_>, run: &Step<'_>, found: &mut Found) {
         return;
     }
     let say = |limit: Option<u64>| limit.map_or_else(|| "none".into(), |rows| rows.to_string());
-    let text = format!("limit {} -> {}", say(then), say(now));
+    let text = format!("limit {} instead of {}", say(now), say(then));
     if then.is_some() == now.is_some() { found.detail("limit", text) } else { found.shape("limit", text) }
 }
 

@@ -102,25 +102,33 @@ fn properties_are_compared_in_words() {
         (
             json!({"projection": names(8)}),
             json!({"projection": names(96)}),
-            "Changed Scan projection 8 -> 96 columns",
+            "Changed Scan projection of 96 columns instead of 8",
         ),
-        (json!({"projection": names(8)}), json!({}), "Changed Scan projection 8 -> all columns"),
+        (json!({"projection": names(8)}), json!({}), "Changed Scan projection of all columns instead of 8"),
         (
             json!({"projection": ["a", "b"]}),
             json!({"projection": ["b", "c"]}),
             "Changed Scan reads c instead of a",
         ),
-        (json!({"predicate": "a > 1"}), json!({"predicate": "a > 2"}), "Same Scan predicate a > 1 -> a > 2"),
+        (
+            json!({"predicate": "a > 1"}),
+            json!({"predicate": "a > 2"}),
+            "Same Scan predicate a > 2 instead of a > 1",
+        ),
         (
             json!({"predicate": "a > 1"}),
             json!({"predicate": "b > 1"}),
             "Changed Scan predicate on b instead of a",
         ),
-        (json!({"files": 6}), json!({"files": 600}), "Same Scan files 6 -> 600"),
-        (json!({"limit": 6}), json!({"limit": 7}), "Same Scan limit 6 -> 7"),
-        (json!({"limit": 6}), json!({}), "Changed Scan limit 6 -> none"),
-        (json!({"table": "x/t1"}), json!({"table": "x/t2"}), "Same Scan reads x/t1 -> x/t2"),
-        (json!({"format": "CSV"}), json!({"format": "parquet"}), "Changed Scan format csv -> parquet"),
+        (json!({"files": 6}), json!({"files": 600}), "Same Scan 600 files instead of 6"),
+        (json!({"limit": 6}), json!({"limit": 7}), "Same Scan limit 7 instead of 6"),
+        (json!({"limit": 6}), json!({}), "Changed Scan limit none instead of 6"),
+        (json!({"table": "x/t1"}), json!({"table": "x/t2"}), "Same Scan reads x/t2 instead of x/t1"),
+        (
+            json!({"format": "CSV"}),
+            json!({"format": "parquet"}),
+            "Changed Scan format parquet instead of csv",
+        ),
     ] {
         assert_eq!(of(base, run), words);
     }
@@ -131,7 +139,7 @@ fn another_kind_for_the_same_role_is_a_change() {
     let base = [scan(1, "a", json!({})), scan(2, "b", json!({})), join(3, &[1, 2], "k")];
     let mut run = base.clone();
     run[2]["kind"] = json!("SortMergeJoin");
-    assert_eq!(told(&base, &run)[2], "Changed SortMergeJoin HashJoin -> SortMergeJoin");
+    assert_eq!(told(&base, &run)[2], "Changed SortMergeJoin SortMergeJoin instead of HashJoin");
     run[2]["kind"] = json!("HashJoin");
     run[2]["inputs"] = json!([2, 1]);
     assert_eq!(told(&base, &run)[2], "Changed HashJoin its inputs changed places");
@@ -141,7 +149,7 @@ fn another_kind_for_the_same_role_is_a_change() {
 fn another_table_at_the_same_place_is_a_change() {
     let base = [scan(1, "a", json!({})), join(3, &[1], "k")];
     let run = [scan(1, "b", json!({})), join(3, &[1], "k")];
-    assert_eq!(told(&base, &run), ["Changed Scan reads a -> b", "Same HashJoin"]);
+    assert_eq!(told(&base, &run), ["Changed Scan reads b instead of a", "Same HashJoin"]);
 }
 
 #[test]

@@ -161,12 +161,12 @@ fn another_query() {
         Added SimpleProjection
         Changed Sort
           Sort: order: _POLARS_TMP_PHYS_# instead of amount
-          Sort: limit 25 -> 5
+          Sort: limit 5 instead of 25
         Added Select
         Changed TopK
           TopK: order: customer_id is new
         Changed MultiScan
-          MultiScan: projection 8 -> 2 columns
+          MultiScan: projection of 2 columns instead of 8
           MultiScan: predicate on customer_id instead of amount
         "#);
 }
@@ -212,7 +212,7 @@ fn a_lost_predicate() {
           MoreRows +4.2
           LessParallelism +27.3
         Changed MultiScan
-          MultiScan: projection 2 -> 8 columns
+          MultiScan: projection of 8 columns instead of 2
           MultiScan: predicate no longer reaches the scan
         "#);
 }

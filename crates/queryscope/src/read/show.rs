@@ -353,7 +353,7 @@ fn finding_text(finding: &Finding, screen: Screen) -> String {
         text += &screen.soft(&facts.join(" · "), "  ");
     }
     if let Some(fix) = &finding.fix {
-        text += &screen.paragraph(&line(fix), "  ");
+        text += &screen.paragraph(&capital(&line(fix)), "  ");
     }
     let evidence: Vec<String> = finding
         .evidence

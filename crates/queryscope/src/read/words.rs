@@ -211,21 +211,18 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
 
 /// How much is left of a running run: "8.3 s to 31 s more (40 earlier runs of its plan)"; `None` without a basis.
 pub(crate) fn remaining(progress: &Progress) -> Option<String> {
-    let longer = progress.longer_than;
-    let past = || {
-        let earlier = plural(progress.runs, "earlier run", "earlier runs");
-        format!("longer than {} of {earlier}", longer.unwrap_or(0))
-    };
     if let Some(remaining) = progress.remaining_ms {
         let interval = format!("{} to {} more", duration(remaining.p10), duration(remaining.p90));
         let basis = progress.basis.as_deref().map(|basis| format!(" ({})", line(basis))).unwrap_or_default();
-        let late = if progress.is_late { format!("{}; ", past()) } else { String::new() };
+        // Not how many earlier runs it has outlasted: those may be others than the basis.
+        let late = if progress.is_late { "late: " } else { "" };
         return Some(format!("{late}{interval}{basis}"));
     }
-    longer.filter(|&longer| longer > 0)?;
+    let longer = progress.longer_than.filter(|&longer| longer > 0)?;
     let rows = progress.rows_read_factor.filter(|&rows| rows > 1.0);
     let rows = rows.map(|rows| format!("; it reads {} the rows of those", ratio(rows))).unwrap_or_default();
-    Some(format!("already {}{rows}", past()))
+    let earlier = plural(progress.runs, "earlier run", "earlier runs");
+    Some(format!("already longer than {longer} of {earlier}{rows}"))
 }
 
 /// The same for a column: "8.3 s to 31 s", or "late". `None` without a basis.

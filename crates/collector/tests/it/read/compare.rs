@@ -146,7 +146,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
               "changes": [
                 {
                   "shape": true,
-                  "text": "projection 1 -> 2 columns",
+                  "text": "projection of 2 columns instead of 1",
                   "what": "projection"
                 },
                 {

@@ -117,8 +117,10 @@ fn what_remains_is_an_interval_with_its_basis() {
         Some("already longer than 38 of 40 earlier runs")
     );
     assert_eq!(
-        says(json!({"longer_than": 36, "is_late": true, "remaining_ms": times})).as_deref(),
-        Some("longer than 36 of 40 earlier runs; 2.1 s to 31 s more")
+        says(json!({"longer_than": 36, "is_late": true, "remaining_ms": times, "basis": "12 earlier runs"}))
+            .as_deref(),
+        Some("late: 2.1 s to 31 s more (12 earlier runs)"),
+        "one set of runs"
     );
     let more = says(json!({"longer_than": 40, "rows_read_factor": 3.0})).expect("words");
     assert!(more.ends_with("; it reads 3.0x the rows of those"), "{more}");
