@@ -15,7 +15,7 @@ const node = (id: string, ...inputs: string[]): PlanNode => ({
 
 function moment(shares: Record<string, number>): Moment {
   const nodes = Object.entries(shares).map(([id, share]) => [id, { share } as NodeMoment] as const);
-  return { elapsedMs: 1, busyNs: 1, nodes: new Map(nodes) };
+  return { elapsedMs: 1, busyNs: 1, callsNs: 0, nodes: new Map(nodes) };
 }
 
 const graph = toGraph([node("1", "2", "3"), node("2"), node("3", "4"), node("4")]);

@@ -1,13 +1,15 @@
-import { busyNs, type Counters, isDone, readBytes, rowsIn, rowsOut, rowsWritten } from "./counters";
+import { busyNs, counter, type Counters, isDone, readBytes, rowsIn, rowsOut, rowsWritten } from "./counters";
 import { type Exact, growth, sum } from "./json";
 import type { NodeId, PlanNode } from "./profile";
 import { countUpTo, type Run } from "./run";
+import { calledCode } from "./user-code";
+import { QUERY_COUNTERS } from "./vocabulary";
 
 /** What is known of a node at a moment. Null is unknown. */
 export interface NodeMoment {
   counters: Counters | null;
   busyNs: Exact | null;
-  /** Of the time all nodes were busy until then, 0 to 1. */
+  /** Of the time all nodes were busy until then, with the calls of user code that the moment has, 0 to 1. */
   share: number | null;
   /** Rows it took; null for a node that reads from no other, too. */
   rowsIn: Exact | null;
@@ -26,11 +28,13 @@ export interface Moment {
   nodes: ReadonlyMap<NodeId, NodeMoment>;
   /** Of all nodes. */
   busyNs: Exact;
+  /** Calls of user code that are in a node's share, and in no counter of the node: 0 where there are none. */
+  callsNs: number;
 }
 
-/** The plan's counters after `elapsedMs`, or all that is known where it is null. */
-export function momentAt(run: Run, elapsedMs: number | null): Moment {
-  const time = elapsedMs ?? Number.POSITIVE_INFINITY;
+/** The plan's counters after `atMs`, or all that is known where it is null. */
+export function momentAt(run: Run, atMs: number | null): Moment {
+  const time = atMs ?? Number.POSITIVE_INFINITY;
   const ended = run.finished !== null && time >= run.finished.wallMs;
   const finals = new Map(ended ? run.finished?.plan.physical.map((node) => [node.id, node.metrics]) : []);
   const sampled = countUpTo(run.sampleMs, time);
@@ -53,7 +57,10 @@ export function momentAt(run: Run, elapsedMs: number | null): Moment {
   }
 
   const times = [...found.values()].map(({ now }) => (now ? (busyNs(now) ?? 0) : 0));
-  const whole = sum(times);
+  const busy = sum(times);
+  const calls = ended ? callsOf(run, found) : null;
+  const callsNs = calls?.ns ?? 0;
+  const whole = Number(busy) + callsNs;
   const readers = new Map<NodeId, number>();
   for (const { inputs } of run.plan.physical) {
     for (const input of inputs) readers.set(input, (readers.get(input) ?? 0) + 1);
@@ -61,16 +68,32 @@ export function momentAt(run: Run, elapsedMs: number | null): Moment {
   const nodes = new Map<NodeId, NodeMoment>();
   for (const node of run.plan.physical) {
     const { now, threads } = found.get(node.id) ?? { now: null, threads: null };
-    nodes.set(node.id, nodeMoment(node, now, threads, whole, found, readers));
+    const of = nodeMoment(node, now, threads, whole, found, readers);
+    if (calls?.id === node.id) of.share = (Number(of.busyNs ?? 0) + callsNs) / whole;
+    nodes.set(node.id, of);
   }
-  return { elapsedMs: ended ? (run.finished?.wallMs ?? 0) : Math.min(time, run.elapsedMs), nodes, busyNs: whole };
+  const elapsedMs = ended ? (run.finished?.wallMs ?? 0) : Math.min(time, run.elapsedMs);
+  return { elapsedMs, nodes, busyNs: busy, callsNs };
+}
+
+/**
+ * The one node that calls user code, and how much the calls took beyond what its counter holds: engines count little of
+ * it. Null where nothing measured the calls, and where several nodes make them: which took how much nobody knows then.
+ */
+function callsOf(run: Run, all: ReadonlyMap<NodeId, { now: Counters | null }>): { id: NodeId; ns: number } | null {
+  const measured = counter(run.finished?.counters ?? {}, QUERY_COUNTERS.user_code_ns);
+  const [caller, other] = run.plan.physical.filter((node) => calledCode(node) !== null);
+  if (measured === null || caller === undefined || other !== undefined) return null;
+  const now = all.get(caller.id)?.now;
+  const ns = Number(measured) - Number((now && busyNs(now)) ?? 0);
+  return ns > 0 ? { id: caller.id, ns } : null;
 }
 
 function nodeMoment(
   node: PlanNode,
   now: Counters | null,
   threads: number | null,
-  whole: Exact,
+  whole: number,
   all: ReadonlyMap<NodeId, { now: Counters | null }>,
   readers: ReadonlyMap<NodeId, number>,
 ): NodeMoment {
@@ -80,7 +103,7 @@ function nodeMoment(
   return {
     counters: now,
     busyNs: busy,
-    share: busy === null || whole === 0 ? null : Number(busy) / Number(whole),
+    share: busy === null || whole === 0 ? null : Number(busy) / whole,
     rowsIn: now ? rowsTaken(node, now, inputs) : null,
     rowsOut: now ? rowsGiven(node, now) : null,
     growth: now && /join/.test(node.role) ? growthOf(node, now, all, readers) : null,

@@ -5,6 +5,7 @@ import { sortNodes } from "./node-rows";
 const moment: Moment = {
   elapsedMs: 1,
   busyNs: 1,
+  callsNs: 0,
   nodes: new Map(
     [
       ["1", { busyNs: 5, rowsOut: 2n ** 60n }],

@@ -169,3 +169,19 @@ test("a file of profiles has a query a line, and what is no profile is named", (
     { line: 4, reason: "not JSON, or cut off" },
   ]);
 });
+
+test("calls of user code that one node alone can have made are in its share, though the engine counts none", () => {
+  const shares = (calledNs: number, joinCalls = ""): (number | null | undefined)[] => {
+    const join =
+      `{"id":1,"kind":"Join","role":"join","inputs":[2],"properties":{${joinCalls}},` + '"metrics":{"busy_ns":2000}}';
+    const select =
+      '{"id":2,"kind":"Select","role":"map","inputs":[],"properties":{"user_code":"f"},"metrics":{"busy_ns":0}}';
+    const { run } = read(profile(`${join},${select}`, `,"query_metrics":{"user_code_ns":${calledNs}}`));
+    const moment = momentAt(run, null);
+    return ["1", "2"].map((id) => moment.nodes.get(id)?.share);
+  };
+  expect(shares(6000)).toEqual([0.25, 0.75]);
+  expect(shares(0)).toEqual([1, 0]);
+  // Of two nodes that call it, nobody knows which took how much.
+  expect(shares(6000, '"user_code":"f"')).toEqual([1, 0]);
+});

@@ -42,8 +42,10 @@ export class Replay {
       ? `${formatDuration(this.times.userCodeMs)} in user code`
       : `${formatDuration(this.times.uncountedMs)} in no counter`,
   );
-  /** What shares are of: where nodes do not count all of the work, of what is counted alone. */
+  /** What shares of CPU time are of: where nodes do not count all of the work, of what is counted alone. */
   readonly theCpu = $derived(this.isUncounted || this.times.callsUserCode ? "the counted CPU" : "the CPU");
+  /** What the shares of nodes are of. */
+  readonly theTime = $derived(this.moment.callsNs > 0 ? "the counted time" : this.theCpu);
 
   /** Browsers allow few changes of the address: it follows once the scrubber rests. */
   to(ms: number | null): void {
