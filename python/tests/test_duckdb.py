@@ -42,6 +42,18 @@ def test_a_query_has_its_plan_and_counters(sent: Sent, connection: duckdb.DuckDB
     assert profile["call_site"]["filepath"] == __file__
 
 
+def test_the_rows_of_the_result_are_those_of_the_root(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    with queryscope.label("limited"):
+        assert len(connection.execute("select i from t order by i limit 7").fetchall()) == 7
+    assert sent.profile("limited")["result_rows"] == 7
+    with queryscope.label("none"):
+        assert connection.execute("select i from t where i < 0").fetchall() == []
+    assert sent.profile("none")["result_rows"] == 0
+    with queryscope.label("written"):
+        connection.execute("insert into t select i, g from t limit 5").fetchall()
+    assert sent.profile("written")["result_rows"] is None, "what it wrote is no result"
+
+
 def test_of_files_the_rows_read_are_not_told(
     sent: Sent, connection: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -265,6 +265,13 @@ def totals(text: str) -> dict[str, Any]:
     return answer
 
 
+def result_rows(plan: list[Operator]) -> int | None:
+    """Rows of the result: those that the root gave on. What a root that writes gives on is no result."""
+    if not plan or role(plan[0].kind) == "sink":
+        return None
+    return plan[0].counters.get("rows_out")
+
+
 def with_spill(answer: dict[str, Any], text: str, before: int | None) -> dict[str, Any]:
     """Adds what a query that ran alone has spilled at least.
 

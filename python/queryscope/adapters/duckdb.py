@@ -28,7 +28,15 @@ from queryscope._label import current
 from queryscope._native import ActiveQuery, Telemetry
 from queryscope._trace import current_span
 from queryscope.adapters._dbt import label_of
-from queryscope.adapters._duckdb_profile import PEAK_SPILL, Operator, aligned, operators, totals, with_spill
+from queryscope.adapters._duckdb_profile import (
+    PEAK_SPILL,
+    Operator,
+    aligned,
+    operators,
+    result_rows,
+    totals,
+    with_spill,
+)
 
 # Make DuckDB count what the adapter reads.
 SETTINGS = (
@@ -118,7 +126,10 @@ class _Run:
     def totals(self) -> str | None:
         if self._profile is None:
             return None
-        return json.dumps(with_spill(totals(self._profile), self._profile, self._peak_before))
+        answer = with_spill(totals(self._profile), self._profile, self._peak_before)
+        if (rows := result_rows(self._operators(self._profile))) is not None:
+            answer["result_rows"] = rows
+        return json.dumps(answer)
 
     def _operators(self, text: str) -> list[Operator]:
         return operators(text, self._adapter.functions)
