@@ -60,10 +60,11 @@ unit:
 		PROPTEST_RNG_SEED=20 $(CARGO) test --locked --workspace --no-fail-fast; \
 	fi
 
-# The dashboard: units, then every page in Chromium against the real binary. `make lint` checks its types.
+# The dashboard: units, then every page in Chromium and what is tagged for it in Firefox, against the real binary.
+# `make lint` checks its types.
 ui-test: ui/node_modules/.package-lock.json
 	$(call build-debug,queryscope queryscope-bench)
-	cd ui && npm test && npm run e2e
+	cd ui && npm test && npm run e2e && npm run e2e:firefox
 
 ui/node_modules/.package-lock.json: ui/package-lock.json
 	cd ui && npm ci --no-audit --no-fund
@@ -188,7 +189,7 @@ schemas:
 	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-collector --test it openapi
 	UPDATE_SCHEMAS=1 $(CARGO) test --locked -p queryscope-insights --test it vocabulary
 
-# What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium, curl.
+# What the tests need beside Rust: Python with venv and pip, Node.js with npm, PostgreSQL, Chromium, Firefox, curl.
 test-packages:
 	@$(PYTHON) -c 'import venv, ensurepip' >/dev/null 2>&1 || scripts/install-packages python3 python3-venv
 	@command -v cc >/dev/null 2>&1 || scripts/install-packages gcc libc6-dev
@@ -200,3 +201,4 @@ test-packages:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 \
 		|| scripts/install-packages postgresql
 	@test -x /usr/bin/chromium || test -n "$$CHROMIUM" || scripts/install-packages chromium
+	@test -x /usr/bin/firefox-esr || test -n "$$FIREFOX" || scripts/install-packages firefox-esr

@@ -1,10 +1,12 @@
-// Chromium, looked at the way a person would, and by axe.
+// A browser, looked at the way a person would, and by axe: Chromium, or Firefox where BROWSER=firefox.
 
 import { createRequire } from "node:module";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, firefox, type Browser, type Page } from "playwright-core";
 import { expect } from "vitest";
 
+const FIREFOX = process.env["BROWSER"] === "firefox";
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const FIREFOX_ESR = process.env["FIREFOX"] ?? "/usr/bin/firefox-esr";
 const FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -19,13 +21,37 @@ const FLAGS = [
 const WAIT_MS = 60_000;
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-export const SCHEMES = ["light", "dark"] as const;
-export type Scheme = (typeof SCHEMES)[number];
+export type Scheme = "light" | "dark";
+/** What tests of both schemes look at: a second Firefox takes seconds, so few tests ask for a dark one. */
+export const SCHEMES: readonly Scheme[] = FIREFOX ? ["light"] : ["light", "dark"];
 export const WIDTHS = { 1280: 900, 390: 844, 1440: 900, 1920: 1080 } as const;
 export type Width = keyof typeof WIDTHS;
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  return FIREFOX ? launchFirefox("light") : chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** Playwright drives Debian's Firefox by WebDriver BiDi: scheme and motion are those of the whole browser. */
+function launchFirefox(scheme: Scheme): Promise<Browser> {
+  return firefox.launch({
+    channel: "moz-firefox",
+    executablePath: FIREFOX_ESR,
+    firefoxUserPrefs: { "ui.systemUsesDarkTheme": scheme === "dark" ? 1 : 0, "ui.prefersReducedMotion": 1 },
+  });
+}
+
+const dark = new Map<Browser, Promise<Browser>>();
+
+/** The browser itself, or in Firefox a dark one beside it, which ends with it. */
+function ofScheme(browser: Browser, scheme: Scheme): Promise<Browser> | Browser {
+  if (!FIREFOX || scheme === "light") return browser;
+  let other = dark.get(browser);
+  if (other === undefined) {
+    other = launchFirefox(scheme);
+    dark.set(browser, other);
+    browser.once("disconnected", () => void other?.then((one) => one.close()));
+  }
+  return other;
 }
 
 export interface Looked {
@@ -40,9 +66,14 @@ export async function open(
   url: string,
   scheme: Scheme = "light",
   width: Width = 1280,
+  zoom = 1,
 ): Promise<Looked> {
-  const context = await browser.newContext({
-    viewport: { width, height: WIDTHS[width] },
+  const context = await (
+    await ofScheme(browser, scheme)
+  ).newContext({
+    // A page that is zoomed has fewer of its own pixels, and each takes more of the screen.
+    viewport: { width: width / zoom, height: WIDTHS[width] / zoom },
+    deviceScaleFactor: zoom,
     colorScheme: scheme,
     reducedMotion: "reduce",
     timezoneId: "UTC",

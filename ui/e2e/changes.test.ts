@@ -57,23 +57,28 @@ describe.each(SCHEMES)("in %s", (scheme) => {
     if (FOLDER !== undefined) await page.screenshot({ path: `${FOLDER}/home-${scheme}-${width}.png`, fullPage: true });
   });
 
-  test.each([1280, 390] as Width[])("%d pixels wide, the page of the query says it in full", async (width) => {
-    const looked = await visit("/labels/orders%2Freport?service=etl", scheme, width);
-    const line = /^[23]\.\dx slower since .* \(\d+ ms in \d runs, before \d+ ms in 1\d\).* .*Sort .* for each row\.$/;
-    await page.getByRole("heading", { level: 1, name: line }).waitFor();
-    const panel = page.getByRole("region", { name: /^slower .* since/ });
-    const causes = panel.getByRole("list", { name: "Causes" });
-    const shares = (await causes.innerText()).match(/\d+(?:\.\d+)? %/g) ?? [];
-    const sum = shares.reduce((total, share) => total + Number.parseFloat(share), 0);
-    expect(sum, shares.join()).toBeGreaterThan(98);
-    expect(sum, shares.join()).toBeLessThan(102);
-    await causes.getByText("Slower per row").waitFor();
-    await page.getByText(/median before the change,/).waitFor();
-    await expectGood(looked);
-    if (FOLDER !== undefined) await page.screenshot({ path: `${FOLDER}/query-${scheme}-${width}.png`, fullPage: true });
-    await panel.getByRole("link", { name: /^Compare a typical run since with one before/ }).click();
-    await page.getByRole("table", { name: "What the difference in wall time is made of" }).waitFor();
-  });
+  test.each([1280, 390] as Width[])(
+    "%d pixels wide, the page of the query says it in full",
+    { tags: ["firefox"] },
+    async (width) => {
+      const looked = await visit("/labels/orders%2Freport?service=etl", scheme, width);
+      const line = /^[23]\.\dx slower since .* \(\d+ ms in \d runs, before \d+ ms in 1\d\).* .*Sort .* for each row\.$/;
+      await page.getByRole("heading", { level: 1, name: line }).waitFor();
+      const panel = page.getByRole("region", { name: /^slower .* since/ });
+      const causes = panel.getByRole("list", { name: "Causes" });
+      const shares = (await causes.innerText()).match(/\d+(?:\.\d+)? %/g) ?? [];
+      const sum = shares.reduce((total, share) => total + Number.parseFloat(share), 0);
+      expect(sum, shares.join()).toBeGreaterThan(98);
+      expect(sum, shares.join()).toBeLessThan(102);
+      await causes.getByText("Slower per row").waitFor();
+      await page.getByText(/median before the change,/).waitFor();
+      await expectGood(looked);
+      if (FOLDER !== undefined)
+        await page.screenshot({ path: `${FOLDER}/query-${scheme}-${width}.png`, fullPage: true });
+      await panel.getByRole("link", { name: /^Compare a typical run since with one before/ }).click();
+      await page.getByRole("table", { name: "What the difference in wall time is made of" }).waitFor();
+    },
+  );
 
   test("the page of a run since the change says so, and compares it with before", async () => {
     const list = await fetch(`${service.url}/api/queries?label=orders%2Freport&limit=1`);
@@ -108,7 +113,7 @@ test("the list marks what changed, and shows it alone", async () => {
   await page.getByRole("heading", { level: 1, name: /^3 of 5 queries changed/ }).waitFor();
 });
 
-test("a cancelled run is cancelled, and did not fail", async () => {
+test("a cancelled run is cancelled, and did not fail", { tags: ["firefox"] }, async () => {
   await visit("/queries?view=runs&label=orders%2Fstopped");
   await page.getByRole("row").getByText("cancelled").filter({ visible: true }).waitFor();
   const failed = page.getByRole("row").locator(".fail, .failed");

@@ -55,6 +55,7 @@ const rows = (): Promise<string[]> => page.getByRole("table").locator("tbody th 
 
 test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [scheme, width] as const)))(
   "in %s, %d pixels wide, more than 12 stand in a table, and the late one first",
+  { tags: ["firefox"] },
   async (scheme, width) => {
     const looked = await visit("/now", scheme, width);
     const line = /^14 running.*; next to end: run\/next in about [\d.]+ min.*; run\/late is past its usual time$/;
@@ -66,7 +67,7 @@ test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [s
   },
 );
 
-test("it is sorted and grouped by choice, and the address keeps it", async () => {
+test("it is sorted and grouped by choice, and the address keeps it", { tags: ["firefox"] }, async () => {
   await visit("/now");
   await page.getByRole("table").getByRole("link", { name: "Query" }).click();
   await expect.poll(rows, { timeout: 30_000 }).toEqual(LABELS.toSorted((a, b) => a.localeCompare(b)));
@@ -91,17 +92,21 @@ test("rows keep their place under a hand, and what started meanwhile is told", a
   await expect.poll(rows, { timeout: 30_000 }).toContain("run/after");
 });
 
-test("cards are shown by choice, and a drag over the lanes lists the runs of that time", async () => {
-  await visit("/now?as=cards");
-  await expect.poll(() => page.getByRole("article").count()).toBeGreaterThan(12);
-  const picture = page.getByRole("img", { name: /What ran in the last 15 minutes/ });
-  const box = await picture.boundingBox();
-  if (box === null) throw new Error("no lanes");
-  const [y, from, to] = [box.y + 40, box.x + box.width * 0.5, box.x + box.width * 0.8];
-  await page.mouse.move(from, y);
-  await page.mouse.down();
-  await page.mouse.move((from + to) / 2, y);
-  await page.mouse.move(to, y);
-  await page.mouse.up();
-  await page.waitForURL(/\/queries\?view=runs&since=\d+&until=\d+$/);
-});
+test(
+  "cards are shown by choice, and a drag over the lanes lists the runs of that time",
+  { tags: ["firefox"] },
+  async () => {
+    await visit("/now?as=cards");
+    await expect.poll(() => page.getByRole("article").count()).toBeGreaterThan(12);
+    const picture = page.getByRole("img", { name: /What ran in the last 15 minutes/ });
+    const box = await picture.boundingBox();
+    if (box === null) throw new Error("no lanes");
+    const [y, from, to] = [box.y + 40, box.x + box.width * 0.5, box.x + box.width * 0.8];
+    await page.mouse.move(from, y);
+    await page.mouse.down();
+    await page.mouse.move((from + to) / 2, y);
+    await page.mouse.move(to, y);
+    await page.mouse.up();
+    await page.waitForURL(/\/queries\?view=runs&since=\d+&until=\d+$/);
+  },
+);

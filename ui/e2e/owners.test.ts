@@ -95,7 +95,7 @@ test("the first page shows the queries of an owner, and keeps the choice", async
   expect(await worse.getByText("billing/daily").count()).toBe(0);
 });
 
-test("services and hosts list owners, and what their CPU time costs", async () => {
+test("services and hosts list owners, and what their CPU time costs", { tags: ["firefox"] }, async () => {
   const looked = await visit("/queries?view=places");
   const owners = page.getByRole("region", { name: "Owners" });
   const cells = (name: string) => owners.getByRole("row").filter({ hasText: name }).getByRole("cell").allInnerTexts();

@@ -36,7 +36,7 @@ const FOLDER = process.env["LOOK"];
 const picker = (): ReturnType<Page["getByRole"]> => page.getByRole("button", { name: /^Time range: / });
 const search = (): URLSearchParams => new URL(page.url()).searchParams;
 
-test("a preset is chosen once and goes along from page to page", async () => {
+test("a preset is chosen once and goes along from page to page", { tags: ["firefox"] }, async () => {
   await visit("/");
   await page.keyboard.press("t");
   await page.getByRole("link", { name: "Last 7 days" }).click();
@@ -52,7 +52,7 @@ test("a preset is chosen once and goes along from page to page", async () => {
   await page.getByRole("heading", { level: 1, name: /in 7 days/ }).waitFor();
 });
 
-test("from one moment to another, earlier, later and out", async () => {
+test("from one moment to another, earlier, later and out", { tags: ["firefox"] }, async () => {
   await visit("/queries?view=runs&label=orders%2Fdaily");
   await page.getByRole("heading", { level: 1, name: /^14 runs in 14 days match/ }).waitFor();
   await picker().click();
@@ -81,6 +81,7 @@ test("from one moment to another, earlier, later and out", async () => {
 
 test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [scheme, width] as const)))(
   "in %s, %d pixels wide, the picker is at hand",
+  { tags: ["firefox"] },
   async (scheme, width) => {
     const looked = await visit("/labels/orders%2Freport?service=etl", scheme, width);
     await page.getByRole("slider", { name: /^Runs by time/ }).waitFor();
@@ -92,7 +93,7 @@ test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [s
   },
 );
 
-test("drawing across the chart of runs zooms, and opens no run", async () => {
+test("drawing across the chart of runs zooms, and opens no run", { tags: ["firefox"] }, async () => {
   await visit("/labels/orders%2Freport?service=etl");
   const chart = page.getByRole("slider", { name: /^Runs by time/ });
   await chart.locator("path.dots").first().waitFor();
@@ -118,36 +119,51 @@ test("drawing across the chart of runs zooms, and opens no run", async () => {
   expect(new URL(page.url()).pathname).toBe("/labels/orders%2Freport");
 });
 
-test("back leads to the place of the page and of the list, and to the row that was opened", async () => {
-  await visit("/queries?view=runs&label=orders%2Fmany");
-  const table = page.getByRole("table");
-  await table.getByRole("link").nth(3).waitFor();
-  const scroller = page.locator("[data-scroll]").first();
-  await scroller.evaluate((list) => (list.scrollTop = 3000));
-  const row = page.locator('[data-at="72"] a');
-  await row.waitFor();
-  const href = await row.getAttribute("href");
-  await row.click();
-  await page.getByRole("heading", { level: 1, name: /^Finished in/ }).waitFor();
-  await page.goBack();
-  await expect.poll(() => scroller.evaluate((list) => list.scrollTop), { timeout: 30_000 }).toBe(3000);
-  await expect
-    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("href")), { timeout: 30_000 })
-    .toBe(href);
-});
+test(
+  "back leads to the place of the page and of the list, and to the row that was opened",
+  { tags: ["firefox"] },
+  async () => {
+    await visit("/queries?view=runs&label=orders%2Fmany");
+    const table = page.getByRole("table");
+    await table.getByRole("link").nth(3).waitFor();
+    const scroller = page.locator("[data-scroll]").first();
+    await scroller.evaluate((list) => (list.scrollTop = 3000));
+    const row = page.locator('[data-at="72"] a');
+    await row.waitFor();
+    const href = await row.getAttribute("href");
+    // A driver may scroll to what it clicks: the place to come back to is that of the click.
+    await scroller.evaluate((list) =>
+      list.addEventListener("click", () => Object.assign(window, { left: list.scrollTop }), { capture: true }),
+    );
+    await row.click();
+    await page.getByRole("heading", { level: 1, name: /^Finished in/ }).waitFor();
+    const left = await page.evaluate(() => (window as unknown as { left: number }).left);
+    expect(left).toBeGreaterThan(2500);
+    await page.goBack();
+    await expect.poll(() => scroller.evaluate((list) => list.scrollTop), { timeout: 30_000 }).toBe(left);
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("href")), { timeout: 30_000 })
+      .toBe(href);
+  },
+);
 
-test("back leads to the place of a long page", async () => {
+test("back leads to the place of a long page", { tags: ["firefox"] }, async () => {
   await visit("/labels/orders%2Fmany?service=etl");
   await page
     .getByRole("region", { name: /^Runs against/ })
     .getByRole("table")
     .waitFor();
-  await page.evaluate(() => scrollTo(0, 600));
+  await page.evaluate(() => {
+    scrollTo(0, 600);
+    addEventListener("click", () => Object.assign(window, { left: scrollY }), { capture: true });
+  });
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Home" }).click();
   await page.getByRole("heading", { name: "Where the time went" }).waitFor();
   expect(await page.evaluate(() => scrollY)).toBe(0);
+  const left = await page.evaluate(() => (window as unknown as { left: number }).left);
+  expect(left).toBeGreaterThan(100);
   await page.goBack();
-  await expect.poll(() => page.evaluate(() => scrollY), { timeout: 30_000 }).toBe(600);
+  await expect.poll(() => page.evaluate(() => scrollY), { timeout: 30_000 }).toBe(left);
 });
 
 test("no text is smaller than 12 pixels", async () => {

@@ -49,47 +49,55 @@ const selected = (id: number): Promise<void> => page.waitForURL((url) => url.sea
 const boxes = async (): Promise<number> => Number(await frame().locator("svg[data-boxes]").getAttribute("data-boxes"));
 const NODE = 4_294_967_297;
 
-test("plan, figures and tabs are above the fold, and the plan takes the width there is", async () => {
-  await open(small);
-  const bottom = async (of: ReturnType<typeof frame>): Promise<number> => {
-    const box = await of.boundingBox();
-    return (box?.y ?? Infinity) + (box?.height ?? 0);
-  };
-  expect(await bottom(frame())).toBeLessThan(860);
-  expect(await bottom(page.getByRole("tab", { name: "Compare" }))).toBeLessThanOrEqual(900);
-  const figures = await page.locator("dl.figures").boundingBox();
-  expect(figures?.height).toBeLessThan(60);
-  await page.context().close();
-  await open(small, "", "light", 1920);
-  const aside = await page.getByRole("complementary").boundingBox();
-  expect((aside?.x ?? 0) + (aside?.width ?? 0)).toBeGreaterThan(1850);
-});
+test(
+  "plan, figures and tabs are above the fold, and the plan takes the width there is",
+  { tags: ["firefox"] },
+  async () => {
+    await open(small);
+    const bottom = async (of: ReturnType<typeof frame>): Promise<number> => {
+      const box = await of.boundingBox();
+      return (box?.y ?? Infinity) + (box?.height ?? 0);
+    };
+    expect(await bottom(frame())).toBeLessThan(860);
+    expect(await bottom(page.getByRole("tab", { name: "Compare" }))).toBeLessThanOrEqual(900);
+    const figures = await page.locator("dl.figures").boundingBox();
+    expect(figures?.height).toBeLessThan(60);
+    await page.context().close();
+    await open(small, "", "light", 1920);
+    const aside = await page.getByRole("complementary").boundingBox();
+    expect((aside?.x ?? 0) + (aside?.width ?? 0)).toBeGreaterThan(1850);
+  },
+);
 
-test("matches are counted, the others are dimmed, and the camera flies from one to the next", async () => {
-  await open(large);
-  await page.keyboard.press("/");
-  await page.keyboard.type("valid_until_1");
-  // 1, and those of 10 to 19, 100 to 199 and 1000 that are one more than a multiple of three.
-  await expect.poll(() => matches().innerText()).toMatch(/^1 of \d+$/);
-  const count = Number((await matches().innerText()).split(" ")[2]);
-  expect(count).toBeGreaterThan(30);
-  await frame().locator(".dim").first().waitFor();
-  await page.keyboard.press("Enter");
-  await expect.poll(() => new URL(page.url()).searchParams.get("node")).toMatch(/^\d+$/);
-  const first = new URL(page.url()).searchParams.get("node");
-  const there = await transform();
-  await page.keyboard.press("Enter");
-  await expect.poll(() => matches().innerText()).toBe(`2 of ${count}`);
-  await expect.poll(transform).not.toBe(there);
-  await page.keyboard.press("Shift+Enter");
-  await page.waitForURL((url) => url.searchParams.get("node") === first);
-  await page.keyboard.press("Shift+Enter");
-  await expect.poll(() => matches().innerText()).toBe(`${count} of ${count}`);
-  await page.keyboard.type("no such node");
-  await expect.poll(() => matches().innerText()).toBe("none");
-  await page.keyboard.press("Escape");
-  await expect.poll(() => frame().locator(".dim").count()).toBe(0);
-});
+test(
+  "matches are counted, the others are dimmed, and the camera flies from one to the next",
+  { tags: ["firefox"] },
+  async () => {
+    await open(large);
+    await page.keyboard.press("/");
+    await page.keyboard.type("valid_until_1");
+    // 1, and those of 10 to 19, 100 to 199 and 1000 that are one more than a multiple of three.
+    await expect.poll(() => matches().innerText()).toMatch(/^1 of \d+$/);
+    const count = Number((await matches().innerText()).split(" ")[2]);
+    expect(count).toBeGreaterThan(30);
+    await frame().locator(".dim").first().waitFor();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).searchParams.get("node")).toMatch(/^\d+$/);
+    const first = new URL(page.url()).searchParams.get("node");
+    const there = await transform();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => matches().innerText()).toBe(`2 of ${count}`);
+    await expect.poll(transform).not.toBe(there);
+    await page.keyboard.press("Shift+Enter");
+    await page.waitForURL((url) => url.searchParams.get("node") === first);
+    await page.keyboard.press("Shift+Enter");
+    await expect.poll(() => matches().innerText()).toBe(`${count} of ${count}`);
+    await page.keyboard.type("no such node");
+    await expect.poll(() => matches().innerText()).toBe("none");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => frame().locator(".dim").count()).toBe(0);
+  },
+);
 
 test("who pans away from a selected node is not brought back, and the map leads anywhere", async () => {
   await open(large, `?show=100&node=${NODE + 2}`);
@@ -152,7 +160,7 @@ test("text is never smaller than 12 pixels", async () => {
   }
 });
 
-test("the table is sorted by a column, and a thousand rows are virtual", async () => {
+test("the table is sorted by a column, and a thousand rows are virtual", { tags: ["firefox"] }, async () => {
   await open(large, "?view=table");
   const grid = page.getByRole("treegrid", { name: "Plan" });
   const rows = grid.locator("[data-row]");
@@ -190,26 +198,30 @@ test("the icicle is as wide as what worked, and a node fills it", async () => {
   await expect.poll(() => icicle.locator("[data-bar]").first().getAttribute("data-bar")).not.toBe(id);
 });
 
-test("the timeline has an axis, lanes of nodes, what process and host used, and values under the pointer", async () => {
-  await open(small);
-  const panel = page.getByRole("tabpanel");
-  await panel.scrollIntoViewIfNeeded();
-  for (const name of ["Busy threads", "CPU of the process", "Memory of the process", "CPU of the host"]) {
-    await panel.getByText(name, { exact: true }).waitFor();
-  }
-  expect(await panel.locator(".axis .mark").count()).toBeGreaterThan(3);
-  await panel.getByRole("button", { name: "Filter #3", exact: true }).waitFor();
-  const over = await panel.locator(".over").boundingBox();
-  if (!over) throw new Error("no chart");
-  await page.mouse.move(over.x + over.width / 3, over.y + 60);
-  await panel.locator(".cross").waitFor();
-  const values = (await panel.locator(".rows").innerText()).replaceAll("\u00a0", " ");
-  expect(values).toMatch(/CPU of the process\s+2\.0/);
-  expect(values).toMatch(/CPU of the host\s+3\.0/);
-  expect(values).toMatch(/Memory of the process\s+1 GiB/);
-  await panel.getByRole("button", { name: "Filter #3", exact: true }).click();
-  await selected(NODE + 2);
-});
+test(
+  "the timeline has an axis, lanes of nodes, what process and host used, and values under the pointer",
+  { tags: ["firefox"] },
+  async () => {
+    await open(small);
+    const panel = page.getByRole("tabpanel");
+    await panel.scrollIntoViewIfNeeded();
+    for (const name of ["Busy threads", "CPU of the process", "Memory of the process", "CPU of the host"]) {
+      await panel.getByText(name, { exact: true }).waitFor();
+    }
+    expect(await panel.locator(".axis .mark").count()).toBeGreaterThan(3);
+    await panel.getByRole("button", { name: "Filter #3", exact: true }).waitFor();
+    const over = await panel.locator(".over").boundingBox();
+    if (!over) throw new Error("no chart");
+    await page.mouse.move(over.x + over.width / 3, over.y + 60);
+    await panel.locator(".cross").waitFor();
+    const values = (await panel.locator(".rows").innerText()).replaceAll("\u00a0", " ");
+    expect(values).toMatch(/CPU of the process\s+2\.0/);
+    expect(values).toMatch(/CPU of the host\s+3\.0/);
+    expect(values).toMatch(/Memory of the process\s+1 GiB/);
+    await panel.getByRole("button", { name: "Filter #3", exact: true }).click();
+    await selected(NODE + 2);
+  },
+);
 
 test("where process and host were not told of, the timeline says so", async () => {
   await open(large);
@@ -236,7 +248,7 @@ test("the source line and the trace open by templates of this browser, which mus
   );
 });
 
-test.each(["light", "dark"] as const)("axe finds no fault in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("axe finds no fault in %s", { tags: ["firefox"] }, async (scheme) => {
   for (const search of ["?view=icicle", "?view=table", `?node=${NODE + 2}`]) {
     await open(small, search, scheme);
     await expectGood(looked);

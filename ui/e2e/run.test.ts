@@ -34,7 +34,7 @@ test("says in its first line how it went and where the time is", async () => {
   );
 });
 
-test("is walked with the keyboard alone", async () => {
+test("is walked with the keyboard alone", { tags: ["firefox"] }, async () => {
   await open("unique/redundant");
   await page.keyboard.press("h");
   await hasNode("4294967299");

@@ -24,7 +24,7 @@ async function slowest(params: string): Promise<string> {
   return first?.query_id ?? "";
 }
 
-test("a heading sorts, and turns around", async () => {
+test("a heading sorts, and turns around", { tags: ["firefox"] }, async () => {
   const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
   const heading = page.getByRole("columnheader", { name: "Wall time" });
   for (const [sorted, params] of [
@@ -41,7 +41,7 @@ test("a heading sorts, and turns around", async () => {
   await page.context().close();
 });
 
-test("a filter in words is completed, and a mistake has its place under the field", async () => {
+test("a filter in words is completed, and a mistake has its place under the field", { tags: ["firefox"] }, async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs`);
   const field = page.getByRole("combobox", { name: "Search" });
   await field.fill("status:fai");
@@ -60,7 +60,7 @@ test("a filter in words is completed, and a mistake has its place under the fiel
   await page.context().close();
 });
 
-test("columns are chosen and kept, and what is listed is exported", async () => {
+test("columns are chosen and kept, and what is listed is exported", { tags: ["firefox"] }, async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs&q=status:failed&service=billing`);
   await page.getByText("Columns", { exact: true }).click();
   await page.getByRole("checkbox", { name: "CPU time" }).uncheck();

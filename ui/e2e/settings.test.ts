@@ -41,7 +41,7 @@ const status = async (path: string, token: string): Promise<number> =>
 
 const section = (page: Page, name: string) => page.getByRole("region", { name });
 
-test("an administrator makes a token, which is shown once, and revokes it", async () => {
+test("an administrator makes a token, which is shown once, and revokes it", { tags: ["firefox"] }, async () => {
   const looked = await settingsOf("ada");
   const { page } = looked;
   const tokens = section(page, "Tokens");
@@ -164,7 +164,7 @@ test("senders are shown with what was refused, what they dropped, and a clock th
   await page.context().close();
 });
 
-test("the settings fit a phone and say how the service is set up", async () => {
+test("the settings fit a phone and say how the service is set up", { tags: ["firefox"] }, async () => {
   const looked = await settingsOf("ada", 390);
   const { page } = looked;
   const about = section(page, "Service");
