@@ -39,3 +39,22 @@ test.each(PAGES)("zoomed to 200 %, %s is whole, and nothing in it moves", { tags
   expect(moving).toEqual([]);
   await page.context().close();
 });
+
+test("a list in a dark page has a dark scrollbar", { tags: ["firefox"] }, async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=runs`, "dark", 1440);
+  const list = page.locator("[data-scroll]").first();
+  await list.getByRole("link").first().waitFor();
+  const box = await list.boundingBox();
+  const clip = { x: (box?.x ?? 0) + (box?.width ?? 0) - 12, y: (box?.y ?? 0) + 60, width: 10, height: 200 };
+  const image = (await page.screenshot({ clip })).toString("base64");
+  const brightest = await page.evaluate(async (image) => {
+    const bytes = Uint8Array.from(atob(image), (letter) => letter.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    context?.drawImage(bitmap, 0, 0);
+    const { data } = context?.getImageData(0, 0, bitmap.width, bitmap.height) ?? { data: [255] };
+    return Math.max(...data.filter((_, at) => at % 4 === 0));
+  }, image);
+  expect(brightest).toBeLessThan(220);
+  await page.context().close();
+});
