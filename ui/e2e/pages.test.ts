@@ -36,7 +36,7 @@ const PAGES = [
   {
     path: "/queries?view=places",
     shows: "Environments",
-    line: /^\d services, \d environments and \d+ hosts; .* runs in 14 days$/,
+    line: /^\d services, \d environments and \d+ hosts; .* runs in 14 days(, \d+ % of their time in [-\w]+)?$/,
   },
   { path: SLOWER, shows: /2\.\dx the time of A/, line: /^2\.\dx slower since .* \(.* in \d+ runs, before .* in \d+\)/ },
 ];

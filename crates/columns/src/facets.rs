@@ -52,7 +52,7 @@ pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -
     }
     let status = Status::ALL.into_iter().filter_map(|name| {
         let runs = status[usize::from(name.number())]?;
-        Some(FacetValue { value: Some(name.name().to_owned()), runs })
+        Some(FacetValue { value: Some(name.name().to_owned()), runs, engines: Vec::new() })
     });
     Ok(Facets {
         service: named(names, service)?,
@@ -114,7 +114,9 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
 }
 
 fn named<N: Names>(names: &N, counts: BTreeMap<Option<i64>, u64>) -> Result<Vec<FacetValue>, N::Error> {
-    let values = counts.into_iter().map(|(term, runs)| Ok(FacetValue { value: names.optional(term)?, runs }));
+    let values = counts
+        .into_iter()
+        .map(|(term, runs)| Ok(FacetValue { value: names.optional(term)?, runs, engines: Vec::new() }));
     Ok(ordered(values.collect::<Result<_, _>>()?))
 }
 

@@ -238,6 +238,23 @@ impl DeployStore for PostgresStore {
         Ok(all)
     }
 
+    async fn engine_versions(
+        &self,
+        project: Option<&str>,
+    ) -> Result<Vec<(Option<String>, String)>, StoreError> {
+        const SQL: &str = "
+            SELECT DISTINCT engine COLLATE \"C\", version COLLATE \"C\" FROM deploy
+            WHERE subject = 'engine' AND ($1::text IS NULL OR project = $1) ORDER BY 1, 2";
+        if project.is_some_and(|project| project.contains('\0')) {
+            return Ok(Vec::new());
+        }
+        let named = |row: &Row| {
+            let engine: String = row.get(0);
+            (Some(engine).filter(|engine| !engine.is_empty()), row.get(1))
+        };
+        Ok(rows(&self.reader().await?, SQL, &[&project]).await?.iter().map(named).collect())
+    }
+
     async fn deploy_rows(&self, after: Option<String>, limit: usize) -> Result<Vec<Deploy>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM deploy AS d WHERE id > $1 ORDER BY id LIMIT $2");
         let values: [&(dyn ToSql + Sync); 2] = [&after.unwrap_or_default(), &bound(limit)];

@@ -202,6 +202,24 @@ impl DeployStore for SqliteStore {
         self.readers.read(move |db, _| between(db, &spans)).await
     }
 
+    async fn engine_versions(
+        &self,
+        project: Option<&str>,
+    ) -> Result<Vec<(Option<String>, String)>, StoreError> {
+        const SQL: &str = "
+            SELECT DISTINCT engine, version FROM deploy
+            WHERE subject = 'engine' AND (?1 IS NULL OR project = ?1) ORDER BY engine, version";
+        let project = project.map(str::to_owned);
+        self.readers
+            .read(move |db, _| {
+                let named = |row: &Row<'_>| {
+                    Ok((Some(row.get(0)?).filter(|engine: &String| !engine.is_empty()), row.get(1)?))
+                };
+                db.prepare_cached(SQL)?.query_map([project], named)?.collect()
+            })
+            .await
+    }
+
     async fn deploy_rows(&self, after: Option<String>, limit: usize) -> Result<Vec<Deploy>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM deploy AS d WHERE id > ?1 ORDER BY id LIMIT ?2");
         self.readers

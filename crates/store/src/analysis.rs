@@ -17,6 +17,9 @@ pub struct FacetValue {
     pub value: Option<String>,
     /// Queries that have it.
     pub runs: u64,
+    /// Of a version of an engine: the engines that were seen with it, by name; null is one that its events do not name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<Option<String>>,
 }
 
 /// How many queries each value of a field has.
@@ -25,7 +28,7 @@ pub struct FacetValue {
     "service": [{"value": "orders-etl", "runs": 40}, {"value": null, "runs": 0}],
     "environment": [{"value": "prod", "runs": 40}],
     "host": [{"value": "worker-1", "runs": 40}],
-    "engine_version": [{"value": "1.35.2", "runs": 40}],
+    "engine_version": [{"value": "1.35.2", "runs": 40, "engines": ["polars"]}],
     "program_version": [{"value": "2026.11.3", "runs": 40}],
     "status": [{"value": "finished", "runs": 39}, {"value": "failed", "runs": 1}]
 })))]

@@ -157,6 +157,13 @@ pub trait DeployStore: Send + Sync {
     /// The deploys in each span, the first first; of many the last [`DEPLOYS_OF_SPAN_MAX`].
     async fn deploys_between(&self, spans: Vec<DeploySpan>) -> Result<Vec<Vec<Deploy>>, StoreError>;
 
+    /// The engines that were seen, of one project or of all, each with its versions as [`SeenVersion`] has them; by
+    /// both, each once.
+    async fn engine_versions(
+        &self,
+        project: Option<&str>,
+    ) -> Result<Vec<(Option<String>, String)>, StoreError>;
+
     /// Up to `limit` rows, by id, after one: also versions that are no deploy.
     async fn deploy_rows(&self, after: Option<String>, limit: usize) -> Result<Vec<Deploy>, StoreError>;
 

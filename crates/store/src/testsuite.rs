@@ -327,6 +327,7 @@ suite! { $
     }
     deploys {
         what_is_posted_twice_is_one_deploy
+        engines_are_seen_with_their_versions
         a_version_that_comes_after_another_is_a_deploy
         what_was_posted_takes_the_place_of_what_is_seen
         what_is_posted_later_leaves_what_was_seen

@@ -1598,6 +1598,9 @@ export interface components {
          *       ],
          *       "environment": [
          *         {
+         *           "engines": [
+         *             "polars"
+         *           ],
          *           "runs": 40,
          *           "value": "prod"
          *         }
@@ -1658,6 +1661,8 @@ export interface components {
              */
             runs: number;
             /** @description The value; null is that of queries without the field. */
+            /** @description Of a version of an engine: the engines that were seen with it, by name; null is one that its events do not name. */
+            engines?: (string | null)[];
             value?: string | null;
         };
         /**

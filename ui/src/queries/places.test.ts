@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { cpuShare, firstLine, formatCost, matching, sortedPlaces, type Place, type Places } from "./places";
+import {
+  cpuShare,
+  firstLine,
+  formatCost,
+  matching,
+  sortedPlaces,
+  versionName,
+  type Place,
+  type Places,
+} from "./places";
 
 const place = (value: string | null, runs: number, more: Partial<Place> = {}): Place => ({
   value,
@@ -27,8 +36,21 @@ test("the first line counts what is listed", () => {
     '2 of 3 services, environments and hosts match "ETL"',
   );
   expect(firstLine(all, matching(all, "none"), "none", "in 14 days")).toMatch(/^1 of 3 .* matches "none"$/);
+  const two = { ...all, service: [place("etl", 30), place("web", 10), place(null, 2)] };
+  expect(firstLine(two, two, "", "in 14 days")).toMatch(/; 42 runs in 14 days, 71 % of their time in etl$/);
   const nothing = { service: [], environment: [], host: [], owner: [] };
   expect(firstLine(nothing, nothing, "", "in 1 day")).toBe("Nothing ran in 1 day");
+});
+
+test("a version is named with its engines", () => {
+  expect(versionName("2.1.0", ["polars"])).toBe("polars 2.1.0");
+  expect(versionName("2.0.0", ["duckdb", "polars"])).toBe("duckdb or polars 2.0.0");
+  expect(versionName("2.0.0", [null, "polars"])).toBe("another or polars 2.0.0");
+  expect([versionName("2.0.0", [null]), versionName("2.0.0"), versionName("none", [])]).toEqual([
+    "2.0.0",
+    "2.0.0",
+    "none",
+  ]);
 });
 
 test("places are ordered by a figure, or by name with the nameless last", () => {

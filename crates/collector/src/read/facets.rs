@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_store::Facets;
+use queryscope_protocol::named_version;
+use queryscope_store::{FacetValue, Facets};
 
 use super::asked::Asked;
 use super::params::{RunFilters, SourceFilters};
@@ -33,6 +34,20 @@ pub(crate) async fn facets(
     Asked(runs): Asked<RunFilters>,
 ) -> Result<Json<Facets>, ApiError> {
     let (store, filter) = (Arc::clone(&app.store), runs.filter(source));
-    let (facets, _turn) = app.answers.counts.analyse(async move { store.facets(filter).await }).await?;
+    let project = filter.project.clone();
+    let (mut facets, _turn) = app.answers.counts.analyse(async move { store.facets(filter).await }).await?;
+    if facets.engine_version.iter().any(|version| version.value.is_some()) {
+        let seen = app.store.deploys().engine_versions(project.as_deref()).await?;
+        for FacetValue { value, engines, .. } in &mut facets.engine_version {
+            let Some(value) = value else { continue };
+            let is_it =
+                |engine: &Option<String>, version: &str| named_version(engine.as_deref(), value) == version;
+            engines.extend(
+                seen.iter()
+                    .filter(|(engine, version)| is_it(engine, version))
+                    .map(|(engine, _)| engine.clone()),
+            );
+        }
+    }
     Ok(Json(facets))
 }

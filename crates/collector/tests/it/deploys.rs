@@ -135,6 +135,37 @@ fn run_of(n: u64, program: &str, engine: &str, started_unix_ns: i64) -> String {
 }
 
 #[tokio::test]
+async fn facets_name_the_engines_of_a_version() {
+    let app = TestApp::new().await;
+    let jobs = app.start_jobs();
+    let branded = |n, engine: &str, version| {
+        run_of(n, "1.0", version, NOW_NS).replace("engine-telemetry", &format!("{engine}-telemetry"))
+    };
+    app.store(branded(1, "polars", "2.0.0")).await;
+    app.store(branded(2, "duckdb", "2.0.0")).await;
+    app.store(branded(3, "polars", "2.1.0")).await;
+    app.store(run_of(4, "1.0", "2.1.0", NOW_NS)).await;
+    app.store(run_of(5, "1.0", "daft 0.7", NOW_NS)).await;
+    let found = eventually("all versions", async || {
+        let found = app.get("/api/facets").await.json()["engine_version"].clone();
+        found
+            .as_array()?
+            .iter()
+            .all(|one| one["engines"].is_array() || one["value"] == "daft 0.7")
+            .then_some(found)
+    })
+    .await;
+    let expected = json!([
+        {"value": "2.0.0", "runs": 2, "engines": ["duckdb", "polars"]},
+        {"value": "2.1.0", "runs": 2, "engines": [null, "polars"]},
+        {"value": "daft 0.7", "runs": 1},
+    ]);
+    assert_eq!(found, expected, "an engine that the version names itself is not named twice");
+    assert_eq!(app.get("/api/facets?project=none").await.json()["engine_version"], json!([]));
+    drop(jobs);
+}
+
+#[tokio::test]
 async fn versions_that_processes_name_are_deploys() {
     let app = TestApp::new().await;
     let jobs = app.start_jobs();

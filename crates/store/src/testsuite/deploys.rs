@@ -80,6 +80,25 @@ pub(super) fn what_is_posted_twice_is_one_deploy(subjects: &Subjects) {
     });
 }
 
+pub(super) fn engines_are_seen_with_their_versions(subjects: &Subjects) {
+    subjects.one(async |s| {
+        let note = async |seen| deploys(s).note_versions(seen).await.expect("a store");
+        note(vec![seen("1.0", 100), engine("polars 2.0.0", 100), engine("duckdb 2.0.0", 110)]).await;
+        note(vec![SeenVersion { service: None, ..engine("polars 2.0.0", 120) }, engine("2.0.0", 130)]).await;
+        note(vec![SeenVersion { project: "other".into(), ..engine("polars 2.1.0", 140) }]).await;
+        let of = async |project: Option<&str>| {
+            let found = deploys(s).engine_versions(project).await.expect("a store");
+            let text = |(engine, version): (Option<String>, String)| {
+                format!("{}: {version}", engine.as_deref().unwrap_or("-"))
+            };
+            found.into_iter().map(text).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(of(Some("default")).await, "-: 2.0.0, duckdb: duckdb 2.0.0, polars: polars 2.0.0");
+        assert!(of(None).await.ends_with(", polars: polars 2.1.0"));
+        assert_eq!(of(Some("\0")).await, "");
+    });
+}
+
 pub(super) fn a_version_that_comes_after_another_is_a_deploy(subjects: &Subjects) {
     subjects.one(async |s| {
         let note = async |seen| deploys(s).note_versions(seen).await.expect("a store");

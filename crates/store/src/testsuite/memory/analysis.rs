@@ -51,8 +51,10 @@ fn facet(rows: &[Row], others: &QueryFilter, field: Field) -> Vec<FacetValue> {
     let values: BTreeSet<Option<String>> = kept(rows, &listed_under).map(|row| field(&row.query)).collect();
     let runs_of =
         |value: &Option<String>| kept(rows, others).filter(|row| field(&row.query) == *value).count();
-    let mut facet: Vec<FacetValue> =
-        values.into_iter().map(|value| FacetValue { runs: runs_of(&value) as u64, value }).collect();
+    let mut facet: Vec<FacetValue> = values
+        .into_iter()
+        .map(|value| FacetValue { runs: runs_of(&value) as u64, value, engines: Vec::new() })
+        .collect();
     facet.sort_by_key(|facet| (Reverse(facet.runs), facet.value.clone()));
     facet
 }

@@ -1,6 +1,6 @@
 //! Deploys of the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -131,6 +131,18 @@ impl DeployStore for MemoryStore {
             kept
         };
         Ok(spans.into_iter().map(between).collect())
+    }
+
+    async fn engine_versions(
+        &self,
+        project: Option<&str>,
+    ) -> Result<Vec<(Option<String>, String)>, StoreError> {
+        let disk = self.disk()?;
+        let seen = disk.deploys.values().filter(|row| {
+            row.subject == DeploySubject::Engine && project.is_none_or(|project| row.project == project)
+        });
+        let all: BTreeSet<_> = seen.map(|row| (row.engine.clone(), row.version.clone())).collect();
+        Ok(all.into_iter().collect())
     }
 
     async fn deploy_rows(&self, after: Option<String>, limit: usize) -> Result<Vec<Deploy>, StoreError> {
