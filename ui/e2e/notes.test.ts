@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const notes = (page: Page) => page.getByRole("region", { name: /^Notes/ });
 
-test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked and deleted", async (width) => {
+test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked, edited and deleted", async (width) => {
   const looked = await open(browser, `${service.url}/labels/orders%2Fdaily?service=etl`, "light", width);
   const { page } = looked;
   page.on("dialog", (dialog) => void dialog.accept());
@@ -36,7 +36,7 @@ test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked and d
   await form.getByRole("button", { name: "Add it" }).click();
   const item = notes(page).getByRole("listitem");
   await item.getByText("The new join <b>began</b>").waitFor();
-  expect((await item.innerText()).replaceAll(/\s+/g, " ")).toMatch(/ by Ada ✕ The new join <b>began<\/b>$/);
+  expect((await item.innerText()).replaceAll(/\s+/g, " ")).toMatch(/ by Ada ✎ ✕ The new join <b>began<\/b>$/);
   expect(await form.getByLabel("Note").inputValue()).toBe("");
   // The scatter of runs, and the series over time.
   const marks = page.locator('g[data-marker="note"] title');
@@ -44,6 +44,13 @@ test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked and d
   expect(await marks.first().textContent()).toMatch(/^note: The new join <b>began<\/b>, /);
   await page.getByText("✎ note").waitFor();
   await expectGood(looked);
+  await page.getByRole("button", { name: /^Edit the note of / }).click();
+  const editing = page.getByRole("form", { name: "Edit the note" });
+  expect(await editing.getByLabel("Note").inputValue()).toBe("The new join <b>began</b>");
+  await editing.getByLabel("Note").fill("The old join");
+  await expectGood(looked);
+  await editing.getByRole("button", { name: "Save it" }).click();
+  await expect.poll(() => item.innerText()).toMatch(/ by\s+Ada[^]*The old join$/);
   // On the page of all services it says whose it is, and on that of another it is not.
   await page.goto(`${service.url}/labels/orders%2Fdaily`);
   await item.getByText("etl").waitFor();

@@ -1,4 +1,4 @@
-//! Notes on queries: `GET` and `POST /api/notes`, `DELETE /api/notes/{id}`.
+//! Notes on queries: `GET` and `POST /api/notes`, `PUT` and `DELETE /api/notes/{id}`.
 
 use std::sync::Arc;
 
@@ -53,6 +53,15 @@ pub(crate) struct NoteBody {
     #[serde(default)]
     #[schema(max_length = 200, pattern = r"^[^\x00]*$")]
     by: Option<String>,
+}
+
+/// What a note says from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditBody {
+    /// The text, 1 to 10,000 characters, not of white space alone.
+    #[schema(min_length = 1, max_length = 10_000, pattern = r"^[^\x00]*[^\s\x00][^\x00]*$")]
+    text: String,
 }
 
 /// Which notes are asked for.
@@ -204,6 +213,53 @@ fn query_name(member: &str, name: &str) -> Result<String, ApiError> {
     Ok(short_name(name))
 }
 
+/// Puts a text in place of that of a note, whoever wrote it. Author, moment and time of writing stay.
+#[utoipa::path(
+    put,
+    path = "/api/notes/{id}",
+    operation_id = "edit_query_note",
+    tag = "read",
+    params(
+        ("id" = String, Path, description = "Id of the note", example = "note-01a1faa81bd977b297ab860dd7026506"),
+        ProjectFilter
+    ),
+    request_body = EditBody,
+    responses(
+        (status = 200, description = "The note as it is then", body = QueryNote),
+        (status = 400, description = "The body or a parameter is invalid", body = ErrorBody),
+        (
+            status = 403,
+            description = "You are no editor, the Host is a name that is not served, or a page of another site asks",
+            body = ErrorBody
+        ),
+        (status = 404, description = "There is no such note", body = ErrorBody),
+        (status = 408, description = "The body did not arrive within 10 s", body = ErrorBody),
+        (status = 413, description = "The body is larger than 64 KiB", body = ErrorBody),
+        (status = 415, description = "The body is not application/json", body = ErrorBody),
+        (status = 503, description = "Storing failed", body = ErrorBody),
+    )
+)]
+pub(crate) async fn edit(
+    State(app): State<Arc<App>>,
+    id: Result<Path<String>, PathRejection>,
+    Asked(project): Asked<ProjectFilter>,
+    who: Principal,
+    request: Request,
+) -> Result<Json<QueryNote>, ApiError> {
+    let Path(id) = id.map_err(|_| none())?;
+    let (head, body) = request.into_parts();
+    let from = access::address_of(&app, &head);
+    let EditBody { text } = read(Request::from_parts(head, body)).await?;
+    let edited = app.store.notes().edit_query_note(&id, project.name(), &written(text)?).await;
+    let edited = edited.inspect_err(|error| app.watch(error))?.ok_or_else(none)?;
+    access::note(&app, AccessAction::NoteEdited, who.name, Some(edited.label.clone()), from).await;
+    Ok(Json(edited))
+}
+
+fn none() -> ApiError {
+    ApiError::not_found("there is no note of this id")
+}
+
 /// Deletes a note.
 #[utoipa::path(
     delete,
@@ -233,7 +289,6 @@ pub(crate) async fn delete(
     who: Principal,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    let none = || ApiError::not_found("there is no note of this id");
     let Path(id) = id.map_err(|_| none())?;
     let deleted = app.store.notes().delete_query_note(&id, project.name()).await;
     let deleted = deleted.inspect_err(|error| app.watch(error))?.ok_or_else(none)?;

@@ -77,7 +77,7 @@ fn act_routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(act::reopen))
         .routes(routes!(act::note))
         .routes(routes!(notes::add))
-        .routes(routes!(notes::delete))
+        .routes(routes!(notes::edit, notes::delete))
         .routes(routes!(views::share, views::unshare))
 }
 
@@ -221,9 +221,7 @@ async fn no_such_method(request: Request) -> Response {
         "POST"
     } else if path == notes::PATH || manage::takes_both(path) {
         "GET, HEAD, POST"
-    } else if notes::is_note(path) {
-        "DELETE"
-    } else if views::is_view(path) {
+    } else if notes::is_note(path) || views::is_view(path) {
         "PUT, DELETE"
     } else {
         "GET, HEAD"

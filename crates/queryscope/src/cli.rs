@@ -13,7 +13,7 @@ use crate::export::ExportArgs;
 use crate::gate::GateArgs;
 use crate::mcp::McpArgs;
 use crate::otlp::OtlpArgs;
-use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
+use crate::read::args::{DiffArgs, IssuesArgs, ListArgs, NotesArgs, RunsArgs, ShowArgs, WhyArgs};
 use crate::top::TopArgs;
 
 /// See what queries do: what is running, what got slower, since when, and why.
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Say what changed in a query, since when, why, and at what cost
     Why(WhyArgs),
+    /// List what people wrote about queries, the last moment first
+    Notes(NotesArgs),
     /// Compare two runs, or the last runs of two plans: what the difference in time is made of, and changed nodes
     Diff(DiffArgs),
     /// Write telemetry as tables to a folder or a bucket, a file a day; may be interrupted and run again

@@ -67,6 +67,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Issues(args)) => return runtime.block_on(read::run(Question::Issues(args))),
         Some(Command::Show(args)) => return runtime.block_on(read::run(Question::Show(args))),
         Some(Command::Why(args)) => return runtime.block_on(read::run(Question::Why(args))),
+        Some(Command::Notes(args)) => return runtime.block_on(read::run(Question::Notes(args))),
         Some(Command::Diff(args)) => return runtime.block_on(read::run(Question::Diff(args))),
         Some(Command::Export(args)) => runtime.block_on(export::run(&args))?,
         Some(Command::Gate(args)) => return runtime.block_on(gate::run(args)),

@@ -10,6 +10,7 @@ pub(crate) mod issues;
 mod list;
 pub(crate) mod listing;
 mod node_words;
+mod notes;
 pub(crate) mod plan;
 pub(crate) mod run_name;
 pub(crate) mod runs;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::Value;
 
-use self::args::{DiffArgs, IssuesArgs, ListArgs, RunsArgs, ShowArgs, WhyArgs};
+use self::args::{DiffArgs, IssuesArgs, ListArgs, NotesArgs, RunsArgs, ShowArgs, WhyArgs};
 use self::screen::Screen;
 use self::service::{NotFound, Page, Service};
 
@@ -44,6 +45,7 @@ pub(crate) enum Question {
     Issues(IssuesArgs),
     Show(ShowArgs),
     Why(WhyArgs),
+    Notes(NotesArgs),
     Diff(DiffArgs),
 }
 
@@ -72,6 +74,7 @@ pub(crate) async fn run(question: Question) -> Result<ExitCode> {
         Question::Issues(args) => issues::run(args, screen).await,
         Question::Show(args) => show::run(args, screen).await,
         Question::Why(args) => why::run(args, screen).await,
+        Question::Notes(args) => notes::run(args, screen).await,
         Question::Diff(args) => diff::run(args, screen).await,
     };
     match answered {

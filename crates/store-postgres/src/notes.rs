@@ -66,16 +66,19 @@ impl PostgresStore {
         Ok(adopted)
     }
 
-    async fn delete(&self, id: &str, project: Option<&str>) -> Result<Option<QueryNote>, DbError> {
+    /// Changes or deletes one note by a statement, and gives it back.
+    async fn change_note(
+        &self,
+        statement: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Option<QueryNote>, DbError> {
         let mut client = self.write.get().await?;
         let transaction = self.format.begin(&mut client).await?;
-        let sql = format!(
-            "DELETE FROM query_note WHERE id = $1 AND ($2::text IS NULL OR project = $2) RETURNING {COLUMNS}"
-        );
-        let values: [&(dyn ToSql + Sync); 2] = [&id, &project];
-        let deleted = transaction.query_opt(&transaction.prepare_cached(&sql).await?, &values).await?;
+        let sql =
+            format!("{statement} WHERE id = $1 AND ($2::text IS NULL OR project = $2) RETURNING {COLUMNS}");
+        let changed = transaction.query_opt(&transaction.prepare_cached(&sql).await?, values).await?;
         transaction.commit().await?;
-        Ok(deleted.as_ref().map(read))
+        Ok(changed.as_ref().map(read))
     }
 }
 
@@ -107,6 +110,18 @@ impl NoteStore for PostgresStore {
         Ok(rows(&self.reader().await?, &sql, &values).await?.iter().map(read).collect())
     }
 
+    async fn edit_query_note(
+        &self,
+        id: &str,
+        project: Option<&str>,
+        text: &str,
+    ) -> Result<Option<QueryNote>, StoreError> {
+        if [Some(id), project].into_iter().flatten().any(|text| text.contains('\0')) {
+            return Ok(None);
+        }
+        Ok(self.change_note("UPDATE query_note SET text = $3", &[&id, &project, &text]).await?)
+    }
+
     async fn delete_query_note(
         &self,
         id: &str,
@@ -115,7 +130,7 @@ impl NoteStore for PostgresStore {
         if [Some(id), project].into_iter().flatten().any(|text| text.contains('\0')) {
             return Ok(None);
         }
-        Ok(self.delete(id, project).await?)
+        Ok(self.change_note("DELETE FROM query_note", &[&id, &project]).await?)
     }
 
     async fn adopt_query_notes(&self, notes: Vec<QueryNote>) -> Result<usize, StoreError> {

@@ -68,6 +68,21 @@ impl NoteStore for SqliteStore {
         self.readers.read(move |db, _| page(db, &request)).await
     }
 
+    async fn edit_query_note(
+        &self,
+        id: &str,
+        project: Option<&str>,
+        text: &str,
+    ) -> Result<Option<QueryNote>, StoreError> {
+        let (id, project, text) = (id.to_owned(), project.map(str::to_owned), text.to_owned());
+        let sql = format!(
+            "UPDATE query_note SET text = ?3 WHERE id = ?1 AND (?2 IS NULL OR project = ?2) RETURNING {COLUMNS}"
+        );
+        let edit =
+            move |db: &Connection| db.prepare_cached(&sql)?.query_row((id, project, text), read).optional();
+        self.writer.write(edit).await
+    }
+
     async fn delete_query_note(
         &self,
         id: &str,

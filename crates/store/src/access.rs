@@ -110,6 +110,8 @@ words! {
         TokenRevoked = "token_revoked",
         /// An issue was muted.
         IssueMuted = "issue_muted",
+        /// A note on a query got another text.
+        NoteEdited = "note_edited",
         /// A note on a query was deleted.
         NoteDeleted = "note_deleted",
         /// A view was shared, or another one under its name.

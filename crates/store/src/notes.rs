@@ -27,9 +27,9 @@ pub struct QueryNote {
     pub label: String,
     /// The moment it is about, in Unix nanoseconds.
     pub unix_ns: i64,
-    /// When it was written, in Unix nanoseconds.
+    /// When it was written first, in Unix nanoseconds.
     pub written_unix_ns: i64,
-    /// The name of the person who wrote it; null where nobody says.
+    /// The name of the person who wrote it first; null where nobody says.
     pub by: Option<String>,
     /// The text.
     pub text: String,
@@ -63,6 +63,15 @@ pub trait NoteStore: Send + Sync {
 
     /// One page of the notes: the last moment first, then by id.
     async fn query_notes(&self, request: NotesRequest) -> Result<Vec<QueryNote>, StoreError>;
+
+    /// Puts a text in place of that of a note, and gives the note back as it is then; `None` where none of that id is
+    /// there in that project, or in any. Who wrote it, and when, stay.
+    async fn edit_query_note(
+        &self,
+        id: &str,
+        project: Option<&str>,
+        text: &str,
+    ) -> Result<Option<QueryNote>, StoreError>;
 
     /// Deletes a note and gives it back; `None` where there is none of that id in that project, or in any.
     async fn delete_query_note(

@@ -338,6 +338,7 @@ suite! { $
     }
     notes {
         notes_are_listed_by_page
+        a_note_is_edited_within_its_project
         a_note_is_deleted_within_its_project
         a_query_has_so_many_notes
         notes_outlive_the_runs_of_their_query

@@ -109,9 +109,13 @@ export async function post<P extends PostPath>(
   return parseExact(text) as Awaited<ReturnType<typeof post<P>>>;
 }
 
-/** Shares a view under a name. Rejects with an `ApiError`. */
-export const put = (path: "/api/views/{name}", values: { name: string }, body: Schemas["ViewBody"]): Promise<unknown> =>
-  write("PUT", address(path, values), body);
+/** Shares a view under a name, or gives a note another text. Rejects with an `ApiError`. */
+export const put = <P extends "/api/views/{name}" | "/api/notes/{id}">(
+  path: P,
+  values: object,
+  body: Schemas[P extends "/api/notes/{id}" ? "EditBody" : "ViewBody"],
+  query: object = {},
+): Promise<unknown> => write("PUT", address(path, values, query), body);
 
 /** Deletes something. Rejects with an `ApiError`. */
 export const remove = (

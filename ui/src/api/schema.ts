@@ -495,7 +495,8 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
+        /** Puts a text in place of that of a note, whoever wrote it. Author, moment and time of writing stay. */
+        put: operations["edit_query_note"];
         post?: never;
         /** Deletes a note. */
         delete: operations["delete_query_note"];
@@ -1037,7 +1038,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted" | "note_deleted" | "view_shared" | "view_deleted" | "settings_changed";
+        AccessAction: "login" | "login_failed" | "logout" | "session_ended" | "user_added" | "user_removed" | "password_changed" | "role_changed" | "token_added" | "token_revoked" | "issue_muted" | "note_edited" | "note_deleted" | "view_shared" | "view_deleted" | "settings_changed";
         /** @description What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly. */
         Account: {
             /**
@@ -1546,6 +1547,11 @@ export interface components {
              */
             low: number;
         };
+        /** @description What a note says from now on. */
+        EditBody: {
+            /** @description The text, 1 to 10,000 characters, not of white space alone. */
+            text: string;
+        };
         /**
          * @description The body of every error.
          * @example {
@@ -1592,15 +1598,15 @@ export interface components {
          * @example {
          *       "engine_version": [
          *         {
+         *           "engines": [
+         *             "polars"
+         *           ],
          *           "runs": 40,
          *           "value": "1.35.2"
          *         }
          *       ],
          *       "environment": [
          *         {
-         *           "engines": [
-         *             "polars"
-         *           ],
          *           "runs": 40,
          *           "value": "prod"
          *         }
@@ -1655,14 +1661,14 @@ export interface components {
         };
         /** @description A value and how many queries have it. */
         FacetValue: {
+            /** @description Of a version of an engine: the engines that were seen with it, by name; null is one that its events do not name. */
+            engines?: (string | null)[];
             /**
              * Format: int64
              * @description Queries that have it.
              */
             runs: number;
             /** @description The value; null is that of queries without the field. */
-            /** @description Of a version of an engine: the engines that were seen with it, by name; null is one that its events do not name. */
-            engines?: (string | null)[];
             value?: string | null;
         };
         /**
@@ -2655,7 +2661,7 @@ export interface components {
         };
         /** @description A note on a query. */
         QueryNote: {
-            /** @description The name of the person who wrote it; null where nobody says. */
+            /** @description The name of the person who wrote it first; null where nobody says. */
             by?: string | null;
             /** @description Its id, unique. */
             id: string;
@@ -2674,7 +2680,7 @@ export interface components {
             unix_ns: UnixNs;
             /**
              * Format: int64
-             * @description When it was written, in Unix nanoseconds.
+             * @description When it was written first, in Unix nanoseconds.
              */
             written_unix_ns: UnixNs;
         };
@@ -5885,6 +5891,114 @@ export interface operations {
             };
         };
     };
+    edit_query_note: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answers as if there were only this project's queries.
+                 * @example default
+                 */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the note
+                 * @example note-01a1faa81bd977b297ab860dd7026506
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditBody"];
+            };
+        };
+        responses: {
+            /** @description The note as it is then */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueryNote"];
+                };
+            };
+            /** @description The body or a parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Reading is restricted, and no session or token says who asks */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description You are no editor, the Host is a name that is not served, or a page of another site asks */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such note */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive within 10 s */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is larger than 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Storing failed */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     delete_query_note: {
         parameters: {
             query?: {
@@ -8238,6 +8352,11 @@ export interface operations {
                  * @example 0
                  */
                 "queryscope-dropped"?: string | null;
+                /**
+                 * @description `1` for events of the past, as from a file: a run among them without an end is `unfinished` at once, not `running`
+                 * @example 1
+                 */
+                "queryscope-imported"?: string | null;
                 /**
                  * @description The stream of the batch: `/api/senders` then knows its sender, too, where the body is refused unread
                  * @example 210de94c-dce3-44f0-9cd3-2604c74dbeea

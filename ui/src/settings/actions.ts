@@ -15,6 +15,7 @@ export const ACTIONS: Record<Schemas["AccessAction"], string> = {
   token_added: "made the token",
   token_revoked: "revoked the token",
   issue_muted: "muted the issue",
+  note_edited: "edited a note on",
   note_deleted: "deleted a note on",
   view_shared: "shared the view",
   view_deleted: "deleted the shared view",

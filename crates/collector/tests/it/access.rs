@@ -45,6 +45,7 @@ pub(crate) fn session(letter: char) -> Says {
 pub(crate) async fn ask(app: &TestApp, says: &Says, method: &str, path: &str) -> Answer {
     let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
     let json = match path.rsplit('/').next() {
+        _ if method == "PUT" && path.starts_with("/api/notes/") => json!({"text": "y"}).to_string(),
         _ if method == "PUT" => json!({"search": "?view=days"}).to_string(),
         _ if method != "POST" => String::new(),
         Some("notes") => json!({"label": "l", "text": "x"}).to_string(),

@@ -89,6 +89,40 @@ async fn a_note_is_added_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn an_edited_note_keeps_its_author_and_its_times() {
+    let (app, ..) = restricted().await;
+    let body = json!({"label": "l", "text": "x", "unix_ns": NOW_NS - SECOND_NS, "by": "Ada"});
+    let first = send(&app, Some(&bearer("t-admin")), "POST", "/api/notes", &body).await.json();
+    let path = format!("/api/notes/{}", first["id"].as_str().expect("an id"));
+    let put = async |says: &Says, body: Value| send(&app, Some(says), "PUT", &path, &body).await;
+    for (letter, status) in [('b', 404), ('d', 403), ('e', 200)] {
+        let answer = put(&session(letter), json!({"text": " y\n"})).await;
+        assert_eq!(answer.status, status, "{letter}: {answer:?}");
+    }
+    let mut expected = first.clone();
+    expected["text"] = json!("y");
+    let listed = ask(&app, &session('e'), "GET", "/api/notes").await.json();
+    assert_eq!(listed["notes"], json!([expected]));
+    for (body, says) in [
+        (json!({"text": " "}), "text: must not be empty"),
+        (json!({}), "missing field `text`"),
+        (json!({"text": "x", "by": "somebody else"}), "unknown field `by`"),
+    ] {
+        let answer = put(&session('e'), body).await;
+        assert_eq!(answer.status, 400);
+        assert!(answer.error().contains(says), "{}", answer.error());
+    }
+    let other = send(&app, Some(&session('e')), "PUT", "/api/notes/none", &json!({"text": "x"})).await;
+    assert_eq!(other.status, 404);
+    let audit = ask(&app, &session('f'), "GET", "/api/audit?limit=1").await.json();
+    let entry = &audit["entries"][0];
+    assert_eq!(
+        (&entry["action"], &entry["actor"], &entry["subject"]),
+        (&json!("note_edited"), &json!("editor"), &json!("l"))
+    );
+}
+
+#[tokio::test]
 async fn a_long_name_of_a_query_is_that_of_its_runs() {
     let app = TestApp::new().await;
     let sql = "SELECT 1 ".repeat(100);
@@ -136,8 +170,8 @@ async fn what_is_wrong_with_a_note_is_named() {
     assert_eq!(app.send(form).await.status, 415);
     for (method, path, allow) in [
         ("PUT", "/api/notes", "GET, HEAD, POST"),
-        ("GET", "/api/notes/x", "DELETE"),
-        ("POST", "/api/notes/x", "DELETE"),
+        ("GET", "/api/notes/x", "PUT, DELETE"),
+        ("POST", "/api/notes/x", "PUT, DELETE"),
     ] {
         let answer = app.call(method, path).await;
         assert_eq!((answer.status.as_u16(), answer.header("allow")), (405, Some(allow)), "{method} {path}");

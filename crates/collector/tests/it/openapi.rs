@@ -149,6 +149,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/notes", notes, "200 400 401 403 503"),
             of("post", "/api/notes", "project", "200 400 401 403 408 409 413 415 503"),
             of("delete", "/api/notes/{id}", "id project", "204 400 401 403 404 503"),
+            of("put", "/api/notes/{id}", "id project", "200 400 401 403 404 408 413 415 503"),
             of("get", "/api/overview", overview, "200 400 401 403 503"),
             of("get", "/api/owners", "project", "200 400 401 403 503"),
             of("get", "/api/places", &filters, "200 400 401 403 503"),

@@ -229,6 +229,26 @@ pub(crate) struct WhyArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct NotesArgs {
+    /// Only notes on queries with this label
+    #[arg(value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// Notes to print at most
+    #[arg(long, value_name = "ROWS", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) format: JsonArg,
+    /// Only notes of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only notes on queries of this service; empty for those of programs without one
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) service: Option<String>,
+    #[command(flatten)]
+    pub(crate) service_at: ServiceArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// What to compare with: a run as `show` takes it, or LABEL@PLAN for the last run of a plan, which is a letter
     /// (`orders@A`) or the begin of a fingerprint

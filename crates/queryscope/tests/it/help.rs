@@ -101,6 +101,10 @@ fn every_command_says_what_it_does_and_what_it_takes() {
         ),
         (&["show"], &["Show one run", "<RUN>", "at least 6 characters", "--url <URL>", "--token <TOKEN>"]),
         (&["why"], &["Say what changed", "<LABEL>", "--service <SERVICE>"]),
+        (
+            &["notes"],
+            &["what people wrote about queries", "[LABEL]", "--service <SERVICE>", "--limit <ROWS>"],
+        ),
         (&["diff"], &["Compare two runs", "<BASE>", "[RUN]", "LABEL@PLAN"]),
         (
             &["export"],
@@ -174,6 +178,7 @@ fn the_page_of_commands_names_every_command_option_and_variable() {
         &["issues"],
         &["show"],
         &["why"],
+        &["notes"],
         &["diff"],
         &["export"],
         &["gate"],

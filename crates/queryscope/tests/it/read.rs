@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -68,6 +68,31 @@ impl Filled {
     fn api(&self, path: &str) -> Value {
         self.service.get(path).json()
     }
+}
+
+#[test]
+fn notes_are_listed_with_their_query_and_their_author() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let filled = Filled { service: Service::start(folder.path()), _folder: folder };
+    let none = filled.ask(&["notes"]);
+    assert_eq!(none.out, "No note was written\n");
+    none.failure(3);
+    for (unix_ns, label, text) in
+        [(1, "orders/daily", "The old join"), (2, "orders/daily", "The new\njoin"), (3, "x", "y")]
+    {
+        let body = json!({"service": "etl", "label": label, "text": text, "by": "Ada", "unix_ns": unix_ns});
+        assert_eq!(filled.service.client().ask("/api/notes", &body).expect("an answer").status, 200);
+    }
+    let text = filled.text(&["notes", "orders/daily"]);
+    assert!(text.contains(", orders/daily of etl, by Ada\n  The new\n  join\n\n"), "{text}");
+    assert!(text.ends_with("\n  The old join\n"), "{text}");
+    assert!(
+        filled
+            .text(&["notes", "--limit", "1"])
+            .ends_with("There are more than these 1: --limit shows them\n")
+    );
+    assert_eq!(filled.json(&["notes"]), filled.api("/api/notes")["notes"]);
+    assert_eq!(filled.ask(&["notes", "--service", ""]).out, "No note was written\n");
 }
 
 /// A text on one line, as sentences are wrapped anywhere.

@@ -75,6 +75,29 @@ pub(super) fn notes_are_listed_by_page(subjects: &Subjects) {
     });
 }
 
+pub(super) fn a_note_is_edited_within_its_project(subjects: &Subjects) {
+    subjects.one(async |s| {
+        add(s, note(1, 10)).await;
+        add(s, note(2, 20)).await;
+        let edit = async |id: &str, project: Option<&str>, text: &str| {
+            notes(s).edit_query_note(id, project, text).await.expect("a store")
+        };
+        for (id, project) in
+            [("note-0001", Some("other")), ("note-0003", None), ("\0", None), ("note-0001", Some("\0"))]
+        {
+            assert_eq!(edit(id, project, "x").await, None, "{id:?} {project:?}");
+        }
+        assert_eq!(list(s, all()).await, [note(2, 20), note(1, 10)]);
+        let expected = QueryNote { text: "the old join ä".into(), ..note(1, 10) };
+        assert_eq!(edit("note-0001", Some("default"), "the old join ä").await, Some(expected.clone()));
+        let other = QueryNote { text: "y".into(), ..note(2, 20) };
+        assert_eq!(edit("note-0002", None, "y").await, Some(other.clone()));
+        s.reopen().await;
+        assert_eq!(list(s, all()).await, [other, expected]);
+        assert_eq!(s.store.verify().await.expect("judged"), [""; 0]);
+    });
+}
+
 pub(super) fn a_note_is_deleted_within_its_project(subjects: &Subjects) {
     subjects.one(async |s| {
         add(s, note(1, 10)).await;

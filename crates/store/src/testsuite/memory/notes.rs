@@ -42,6 +42,20 @@ impl NoteStore for MemoryStore {
         Ok(kept)
     }
 
+    async fn edit_query_note(
+        &self,
+        id: &str,
+        project: Option<&str>,
+        text: &str,
+    ) -> Result<Option<QueryNote>, StoreError> {
+        let notes = &mut self.disk()?.notes;
+        let note = notes.get_mut(id).filter(|note| project.is_none_or(|project| note.project == project));
+        Ok(note.map(|note| {
+            text.clone_into(&mut note.text);
+            note.clone()
+        }))
+    }
+
     async fn delete_query_note(
         &self,
         id: &str,
