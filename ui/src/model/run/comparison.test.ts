@@ -41,6 +41,11 @@ test("each step begins where the one before ended, and the last one ends at the 
     "More parallelism: 1700 to 1500, −200 ms",
     "This run: 0 to 1500, 1.5 s",
   ]);
+  // A part that nobody could see is no step.
+  expect(toWaterfall(comparison(1e9, 1e9 + 400, [{ cause: "waiting", ns: 400 }])).map(({ name }) => name)).toEqual([
+    "Before",
+    "This run",
+  ]);
 });
 
 test("the line names what the most of the difference is put down to", () => {

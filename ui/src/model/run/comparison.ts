@@ -49,8 +49,12 @@ export function toWaterfall({ account }: Comparison): Step[] {
   ];
   let at = account.base_wall_ns;
   for (const { cause, ns } of account.parts) {
-    if (Number(ns) === 0) continue;
     const next = add(at, ns);
+    // Below a microsecond it is rounding, in words and in the bar.
+    if (Math.abs(Number(ns)) < 1000) {
+      at = next;
+      continue;
+    }
     const less = Number(ns) < 0;
     steps.push({
       name: (less ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause],
