@@ -69,10 +69,9 @@ fn joins_that_sort_are_another_plan() {
     let text = inflate(PAIRS);
     let [base, run, ..] = &profiles(&text)[..] else { panic!("two pairs") };
     let comparison = compare(base, run);
-    let joins = comparison
-        .nodes
-        .iter()
-        .filter(|pair| pair.changes.iter().any(|change| change.text == "HashJoinExec -> SortMergeJoinExec"));
+    let joins = comparison.nodes.iter().filter(|pair| {
+        pair.changes.iter().any(|change| change.text == "SortMergeJoinExec instead of HashJoinExec")
+    });
     assert_eq!(joins.count(), 5, "all joins of query 5");
     let sorts = comparison.nodes.iter().filter(|pair| {
         pair.fate == Fate::Added && pair.run.as_ref().is_some_and(|run| run.kind == "SortExec")
