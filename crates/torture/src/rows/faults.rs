@@ -14,8 +14,7 @@ use rand::seq::SliceRandom;
 use uuid::Uuid;
 
 use super::Setup;
-use super::crash::below;
-use super::retention::wait;
+use super::retention::{DAY_NS, wait};
 use crate::clock;
 use crate::events::Stream;
 use crate::http::Client;
@@ -48,6 +47,8 @@ const FAULTS: [(&str, &[&str]); 9] = [
 /// What happens, whatever fails.
 struct Story {
     batches: Vec<Vec<u8>>,
+    /// The recording of each batch's query.
+    recordings: Vec<PathBuf>,
     /// Everything the service touches that can be named before: the tracer fails calls on these alone.
     paths: Vec<PathBuf>,
 }
@@ -55,7 +56,6 @@ struct Story {
 impl Story {
     fn new(data: &Path) -> Result<Self> {
         let mut stream = Stream::new();
-        let day = day(stream.started_unix_ns / 86_400_000_000_000)?;
         let mut paths: Vec<PathBuf> = [
             "",
             "queryscope.db",
@@ -67,19 +67,24 @@ impl Story {
         .iter()
         .map(|name| data.join(name))
         .collect();
-        let folder = data.join("recordings").join(day);
-        paths.extend(folder.ancestors().take(3).map(Path::to_owned));
-        let mut batches = Vec::new();
+        let (mut batches, mut recordings) = (Vec::new(), Vec::new());
         for _ in 0..BATCHES {
+            // Each query is alone in its day: a pack has a name that nobody knows before.
+            stream.started_unix_ns -= DAY_NS;
+            let folder = data.join("recordings").join(day(stream.started_unix_ns / DAY_NS)?);
+            paths.extend(folder.ancestors().take(3).map(Path::to_owned));
             let query = Uuid::new_v4();
             let path = folder.join(format!("{query}.jsonl.gz"));
             paths.push(PathBuf::from(format!("{}#1", path.display())));
-            paths.push(path);
+            paths.push(path.clone());
+            recordings.push(path);
             let events =
                 [stream.started(query, "fault"), stream.progress(query), stream.finished(query, "fault")];
             batches.push(stream.batch(&events));
         }
-        Ok(Self { batches, paths })
+        paths.sort();
+        paths.dedup();
+        Ok(Self { batches, recordings, paths })
     }
 
     /// Sends every batch until it is taken, or the service has ended.
@@ -172,8 +177,7 @@ fn plan(setup: &Setup) -> Result<Vec<Fault>> {
     let service = Launch::new(&setup.binary, &data, &SERVE).under(under).start()?;
     let pid = service.pid();
     ensure!(story.send(&service.address)?.batches == BATCHES, "the service ended");
-    // Recordings, and the folders of their day.
-    wait("recordings to be written", || Ok(below(&data.join("recordings")) >= BATCHES + 3))?;
+    wait("recordings to be written", || Ok(story.recordings.iter().all(|path| path.exists())))?;
     service.stop()?;
     let calls = calls(&strace::whole(&out, pid)?)?;
     let mut plan = Vec::new();

@@ -20,7 +20,7 @@ use crate::traffic::Address;
 const KEEP: [&str; 2] = ["--keep-days", "1"];
 /// More than one round of the job deletes at once.
 const QUERIES: usize = 300;
-const DAY_NS: i64 = 86_400 * 1_000_000_000;
+pub(super) const DAY_NS: i64 = 86_400 * 1_000_000_000;
 const AGE_NS: i64 = 5 * DAY_NS;
 /// Kills before the rest goes undisturbed.
 const KILLS: u32 = 3;
