@@ -113,7 +113,7 @@ def test_findings_are_shown_in_both(tmp_path: Path) -> None:
     ]
     page = shown(report._repr_html_(), tmp_path)
     assert page["problems"] == [], page
-    assert "The filter comes late" in page["text"] and "filter before the sort" in page["text"], page
+    assert "The filter comes late" in page["text"] and "Filter before the sort" in page["text"], page
 
 
 @pytest.mark.parametrize("member", ["label", "failed"])
