@@ -81,7 +81,7 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       await expectGood(looked);
       await page.getByRole("link", { name: "Compare with before" }).click();
       await page.getByText(/Most of the difference: plan change/).waitFor();
-      await page.getByText("reads from Scan of price_history instead of Filter", { exact: true }).waitFor();
+      await page.getByText("Reads from Scan of price_history instead of Filter", { exact: true }).waitFor();
       await expectGood(looked);
       await page.context().close();
     });
@@ -161,7 +161,7 @@ test("the cause of what became slower is one click from the first page", async (
   const panel = page.getByRole("region", { name: /^slower .* since/ });
   await panel.getByRole("list", { name: "Causes" }).getByText("Plan change", { exact: true }).waitFor();
   await panel.getByRole("link", { name: /^Compare a typical run since/ }).click();
-  await page.getByText("reads from Scan of price_history instead of Filter", { exact: true }).waitFor();
+  await page.getByText("Reads from Scan of price_history instead of Filter", { exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: /^2\.\dx slower since/ }).waitFor();
   await page.goBack();
