@@ -8,9 +8,11 @@
 //! ```
 //!
 //! where what two factors changed together is halved between them (the decomposition of Shapley for two factors).
-//! The last term is less parallelism. The third is put down to nodes: what was added or removed, or does something
-//! else, is a change of plan; of a node that does the same, its time is rows times time per row, halved alike into
-//! more rows (or a change of plan, where the plan below it is another) and slower per row.
+//! The last term is less parallelism. The third is put down to nodes: the time of one that was added or removed is a
+//! change of plan; of a node in both runs, it is rows times time per row, halved alike into more rows and slower per
+//! row (or a change of plan, where the node does something else). More rows are those of storage where the plan is the
+//! same at the node and below; where it is another, only as far as the scans below read more, and the rest is a change
+//! of plan: of rows that grew by `g`, of which scans read `s` times as many, storage has the part `ln s / ln g`.
 //!
 //! No sender tells how long nothing worked. It is at most the time reads and writes were under way, at least
 //! `E - C` and at most `E - C / T` of the execution `E = W - P` on `T` threads. Within these bounds the base is
@@ -29,6 +31,7 @@ use super::{Fate, NodePair};
 use crate::graph::{Graph, Step};
 use crate::query::Query;
 use crate::vocabulary::counters::{IO, ROWS_IN, ROWS_OUT, ROWS_SCANNED};
+use crate::vocabulary::properties::PREDICATE;
 use crate::vocabulary::query_counters;
 
 /// What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly.
@@ -60,9 +63,9 @@ pub struct Part {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AccountCause))]
 pub enum Cause {
-    /// Nodes came, went or do something else; with the rows that come from that.
+    /// Nodes came, went or work otherwise for each row; with the rows that come from another plan.
     PlanChange,
-    /// More rows came to nodes that do the same.
+    /// More rows came from storage.
     MoreRows,
     /// Nodes worked longer for each row.
     SlowerPerRow,
@@ -201,7 +204,7 @@ struct NodeEffects {
 /// Puts the change of the working time down to nodes.
 fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[NodePair]) -> NodeEffects {
     let mut effects = NodeEffects::default();
-    let fed_by_change = fed_by_change(&run.plan, pairs, &base.plan, of_run);
+    let storage = storage_parts(base, run, pairs, of_run);
     for (here, step) in run.plan.steps.iter().enumerate() {
         let now = step.busy_ns() as f64;
         let Some(there) = pairs.base_of(here) else {
@@ -210,22 +213,23 @@ fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[Node
         };
         let partner = &base.plan.steps[there];
         let then = partner.busy_ns() as f64;
-        if of_run[here].fate != Fate::Same {
-            effects.plan += now - then;
-            continue;
-        }
-        match (rows(partner), rows(step)) {
+        let by_rows = match (rows(partner), rows(step)) {
             (Some(before), Some(after)) if before > 0.0 && after > 0.0 => {
-                let by_rows = f64::midpoint(then / before, now / after) * (after - before);
-                *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += by_rows;
-                effects.per_row += now - then - by_rows;
+                Some(f64::midpoint(then / before, now / after) * (after - before))
             }
-            (Some(before), Some(after)) if before + after > 0.0 => {
-                *(if fed_by_change[here] { &mut effects.plan } else { &mut effects.rows }) += now - then;
-            }
-            (Some(_), Some(_)) => effects.per_row += now - then,
+            (Some(before), Some(after)) if before + after > 0.0 => Some(now - then),
+            (Some(_), Some(_)) => Some(0.0),
+            (None, _) | (_, None) => None,
+        };
+        let of_storage = by_rows.unwrap_or(0.0) * storage[here];
+        effects.rows += of_storage;
+        effects.plan += by_rows.unwrap_or(0.0) - of_storage;
+        let rest = now - then - by_rows.unwrap_or(0.0);
+        match (of_run[here].fate, by_rows) {
+            (Fate::Same, Some(_)) => effects.per_row += rest,
             // Nothing is known of its rows: unexplained.
-            _ => {}
+            (Fate::Same, None) => {}
+            _ => effects.plan += rest,
         }
     }
     let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
@@ -242,17 +246,50 @@ fn rows(step: &Step<'_>) -> Option<f64> {
     }
 }
 
-/// For each node of the run, whether the plan below it is another than in the base.
-fn fed_by_change(run: &Graph<'_>, pairs: &Pairs, base: &Graph<'_>, of_run: &[NodePair]) -> Vec<bool> {
-    let mut fed = vec![false; run.steps.len()];
+/// For each node of the run, which part of its additional rows storage has: 1 where the plan is the same at the node
+/// and below it.
+fn storage_parts(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[NodePair]) -> Vec<f64> {
+    let (base, run) = (&base.plan, &run.plan);
+    let other_plan = other_plan(base, run, pairs, of_run);
+    // Rows that the scans at or below a node read, those of both runs.
+    let mut read = vec![(0.0, 0.0); run.steps.len()];
+    let mut parts = vec![1.0; run.steps.len()];
+    for (here, step) in run.steps.iter().enumerate() {
+        let partner = pairs.base_of(here).map(|there| &base.steps[there]);
+        let mut sum = partner.filter(|_| step.inputs.is_empty()).and_then(|partner| scanned(partner, step));
+        for &input in &step.inputs {
+            let (then, now) = sum.unwrap_or_default();
+            sum = Some((then + read[input].0, now + read[input].1));
+        }
+        read[here] = sum.unwrap_or_default();
+        if other_plan[here] {
+            let grown = partner.and_then(rows).zip(rows(step)).map_or(0.0, |(then, now)| (now / then).ln());
+            let part = (read[here].1 / read[here].0).ln() / grown;
+            parts[here] = if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 };
+        }
+    }
+    parts
+}
+
+/// Rows that a scan read in the base and in the run. Where neither says it, what it gave on tells it as long as it has
+/// the same predicate; with another one, nothing tells that it read more.
+fn scanned(base: &Step<'_>, run: &Step<'_>) -> Option<(f64, f64)> {
+    let of = |counter| Some((base.counter(counter)? as f64, run.counter(counter)? as f64));
+    let is_same = base.properties.texts(&PREDICATE) == run.properties.texts(&PREDICATE);
+    of(&ROWS_SCANNED).or_else(|| of(&ROWS_OUT).map(|(then, now)| (then, if is_same { now } else { then })))
+}
+
+/// For each node of the run, whether it or the plan below it is another than in the base.
+fn other_plan(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs, of_run: &[NodePair]) -> Vec<bool> {
+    let mut other = vec![false; run.steps.len()];
     for here in 0..run.steps.len() {
         let other_inputs = pairs.base_of(here).is_some_and(|there| {
             let then = base.steps[there].inputs.iter().map(|&input| pairs.run_of(input));
             let now = run.steps[here].inputs.iter().map(|&input| Some(input));
             !then.eq(now)
         });
-        let below = |&input: &usize| fed[input] || of_run[input].fate != Fate::Same;
-        fed[here] = other_inputs || run.steps[here].inputs.iter().any(below);
+        let below = run.steps[here].inputs.iter().any(|&input| other[input]);
+        other[here] = other_inputs || below || of_run[here].fate != Fate::Same;
     }
-    fed
+    other
 }

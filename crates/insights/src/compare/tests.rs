@@ -79,6 +79,38 @@ fn measured_calls_of_user_code_are_no_unexplained_time() {
     assert_eq!(parts(&of(1_000.0, 0), &of(1_500.0, 1_500)), [500, 0]);
 }
 
+/// Of what more work takes, the percentages of a change of plan, of more rows and of slower work for each row.
+fn work_of(base: &[Value], run: &[Value]) -> [i64; 3] {
+    let parts = compared(base, run).account.parts;
+    let ns = |cause| parts.iter().find(|part| part.cause == cause).expect("every cause").ns as f64;
+    let each = [Cause::PlanChange, Cause::MoreRows, Cause::SlowerPerRow].map(ns);
+    each.map(|ns| (100.0 * ns / each.iter().sum::<f64>()).round() as i64)
+}
+
+#[test]
+fn rows_of_storage_are_more_rows_under_another_plan_too() {
+    let plan = |columns: &[&str], scanned: u64, given: u64, busy_ms: [u64; 2]| {
+        let of = |rows: u64, busy_ms: u64| json!({"rows_out": rows, "busy_ns": busy_ms * 1_000_000});
+        let mut scan = scan(1, "t", json!({"projection": columns}));
+        scan["metrics"] = of(given, busy_ms[0]);
+        scan["metrics"]["rows_scanned"] = json!(scanned);
+        let mut join = join(2, &[1], "k");
+        join["metrics"] = of(given, busy_ms[1]);
+        [scan, join]
+    };
+    let base = plan(&["a"], 1_000, 1_000, [60, 40]);
+    let more = |scanned, given, busy_ms| work_of(&base, &plan(&["a", "b"], scanned, given, busy_ms));
+    // Storage has three times the rows, and the scan reads one more column, at no cost or for a third more a row.
+    assert_eq!(more(3_000, 3_000, [180, 120]), [0, 100, 0]);
+    assert_eq!(more(3_000, 3_000, [240, 120]), [15, 85, 0]);
+    // As many are read, and more let through.
+    assert_eq!(more(1_000, 3_000, [60, 120]), [100, 0, 0]);
+    // Twice as many are read, and four times as many given on: storage has a factor of two, the plan the other.
+    assert_eq!(more(2_000, 4_000, [120, 160]), [33, 67, 0]);
+    // Where the plan is the same, how many rows a condition lets through is of the data.
+    assert_eq!(work_of(&base, &plan(&["a"], 1_000, 3_000, [60, 120])), [0, 100, 0]);
+}
+
 #[test]
 fn a_filter_that_left_the_scan_is_a_node_of_its_own() {
     let base = [scan(1, "t", json!({"predicate": "a > 1"})), join(2, &[1], "k")];

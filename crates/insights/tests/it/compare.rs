@@ -187,7 +187,8 @@ fn more_rows() {
         "#);
 }
 
-/// Made: the scan's predicate is gone, and it reads more columns: four times the rows and the work everywhere.
+/// Made: the scan's predicate is gone, and it reads more columns: four times the rows and the work everywhere. The
+/// other scan has its four times from storage.
 #[test]
 fn a_lost_predicate() {
     let captures = Captures::read();
@@ -208,8 +209,8 @@ fn a_lost_predicate() {
     assert_eq!(largest(&comparison), Cause::PlanChange);
     insta::assert_snapshot!(told(&comparison), @r#"
         difference +2091.1
-          PlanChange +2059.6
-          MoreRows +4.2
+          PlanChange +1917.5
+          MoreRows +146.3
           LessParallelism +27.3
         Changed MultiScan
           MultiScan: projection of 8 columns instead of 2
