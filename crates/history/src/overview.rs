@@ -67,8 +67,8 @@ pub struct LabelOverview<'a> {
     /// Each local day.
     #[serde(with = "sparse")]
     pub days: Vec<Day>,
-    /// Id of the open change for the worse that costs most, of those of the label in the service; without
-    /// `split=service`, of those of the label. Null where there is none.
+    /// Id of the open change of the label in the service; without `split=service`, of the label. Of several, one for
+    /// the worse before others, then the one that costs most. Null where there is none.
     pub change: Option<String>,
 }
 

@@ -173,6 +173,11 @@ impl StoredChange {
     /// The name of the state of a change that lasts.
     pub const OPEN: &'static str = "open";
 
+    /// Whether the query does worse, and its data does not explain it.
+    pub fn is_for_worse(&self) -> bool {
+        matches!(self.kind.as_str(), "slower" | "failing")
+    }
+
     /// Where it stands in the list of changes.
     pub fn place(&self) -> ChangePlace {
         ChangePlace { wall_ms_a_day: self.wall_ms_a_day, id: self.id.clone() }

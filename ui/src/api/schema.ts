@@ -2054,8 +2054,8 @@ export interface components {
             /** @description Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished. */
             bins: (number | null)[];
             /**
-             * @description Id of the open change for the worse that costs most, of those of the label in the service; without
-             *     `split=service`, of those of the label. Null where there is none.
+             * @description Id of the open change of the label in the service; without `split=service`, of the label. Of several, one for
+             *     the worse before others, then the one that costs most. Null where there is none.
              */
             change?: string | null;
             /** @description Each local day. */

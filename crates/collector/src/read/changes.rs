@@ -8,7 +8,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use queryscope_diagnosis::{Change, Kind, State as ChangeState};
 use queryscope_protocol::limits::PAGE_DEFAULT;
-use queryscope_store::{ChangePlace, ChangesRequest, Is, StoredChange};
+use queryscope_store::{ChangePlace, ChangesRequest, Is};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -171,20 +171,6 @@ fn read_cursor(text: &str) -> Result<ChangePlace, ApiError> {
     } else {
         Err(ApiError::invalid("cursor: not the next of such a page"))
     }
-}
-
-/// Open changes for the worse of the queries that a filter keeps, those that cost most first.
-pub(crate) async fn open_for_worse(
-    app: &App,
-    request: ChangesRequest,
-) -> Result<Vec<StoredChange>, ApiError> {
-    let mut all = Vec::new();
-    for kind in [Kind::Slower, Kind::Failing] {
-        let kind = Some(kind.name().to_owned());
-        let state = Some(ChangeState::Open.name().to_owned());
-        all.extend(app.store.changes(ChangesRequest { kind, state, ..request.clone() }).await?);
-    }
-    Ok(all)
 }
 
 #[cfg(test)]

@@ -12,13 +12,13 @@ use queryscope_history::{LabelOverview, Totals, Window, WindowError};
 use queryscope_protocol::limits::{OVERVIEW_DAYS_DEFAULT, OVERVIEW_DAYS_MAX};
 use queryscope_store::{
     ChangesRequest, Is, OverviewOrder, OverviewPlace, OverviewRequest, OverviewSplit, QueryFilter,
+    StoredChange,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::answers::Reader;
 use super::asked::{Asked, parsed, whole};
-use super::changes::open_for_worse;
 use super::cursor;
 use super::params::{SourceFilters, is, unix_ns};
 use super::part::{Part, PartParams};
@@ -28,7 +28,7 @@ use crate::error::{ApiError, ErrorBody};
 
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
 const DAY_NS: i64 = 86_400_000_000_000;
-/// Open changes of a kind that entries are told of: those that cost most.
+/// Open changes that entries are told of: those that cost most.
 const OPEN_CHANGES_MAX: usize = 10_000;
 
 /// What an overview covers.
@@ -132,7 +132,7 @@ pub(crate) struct Overview {
     queries: Vec<LabelOverview<'static>>,
 }
 
-/// Open changes for the worse, by the names of an entry.
+/// The open change of each entry, by its names.
 struct OpenChanges {
     split: OverviewSplit,
     ids: HashMap<(String, Option<String>), String>,
@@ -145,21 +145,23 @@ impl OpenChanges {
         // A query without a label has no changes.
         if label != Some(Is::Absent) {
             let label = label.and_then(|label| if let Is::Value(label) = label { Some(label) } else { None });
-            let limit = OPEN_CHANGES_MAX;
             let asked = ChangesRequest {
                 project,
                 service,
                 label,
                 environment,
                 host,
-                limit,
+                state: Some(StoredChange::OPEN.to_owned()),
+                limit: OPEN_CHANGES_MAX,
                 // Of thousands of changes the ids alone are told.
                 without_body: true,
                 ..ChangesRequest::default()
             };
-            for change in open_for_worse(app, asked).await? {
+            let mut open = app.store.changes(asked).await?;
+            // Of each sort, the one that costs most stays first.
+            open.sort_by_key(|change| !change.is_for_worse());
+            for change in open {
                 let service = change.key.service.filter(|_| request.split == OverviewSplit::Service);
-                // The first costs most.
                 ids.entry((change.key.label, service)).or_insert(change.id);
             }
         }

@@ -212,6 +212,24 @@ async fn failures_are_told_and_cancelled_runs_are_none() {
     assert_eq!(changes[0]["causes"][0]["cause"], "failures");
 }
 
+#[tokio::test]
+async fn the_overview_names_an_open_change_for_the_better_as_well() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    app.store(runs(1, &near(3_000.0, 40), None)).await;
+    app.store(runs(41, &near(1_000.0, 12), None)).await;
+    app.until_all_evaluated().await;
+    let changes = app.changes("state=open").await;
+    assert_eq!((changes.len(), &changes[0]["kind"]), (1, &json!("faster")), "{changes:?}");
+    let named = |overview: Value| overview["queries"][0]["change"].clone();
+    assert_eq!(named(app.get("/api/overview").await.json()), changes[0]["id"]);
+    // One for the worse stands before it.
+    app.store(runs(53, &near(1_000.0, 8), Some("ComputeError: boom"))).await;
+    app.until_all_evaluated().await;
+    let failing = app.changes("state=open&kind=failing").await;
+    assert_eq!(named(app.get("/api/overview").await.json()), failing[0]["id"]);
+}
+
 /// Posts runs of a query that becomes slower; the id of the change.
 pub(crate) async fn changed(app: &TestApp) -> String {
     let _jobs = app.start_jobs();
