@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   beforeAndAfter,
+  causeName,
   causeWords,
   changeLine,
   costLine,
@@ -62,7 +63,13 @@ test("causes are the service's sentences; what is not known is said", () => {
   expect(firstCause(change({ causes: [cause({})] }))).toBe("Scan #1 takes 2.0x as long for each row.");
   expect(firstCause(change())).toBe("The cause is not known.");
   expect(firstCause(change({ kind: "failing" }))).toBe("");
-  expect(causeWords({ cause: "unexplained", sentence: "" })).toBe("No counter explains it.");
+  expect(causeWords({ cause: "unexplained", sentence: "", wall_ms: 5 })).toBe("No counter explains it.");
+});
+
+test("what made runs faster is not called by what makes them slower", () => {
+  expect(causeName("more_rows", false)).toBe("More rows");
+  expect(causeName("more_rows", true)).toBe("Fewer rows");
+  expect(causeName("engine_version", true)).toBe("Engine version");
 });
 
 test("a cost that is none is not told", () => {

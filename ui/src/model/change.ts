@@ -12,12 +12,12 @@ type Side = Schemas["ChangeSide"];
 /** Formats a point in time. */
 export type TimeText = (time: UnixNs) => string;
 
-/** What a cause is called; its sentence says more. */
-export const CAUSE_NAMES: Record<CauseKind, string> = {
+const CAUSE_NAMES: Record<CauseKind | Schemas["AccountCause"], string> = {
   more_rows: "More rows",
   plan_change: "Plan change",
   slower_per_row: "Slower per row",
   fewer_threads: "Fewer threads",
+  less_parallelism: "Less parallelism",
   starved_cpu: "Processor taken",
   waiting: "Waiting",
   spilling: "Spilling",
@@ -31,6 +31,19 @@ export const CAUSE_NAMES: Record<CauseKind, string> = {
   failures: "Failures",
   unexplained: "Not explained",
 };
+
+/** What a cause is called where it made runs faster. */
+const LESS_NAMES: Partial<typeof CAUSE_NAMES> = {
+  more_rows: "Fewer rows",
+  slower_per_row: "Faster per row",
+  fewer_threads: "More threads",
+  less_parallelism: "More parallelism",
+};
+
+/** What a cause is called; its sentence says more. */
+export function causeName(cause: keyof typeof CAUSE_NAMES, isLess: boolean): string {
+  return (isLess ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause];
+}
 
 export const TAGS: Record<Change["kind"], { name: string; kind: "fail" | "slow" | "fast" | "plain" }> = {
   slower: { name: "slower", kind: "slow" },
@@ -93,9 +106,9 @@ export function firstCause({ causes, kind }: Pick<Change, "causes" | "kind">): s
   return causeWords(first);
 }
 
-export function causeWords({ cause, sentence }: Pick<Cause, "cause" | "sentence">): string {
+export function causeWords({ cause, sentence, wall_ms }: Pick<Cause, "cause" | "sentence" | "wall_ms">): string {
   if (sentence !== "") return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
-  return cause === "unexplained" ? "No counter explains it." : `${CAUSE_NAMES[cause]}.`;
+  return cause === "unexplained" ? "No counter explains it." : `${causeName(cause, wall_ms < 0)}.`;
 }
 
 /**

@@ -12,7 +12,7 @@ use super::service::Service;
 use super::style::{FAST, PLAIN, SLOW, SOFT, STRONG, joined, painted};
 use super::text::{line, name, pad, pad_start, shorten, width};
 use super::units::{UNKNOWN, duration, plural, ratio, runs as runs_text, signed_duration, whole};
-use super::words::{is_cancelled, node_name};
+use super::words::{cause_name, is_cancelled, node_name};
 
 /// A difference of less is about the same, as a share of the base.
 const SAME: f64 = 0.05;
@@ -96,21 +96,8 @@ fn basis(comparison: &Comparison) -> String {
     }
 }
 
-fn cause_name(part: &Part) -> String {
-    let known = match (part.cause.as_str(), part.ns < 0) {
-        ("plan_change", _) => "Plan change",
-        ("more_rows", false) => "More rows",
-        ("more_rows", true) => "Fewer rows",
-        ("slower_per_row", false) => "Slower per row",
-        ("slower_per_row", true) => "Faster per row",
-        ("less_parallelism", false) => "Less parallelism",
-        ("less_parallelism", true) => "More parallelism",
-        ("waiting", _) => "Waiting",
-        ("planning", _) => "Planning",
-        ("unexplained", _) => "In no counter",
-        (other, _) => return line(&other.replace('_', " ")).into_owned(),
-    };
-    known.into()
+fn part_name(part: &Part) -> String {
+    cause_name(&part.cause, part.ns < 0)
 }
 
 /// "This run still runs, 13 s so far; the one before took 28.1 s."
@@ -147,7 +134,7 @@ fn comparison_line(account: &Account) -> String {
     match most.filter(|_| difference != 0 && !is_same) {
         None => format!("{line} That is about the same."),
         Some(most) => {
-            let name = cause_name(most).to_lowercase();
+            let name = part_name(most).to_lowercase();
             format!("{line} Most of the difference: {name} ({}).", signed_duration(most.ns as f64 / 1e6))
         }
     }
@@ -159,7 +146,7 @@ fn waterfall(account: &Account) -> String {
     let mut at = account.base_wall_ns;
     for part in account.parts.iter().filter(|part| part.ns != 0) {
         let next = at.saturating_add(part.ns);
-        rows.push((cause_name(part), at, next, Some(part.ns)));
+        rows.push((part_name(part), at, next, Some(part.ns)));
         at = next;
     }
     rows.push(("This run".into(), 0, account.run_wall_ns, None));

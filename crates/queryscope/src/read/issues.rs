@@ -237,7 +237,7 @@ fn cells(known: &Known, times: Times) -> Vec<Cell> {
         Cell::number(known.stake_ms_a_day(), duration),
         Cell::text(&name(&issue.label), Some(&issue.label)),
         Cell::text(&known.what(), Some(&issue.kind)).in_style(known.style()),
-        Cell::text(&cause.map_or("–".into(), cause_name), cause),
+        Cell::text(&cause.map_or("–".into(), |kind| cause_name(kind, false)), cause),
         Cell::text(&issue.state, Some(&issue.state)).in_style(state),
         Cell::whole(Some(known.since_unix_ns()), |_| times.at(known.since_unix_ns())),
         named(&issue.service),

@@ -8,13 +8,18 @@ use super::style::{FAIL, FAST, PLAIN, SLOW};
 use super::text::{line, name};
 use super::units::{Times, UNKNOWN, bytes, count, duration, plural, ratio, runs as runs_text, share, whole};
 
-/// What a cause is called; its sentence says more.
-pub(crate) fn cause_name(cause: &str) -> String {
+/// What a cause is called, where it made runs faster (`is_less`) or slower; its sentence says more.
+pub(crate) fn cause_name(cause: &str, is_less: bool) -> String {
     let known = match cause {
+        "more_rows" if is_less => "Fewer rows",
         "more_rows" => "More rows",
         "plan_change" => "Plan change",
+        "slower_per_row" if is_less => "Faster per row",
         "slower_per_row" => "Slower per row",
+        "fewer_threads" if is_less => "More threads",
         "fewer_threads" => "Fewer threads",
+        "less_parallelism" if is_less => "More parallelism",
+        "less_parallelism" => "Less parallelism",
         "starved_cpu" => "Processor taken",
         "waiting" => "Waiting",
         "spilling" => "Spilling",
@@ -114,7 +119,7 @@ pub(crate) fn cause_words(cause: &Cause) -> String {
     let sentence = line(&cause.sentence);
     match (sentence.as_ref(), cause.kind.as_str()) {
         ("", "unexplained") => "No counter explains it.".into(),
-        ("", other) => format!("{}.", cause_name(other)),
+        ("", other) => format!("{}.", cause_name(other, cause.wall_ms < 0.0)),
         (said, _) if said.ends_with(['.', '!', '?']) => said.to_owned(),
         (said, _) => format!("{said}."),
     }

@@ -2,30 +2,11 @@
 
 import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
 import type { Schemas } from "../../api/client";
+import { causeName } from "../change";
 import { nodeNumber } from "./graph";
 
 export type Comparison = Schemas["Comparison"];
 export type NodePair = Schemas["NodePair"];
-type Cause = Schemas["AccountCause"];
-
-const CAUSE_NAMES: Record<Cause, string> = {
-  plan_change: "Plan change",
-  more_rows: "More rows",
-  slower_per_row: "Slower per row",
-  less_parallelism: "Less parallelism",
-  waiting: "Waiting",
-  planning: "Planning",
-  user_code: "User code",
-  unexplained: "In no counter",
-};
-
-/** What a cause is called where it made the run faster. */
-const LESS_NAMES: Partial<Record<Cause, string>> = {
-  more_rows: "Fewer rows",
-  slower_per_row: "Faster per row",
-  less_parallelism: "More parallelism",
-};
-
 export interface Step {
   name: string;
   /** Where the bar begins and ends on the axis of wall time. */
@@ -57,7 +38,7 @@ export function toWaterfall({ account }: Comparison): Step[] {
     }
     const less = Number(ns) < 0;
     steps.push({
-      name: (less ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause],
+      name: causeName(cause, less),
       fromMs: ms(at),
       untilMs: ms(next),
       kind: less ? "faster" : "slower",
@@ -98,7 +79,7 @@ export function comparisonLine(comparison: Comparison): string {
     .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
   const [most] = same;
   if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
-  const name = (Number(most.ns) < 0 ? LESS_NAMES[most.cause] : undefined) ?? CAUSE_NAMES[most.cause];
+  const name = causeName(most.cause, Number(most.ns) < 0);
   return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).`;
 }
 

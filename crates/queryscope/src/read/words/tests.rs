@@ -59,6 +59,19 @@ fn causes_are_the_sentences_of_the_service_and_what_is_not_known_is_said() {
 }
 
 #[test]
+fn what_made_runs_faster_is_not_called_by_what_makes_them_slower() {
+    assert_eq!(
+        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, false)),
+        ["More rows", "Slower per row"]
+    );
+    assert_eq!(
+        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, true)),
+        ["Fewer rows", "Faster per row"]
+    );
+    assert_eq!(cause_name("engine_version", true), "Engine version");
+}
+
+#[test]
 fn a_cost_that_is_none_is_not_told() {
     assert_eq!(cost_line(&change(json!({}))), "12 min a day more than before; 1 h 03 min in 37 runs so far");
     let grown = json!({"runs": 0, "extra_wall_ms": 0.0, "wall_ms_a_day": 720_000.0});
