@@ -10,8 +10,8 @@
 //!   is the plan's where the node is another, the program's where it calls user code, a spill's where it
 //!   spills, and else slower per row. Busy time is wall time in the node: where it grows and the CPU time does
 //!   not, threads were not let run;
-//! - what is left has no work behind it: fewer threads, waits (those of a starved run are the processor's where they
-//!   grew as its work did), one large partition, a spill's reads and writes,
+//! - what is left has no work behind it: fewer threads, waits (those of a starved run are the processor's as far as
+//!   they grew as its work did), one large partition, a spill's reads and writes,
 //!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
 //!   unexplained.
 
@@ -393,26 +393,33 @@ impl Accounts<'_> {
                 let scans = side.nodes.iter().filter_map(NodeMedians::wall_waiting).sum::<f64>();
                 scans.max(side.waiting.unwrap_or(0.0))
             };
-            let is_starved = |by: &Starved| reads(now) <= STARVED_READS * by.factor * reads(then);
-            let starved =
-                starved.filter(|by| sign > 0.0 && is_starved(by)).map(|by| self.starved_part(by.contended));
-            let waiting = || {
-                let (sentence, evidence) = waited.map_or_else(
-                    || {
-                        let words = format!(
-                            "Reads and writes are under way for {} instead of {}",
-                            ms_words(now.waiting.unwrap_or(0.0) / 1e6),
-                            ms_words(then.waiting.unwrap_or(0.0) / 1e6)
-                        );
-                        (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
-                    },
-                    |(here, _)| self.wait_words(here),
-                );
-                (CauseKind::Waiting, sentence, evidence)
+            // Of the time that reads take longer, the processor has what they may take longer for want of it.
+            let of_starved = |by: Starved| {
+                let longer = reads(now) - reads(then);
+                if longer <= 0.0 {
+                    return 1.0;
+                }
+                ((STARVED_READS * by.factor - 1.0) * reads(then) / longer).clamp(0.0, 1.0)
             };
-            let node = waited.map(|(here, _)| here).filter(|_| starved.is_none());
-            let (cause, sentence, evidence) = starved.unwrap_or_else(waiting);
-            self.push(cause, part, node, evidence, sentence, parts);
+            let by = starved.filter(|_| sign > 0.0);
+            let starved_part = part * by.map_or(0.0, of_starved);
+            if let Some(by) = by {
+                let (cause, sentence, evidence) = self.starved_part(by.contended);
+                self.push(cause, starved_part, None, evidence, sentence, parts);
+            }
+            let (sentence, evidence) = waited.map_or_else(
+                || {
+                    let words = format!(
+                        "Reads and writes are under way for {} instead of {}",
+                        ms_words(now.waiting.unwrap_or(0.0) / 1e6),
+                        ms_words(then.waiting.unwrap_or(0.0) / 1e6)
+                    );
+                    (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
+                },
+                |(here, _)| self.wait_words(here),
+            );
+            let node = waited.map(|(here, _)| here);
+            self.push(CauseKind::Waiting, part - starved_part, node, evidence, sentence, parts);
             rest -= part;
         }
         // What the program's own functions do is in no counter of the engine.
