@@ -68,10 +68,16 @@ pub(super) struct Accounts<'m> {
     pub(super) matching: &'m Matching,
     /// By how much busy time grew over CPU time.
     pub(super) starved: f64,
+    /// For each node, the scan its additional rows come from.
+    origins: Vec<usize>,
+    /// For each node, whether a change of the plan below makes its additional rows.
+    fed: Vec<bool>,
 }
 
 pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_host: bool) -> Vec<Part> {
-    let accounts = Accounts { then, now, matching, starved: starvation(then, now, matching) };
+    let starved = starvation(then, now, matching);
+    let mut accounts = Accounts { then, now, matching, starved, origins: Vec::new(), fed: Vec::new() };
+    (accounts.origins, accounts.fed) = accounts.row_origins();
     accounts.parts(one_host)
 }
 
@@ -125,6 +131,8 @@ impl Accounts<'_> {
                 starved = Some(Starved { contended, factor: busy_now / busy_then });
             }
             self.tell_work(&work, slope, contended, &mut parts);
+        } else if busy_then <= 0.0 && busy_now <= 0.0 {
+            rest -= self.tell_rows(difference, &mut parts);
         }
         if planning.abs() > 0.0 {
             let sentence = format!(
@@ -139,11 +147,35 @@ impl Accounts<'_> {
         parts
     }
 
+    /// Of an engine that does not say how long its nodes work: the query counts as one node, which takes the rows that
+    /// its scans read. How much of the difference that is.
+    fn tell_rows(&self, difference: f64, parts: &mut Vec<Part>) -> f64 {
+        let (then, now) = (self.then, self.now);
+        let read = |here: usize| {
+            let there = self.matching.of_new[here]
+                .filter(|_| now.plan.nodes[here].inputs.is_empty() && !self.fed[here])?;
+            Some((here, then.nodes[there].read()?, now.nodes[here].read()?))
+        };
+        let scans: Vec<(usize, f64, f64)> = (0..now.nodes.len()).filter_map(read).collect();
+        let most = scans.iter().max_by(|a, b| (a.2 - a.1).abs().total_cmp(&(b.2 - b.1).abs()));
+        let Some(&(scan, ..)) = most else { return 0.0 };
+        let (before, after) = scans.iter().fold((0.0, 0.0), |sum, scan| (sum.0 + scan.1, sum.1 + scan.2));
+        let by_rows = by_rows((then.execution(), before), (now.execution(), after));
+        let part = if by_rows * difference > 0.0 {
+            by_rows.abs().min(difference.abs()).copysign(difference)
+        } else {
+            0.0
+        };
+        self.push_rows(scan, part, parts);
+        part
+    }
+
     /// Puts the change of the busy time down to nodes.
     fn work(&self) -> Work {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let mut work = Work::default();
-        let (origins, fed) = self.row_origins();
+        let (origins, fed) = (&self.origins, &self.fed);
+        let replanned = self.is_replanned();
         for (here, node) in now.nodes.iter().enumerate() {
             let planned = &now.plan.nodes[here];
             let busy = node.busy / self.starved;
@@ -158,16 +190,12 @@ impl Accounts<'_> {
             };
             let (before, old) = (&then.nodes[there], &then.plan.nodes[there]);
             let grown = busy - before.busy;
-            let changed = planned.own_shape != old.own_shape
-                || matching.inputs_swapped(&then.plan, there, &now.plan, here);
+            let changed = self.is_changed(there, here);
             let by_rows = match (before.rows(), node.rows()) {
-                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => {
-                    f64::midpoint(before.busy / x0, busy / x1) * (x1 - x0)
-                }
+                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => by_rows((before.busy, x0), (busy, x1)),
                 (Some(_), Some(_)) => grown,
                 _ => 0.0,
             };
-            let replanned = then.plan.fingerprint != now.plan.fingerprint;
             if fed[here] || replanned && self.reads_as_before(origins[here], by_rows) {
                 work.plan += by_rows;
             } else {
@@ -234,23 +262,7 @@ impl Accounts<'_> {
             }
         }
         for (scan, busy) in by_scan {
-            let (node, planned) = (&now.nodes[scan], &now.plan.nodes[scan]);
-            let before = self.matching.of_new[scan].and_then(|there| then.nodes[there].read());
-            let old = self.matching.of_new[scan].map(|there| &then.plan.nodes[there].table);
-            let other = old.filter(|old| **old != planned.table).and_then(Option::as_ref);
-            let of_other = other.map_or_else(String::new, |table| format!(" of {table}"));
-            let sentence = match (before, node.read()) {
-                (Some(then), Some(now)) if then > 0.0 => format!(
-                    "{} reads {} the rows{of_other} ({} instead of {})",
-                    planned.name(),
-                    factor_words(now / then),
-                    count_words(now),
-                    count_words(then)
-                ),
-                _ => format!("{} reads another number of rows", planned.name()),
-            };
-            let evidence = vec![figure("rows", before, node.read(), "rows")];
-            self.push(CauseKind::MoreRows, busy * slope, Some(scan), evidence, sentence, parts);
+            self.push_rows(scan, busy * slope, parts);
         }
         for &(here, busy) in &work.per_row {
             let (sentence, evidence) = self.per_row_words(here);
@@ -280,6 +292,28 @@ impl Accounts<'_> {
             let wall_ns = work.starved * slope + work.starved_planning;
             self.push(cause, wall_ns, None, evidence, sentence, parts);
         }
+    }
+
+    /// Puts wall time down to the rows that a scan reads.
+    fn push_rows(&self, scan: usize, wall_ns: f64, parts: &mut Vec<Part>) {
+        let (node, planned) = (&self.now.nodes[scan], &self.now.plan.nodes[scan]);
+        let there = self.matching.of_new[scan];
+        let before = there.and_then(|there| self.then.nodes[there].read());
+        let old = there.map(|there| &self.then.plan.nodes[there].table);
+        let other = old.filter(|old| **old != planned.table).and_then(Option::as_ref);
+        let of_other = other.map_or_else(String::new, |table| format!(" of {table}"));
+        let sentence = match (before, node.read()) {
+            (Some(then), Some(now)) if then > 0.0 => format!(
+                "{} reads {} the rows{of_other} ({} instead of {})",
+                planned.name(),
+                factor_words(now / then),
+                count_words(now),
+                count_words(then)
+            ),
+            _ => format!("{} reads another number of rows", planned.name()),
+        };
+        let evidence = vec![figure("rows", before, node.read(), "rows")];
+        self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);
     }
 
     /// What is said of the time for which threads were not let run.
@@ -428,21 +462,33 @@ impl Accounts<'_> {
             let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
             old != Some(&now.plan.nodes[here].user_code)
         };
-        let calls = calls
-            .clone()
-            .find(is_new)
-            .or_else(|| calls.next().filter(|_| self.then.plan.fingerprint == now.plan.fingerprint));
+        let is_replanned = self.is_replanned();
+        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| !is_replanned));
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
+            let by_rows = self.calls_by_rows(here);
+            if by_rows * sign > 0.0 {
+                let part = by_rows.abs().min(rest.abs()) * sign;
+                self.push_rows(self.origins[here], part, parts);
+                rest -= part;
+            }
             let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
             self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
             return;
         }
-        if then.plan.fingerprint != now.plan.fingerprint && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
+        if is_replanned && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
             let (sentence, node) = self.plan_words();
             self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
             return;
         }
         self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
+    }
+
+    /// What more rows have of the time in no counter, which is that of a node's calls: 0 where nobody tells, or where
+    /// the plan makes the rows.
+    fn calls_by_rows(&self, here: usize) -> f64 {
+        let Some(there) = self.matching.of_new[here].filter(|_| !self.fed[here]) else { return 0.0 };
+        let of = |side: &Medians, place: usize| side.uncounted.zip(side.nodes[place].rows());
+        of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| by_rows(then, now))
     }
 
     /// The node whose largest partition grew over its part.
@@ -468,6 +514,14 @@ impl Medians {
 
 fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {
     node.spilled > 0.0 && node.spilled >= 1.5 * before.spilled
+}
+
+/// What more rows have of the difference of two times, each with its rows, halved with what a row takes longer.
+fn by_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
+    if then.1 <= 0.0 || now.1 <= 0.0 {
+        return 0.0;
+    }
+    f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
 }
 
 /// Fewer threads where the run is slower, more where it is faster.

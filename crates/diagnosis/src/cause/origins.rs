@@ -59,6 +59,23 @@ impl Accounts<'_> {
         (origins, fed)
     }
 
+    /// Whether a node of both plans does something else.
+    pub(super) fn is_changed(&self, there: usize, here: usize) -> bool {
+        let (old, new) = (&self.then.plan.nodes[there], &self.now.plan.nodes[here]);
+        let moved = self.matching.inputs_swapped(&self.then.plan, there, &self.now.plan, here);
+        moved || old.own_shape != new.own_shape && !is_other_source(old, new)
+    }
+
+    /// Whether the plans differ in more than the files they read.
+    pub(super) fn is_replanned(&self) -> bool {
+        let partner =
+            |(here, there): (usize, &Option<usize>)| there.is_none_or(|there| self.is_changed(there, here));
+        self.then.plan.fingerprint != self.now.plan.fingerprint
+            && (self.matching.of_new.iter().enumerate().any(partner)
+                || self.matching.of_old.iter().any(Option::is_none)
+                || self.first_rewired().is_some())
+    }
+
     /// Whether a node of both plans takes rows from an input that did not feed it before, such as a scan whose filter
     /// now runs later.
     fn is_rewired(&self, here: usize, input: usize) -> bool {
@@ -98,18 +115,21 @@ impl Accounts<'_> {
 
 /// Whether a node's own difference can change how many rows there are.
 fn changes_rows(old: &PlanNode, new: &PlanNode) -> bool {
-    let same = old.own_shape == new.own_shape;
     let only_columns = old.kind == new.kind
         && old.predicate == new.predicate
         && old.how == new.how
         && old.table == new.table
         && (old.columns != new.columns || matches!(new.role, Role::Projection | Role::Map | Role::Sort));
-    // Another file under the same condition has other rows: they are of the data, not of the plan.
-    let only_source = new.role == Role::Scan
+    old.own_shape != new.own_shape && !only_columns && !is_other_source(old, new)
+}
+
+/// Whether a scan only reads another file: under the same condition that has other rows, and they are of the data,
+/// not of the plan.
+fn is_other_source(old: &PlanNode, new: &PlanNode) -> bool {
+    new.role == Role::Scan
         && old.kind == new.kind
         && old.predicate == new.predicate
         && old.how == new.how
         && old.columns == new.columns
-        && old.table != new.table;
-    !same && !only_columns && !only_source
+        && old.table != new.table
 }

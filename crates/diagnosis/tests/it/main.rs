@@ -3,6 +3,7 @@
 #![expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly")]
 
 mod histories;
+mod more_rows;
 mod packing;
 mod profiles;
 mod regressions;

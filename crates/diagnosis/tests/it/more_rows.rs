@@ -1,0 +1,78 @@
+//! More rows where no node's working time says what they cost: of engines that do not count it, and in user code.
+
+use std::sync::Arc;
+
+use queryscope_diagnosis::{CauseKind, Plan, Quantity, RunFeatures};
+use queryscope_insights::Fingerprint;
+
+use crate::histories::Told;
+
+/// The largest causes of a change after 20 usual runs of 100 ms over a million rows, in percent.
+fn causes(
+    slow: impl Fn(&mut Told) -> RunFeatures,
+    usual: impl Fn(&mut Told) -> RunFeatures,
+) -> Vec<(CauseKind, i64)> {
+    let mut told = Told::new();
+    for n in 0..26 {
+        let run = if n < 20 { usual(&mut told) } else { slow(&mut told) };
+        told.take(run);
+    }
+    let causes = &told.change().causes;
+    causes
+        .iter()
+        .map(|cause| (cause.cause, (100.0 * cause.share).round() as i64))
+        .filter(|cause| cause.1 > 0)
+        .collect()
+}
+
+/// A run whose nodes count rows alone, as those of Daft.
+fn rows_alone(told: &mut Told, wall_ms: f64, rows: f64) -> RunFeatures {
+    let mut run = told.made(wall_ms, rows);
+    run.cpu_ns = None;
+    run.nodes.iter_mut().for_each(|node| node.busy_ns = Quantity::NONE);
+    run.sum_up();
+    run
+}
+
+/// A run of which nearly all time is in calls of the program's code, which no node counts, over such a file.
+fn of_calls(told: &mut Told, wall_ms: f64, rows: f64, file: &str) -> RunFeatures {
+    let mut run = told.made(wall_ms, rows);
+    run.nodes.iter_mut().for_each(|node| node.busy_ns = Quantity::new(1_000_000));
+    let mut plan = Plan::clone(&run.plan);
+    plan.fingerprint = Fingerprint::from_bytes([file.len() as u8; 6]);
+    plan.nodes[1].user_code = Some("score".into());
+    plan.nodes[0].table = Some(file.into());
+    plan.nodes[0].own_shape += 1_000 * file.len() as u64;
+    for node in &mut plan.nodes {
+        node.shape += 1_000 * file.len() as u64;
+    }
+    run.plan = Arc::new(plan);
+    run.sum_up();
+    run
+}
+
+#[test]
+fn an_engine_that_counts_rows_alone() {
+    let usual = |told: &mut Told| rows_alone(told, 100.0, 1e6);
+    assert_eq!(causes(|told| rows_alone(told, 300.0, 3e6), usual), [(CauseKind::MoreRows, 100)]);
+    // As many rows: nothing says why.
+    assert_eq!(causes(|told| rows_alone(told, 300.0, 1e6), usual), [(CauseKind::Unexplained, 100)]);
+    // Twice the rows in four times the time: half of the work for a row is in no counter.
+    let both = causes(|told| rows_alone(told, 400.0, 2e6), usual);
+    assert_eq!(both, [(CauseKind::MoreRows, 50), (CauseKind::Unexplained, 50)]);
+    // Fewer rows explain nothing of a longer time.
+    assert_eq!(causes(|told| rows_alone(told, 300.0, 5e5), usual), [(CauseKind::Unexplained, 100)]);
+}
+
+#[test]
+fn more_rows_are_more_calls_and_another_file_is_no_other_plan() {
+    let usual = |told: &mut Told| of_calls(told, 100.0, 1e6, "a");
+    for file in ["a", "aa"] {
+        let slow = |told: &mut Told| of_calls(told, 300.0, 3e6, file);
+        assert_eq!(causes(slow, usual), [(CauseKind::MoreRows, 100)], "{file}");
+    }
+    for file in ["a", "aa"] {
+        let slow = |told: &mut Told| of_calls(told, 300.0, 1e6, file);
+        assert_eq!(causes(slow, usual), [(CauseKind::UserCode, 100)], "{file}");
+    }
+}
