@@ -236,7 +236,7 @@ fn is_felt(points: &[Point], adjustment: &Adjustment, split: Split) -> bool {
 
 /// Gives the rows of runs without what another plan makes of them: where a scan lost its predicate it gives on
 /// more rows of as many, which is work and no input.
-fn without_plans(points: &mut [Point]) {
+pub(crate) fn without_plans(points: &mut [Point]) {
     let mut offsets: Vec<([u8; 6], f64)> = Vec::new();
     let Some(first) = points.first() else { return };
     offsets.push((first.marks.plan, 0.0));

@@ -10,7 +10,7 @@ use crate::layer::{Layer, Levels, the_one_host};
 use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN};
 use crate::marks::marks;
 use crate::scan::{Split, locate};
-use crate::search::Found;
+use crate::search::{Found, without_plans};
 use crate::series::{Entry, Load, Point, number_of};
 
 impl Detector {
@@ -208,11 +208,13 @@ impl Detector {
             .filter(|entry| !entry.episode && layer.is_about(&entry.point))
             .filter(|entry| floor.is_none_or(|floor| entry.point.place() > floor))
             .collect();
-        let points: Vec<Point> = entries.iter().map(|entry| entry.point).collect();
+        let mut points: Vec<Point> = entries.iter().map(|entry| entry.point).collect();
         let cut = points.partition_point(|point| point.place() < layer.since);
         if cut < BEFORE_RUNS_MIN || points.len() - cut < AFTER_RUNS_MIN {
             return;
         }
+        // As when it was found: rows that another plan makes explain nothing.
+        without_plans(&mut points);
         let values: Vec<f64> = points.iter().map(|point| layer.value(point)).collect();
         let split = Split { cut, shift: layer.levels.after - layer.levels.before, probability: 0.0 };
         let moved = locate(&values, split, &marks(&points), &mut workspace.scan);

@@ -76,3 +76,22 @@ fn more_rows_are_more_calls_and_another_file_is_no_other_plan() {
         assert_eq!(causes(slow, usual), [(CauseKind::UserCode, 100)], "{file}");
     }
 }
+
+#[test]
+fn the_start_of_a_change_stays_where_the_plan_changed() {
+    // Runs of DataFusion as they were: the last two before the other file were a little slower.
+    let usual =
+        [76.3, 28.1, 11.0, 12.4, 12.4, 10.5, 9.8, 10.7, 10.5, 9.4, 11.3, 18.3, 10.7, 10.7, 14.8, 12.1];
+    let walls = [&usual[..], &[10.5, 12.2, 21.1, 15.2, 111.1, 107.1, 132.7, 107.4, 52.6, 48.1]].concat();
+    let mut told = Told::new();
+    for (n, wall_ms) in (0..).zip(walls) {
+        let (plan, rows) = if n < 20 { (7, 4e5) } else { (9, 24e5) };
+        let mut run = told.made(wall_ms, rows);
+        run.wall_ns = (wall_ms * 1e6) as u64;
+        run.started_unix_ns = 1_793_750_400_000_000_000 + n * 200_000_000;
+        run.plan =
+            Arc::new(Plan { fingerprint: Fingerprint::from_bytes([plan; 6]), ..Plan::clone(&run.plan) });
+        told.take(run);
+    }
+    assert_eq!(told.change().after.runs, 6);
+}
