@@ -15,7 +15,7 @@ use crate::graph::Step;
 use crate::query::Query;
 use crate::vocabulary::counters::{BUSY, BYTES_READ, ROWS_IN, ROWS_OUT};
 
-pub use account::{Account, Cause, Part};
+pub use account::{Account, Cause, Part, time_of_rows};
 pub use changes::Change;
 pub use sentences::Difference;
 

@@ -28,6 +28,7 @@ mod words;
 
 pub use compare::{
     Account, Cause, Change, Comparison, Delta, Difference, Fate, Figures, NodePair, Part, compare,
+    time_of_rows,
 };
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, Outlines, outline};

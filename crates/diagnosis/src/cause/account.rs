@@ -15,6 +15,8 @@
 //!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
 //!   unexplained.
 
+use queryscope_insights::time_of_rows;
+
 use super::median_plan::{Medians, NodeMedians};
 use super::per_row::PerRow;
 use super::words::{count_words, factor_words, figure, ms_words};
@@ -160,7 +162,7 @@ impl Accounts<'_> {
         let most = scans.iter().max_by(|a, b| (a.2 - a.1).abs().total_cmp(&(b.2 - b.1).abs()));
         let Some(&(scan, ..)) = most else { return 0.0 };
         let (before, after) = scans.iter().fold((0.0, 0.0), |sum, scan| (sum.0 + scan.1, sum.1 + scan.2));
-        let by_rows = by_rows((then.execution(), before), (now.execution(), after));
+        let by_rows = time_of_rows((then.execution(), before), (now.execution(), after));
         let part = if by_rows * difference > 0.0 {
             by_rows.abs().min(difference.abs()).copysign(difference)
         } else {
@@ -192,7 +194,7 @@ impl Accounts<'_> {
             let grown = busy - before.busy;
             let changed = self.is_changed(there, here);
             let by_rows = match (before.rows(), node.rows()) {
-                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => by_rows((before.busy, x0), (busy, x1)),
+                (Some(x0), Some(x1)) if x0 > 0.0 && x1 > 0.0 => time_of_rows((before.busy, x0), (busy, x1)),
                 (Some(_), Some(_)) => grown,
                 _ => 0.0,
             };
@@ -488,7 +490,7 @@ impl Accounts<'_> {
     fn calls_by_rows(&self, here: usize) -> f64 {
         let Some(there) = self.matching.of_new[here].filter(|_| !self.fed[here]) else { return 0.0 };
         let of = |side: &Medians, place: usize| side.uncounted.zip(side.nodes[place].rows());
-        of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| by_rows(then, now))
+        of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| time_of_rows(then, now))
     }
 
     /// The node whose largest partition grew over its part.
@@ -514,14 +516,6 @@ impl Medians {
 
 fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {
     node.spilled > 0.0 && node.spilled >= 1.5 * before.spilled
-}
-
-/// What more rows have of the difference of two times, each with its rows, halved with what a row takes longer.
-fn by_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
-    if then.1 <= 0.0 || now.1 <= 0.0 {
-        return 0.0;
-    }
-    f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
 }
 
 /// Fewer threads where the run is slower, more where it is faster.

@@ -10,9 +10,10 @@
 //! where what two factors changed together is halved between them (the decomposition of Shapley for two factors).
 //! The last term is less parallelism. The third is put down to nodes: the time of one that was added or removed is a
 //! change of plan; of a node in both runs, it is rows times time per row, halved alike into more rows and slower per
-//! row (or a change of plan, where the node does something else). More rows are those of storage where the plan is the
-//! same at the node and below; where it is another, only as far as the scans below read more, and the rest is a change
-//! of plan: of rows that grew by `g`, of which scans read `s` times as many, storage has the part `ln s / ln g`.
+//! row (or a change of plan, where the node does something else; to read another file is nothing else). More rows are
+//! those of storage where the plan is the same at the node and below; where it is another, only as far as the scans
+//! below read more, and the rest is a change of plan: of rows that grew by `g`, of which scans read `s` times as many,
+//! storage has the part `ln s / ln g`.
 //!
 //! No sender tells how long nothing worked. It is at most the time reads and writes were under way, at least
 //! `E - C` and at most `E - C / T` of the execution `E = W - P` on `T` threads. Within these bounds the base is
@@ -20,18 +21,19 @@
 //!
 //! Where even one thread at a time would have worked for less than what is left, the rest is `U`: user code, or time
 //! in which the machine gave the process no core. No counter of the engine says which. Where the sender measured
-//! the calls of user code in both runs, their difference is told apart; the rest stays unexplained. A run
-//! that calls user code is taken to have waited only for what the CPU time of its process leaves: without that figure,
-//! not at all.
+//! the calls of user code in both runs, their difference is told apart, without that of more rows; the rest stays
+//! unexplained. A run that calls user code is taken to have waited only for what the CPU time of its process leaves:
+//! without that figure, not at all.
 
 use serde::Serialize;
 
+use super::NodePair;
 use super::matching::Pairs;
-use super::{Fate, NodePair};
 use crate::graph::{Graph, Step};
 use crate::query::Query;
+use crate::rules::user_code;
 use crate::vocabulary::counters::{IO, ROWS_IN, ROWS_OUT, ROWS_SCANNED};
-use crate::vocabulary::properties::PREDICATE;
+use crate::vocabulary::properties::{PREDICATE, TABLE};
 use crate::vocabulary::query_counters;
 
 /// What a difference in wall time is made of, in whole nanoseconds: the parts sum to it exactly.
@@ -88,6 +90,7 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
     let (then, now) = (Times::of(base, planned.0), Times::of(run, planned.1));
     let waited_then = then.longest_wait();
     let working_then = (then.execution - waited_then).min(then.busy);
+    let storage = storage_parts(base, run, pairs, of_run);
     let mut parts = Effects { planning: now.planning - then.planning, ..Effects::default() };
     if then.busy > 0.0 && now.busy > 0.0 && working_then > 0.0 {
         let parallel = then.busy / working_then;
@@ -97,7 +100,7 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
         // Wall time for a time threads worked, in either run.
         let (slope_then, slope_now) = (working_then / then.busy, working / now.busy);
         parts.parallelism = f64::midpoint(then.busy, now.busy) * (slope_now - slope_then);
-        let nodes = node_effects(base, run, pairs, of_run);
+        let nodes = node_effects(base, run, pairs, of_run, &storage);
         let slope = f64::midpoint(slope_then, slope_now);
         parts.plan = nodes.plan * slope;
         parts.rows = nodes.rows * slope;
@@ -116,10 +119,16 @@ pub(super) fn account(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: 
     let mut parts: Vec<Part> =
         explained.into_iter().map(|(cause, ns)| Part { cause, ns: bounded(ns) }).collect();
     let rest = difference_ns - parts.iter().map(|part| part.ns).sum::<i64>();
-    let called = called_ns(base).zip(called_ns(run)).map_or(0, |(then, now)| now - then);
+    let called = called_ns(base).zip(called_ns(run)).unwrap_or_default();
     // Calls may overlap with what is counted: they explain what is left, and no more.
-    let by_calls = if rest < 0 { called.clamp(rest, 0) } else { called.clamp(0, rest) };
-    parts.push(Part { cause: Cause::UserCode, ns: by_calls });
+    let of_rest = |ns: i64| if rest < 0 { ns.clamp(rest, 0) } else { ns.clamp(0, rest) };
+    let by_calls = of_rest(called.1 - called.0);
+    let by_rows = bounded(calls_by_rows(called, base, run, pairs, &storage));
+    let by_rows = if by_calls < 0 { by_rows.clamp(by_calls, 0) } else { by_rows.clamp(0, by_calls) };
+    if let Some(more_rows) = parts.iter_mut().find(|part| part.cause == Cause::MoreRows) {
+        more_rows.ns += by_rows;
+    }
+    parts.push(Part { cause: Cause::UserCode, ns: by_calls - by_rows });
     parts.push(Part { cause: Cause::Unexplained, ns: rest - by_calls });
     Account { base_wall_ns, run_wall_ns, difference_ns, parts }
 }
@@ -202,9 +211,14 @@ struct NodeEffects {
 }
 
 /// Puts the change of the working time down to nodes.
-fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[NodePair]) -> NodeEffects {
+fn node_effects(
+    base: &Query<'_>,
+    run: &Query<'_>,
+    pairs: &Pairs,
+    of_run: &[NodePair],
+    storage: &[f64],
+) -> NodeEffects {
     let mut effects = NodeEffects::default();
-    let storage = storage_parts(base, run, pairs, of_run);
     for (here, step) in run.plan.steps.iter().enumerate() {
         let now = step.busy_ns() as f64;
         let Some(there) = pairs.base_of(here) else {
@@ -215,7 +229,7 @@ fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[Node
         let then = partner.busy_ns() as f64;
         let by_rows = match (rows(partner), rows(step)) {
             (Some(before), Some(after)) if before > 0.0 && after > 0.0 => {
-                Some(f64::midpoint(then / before, now / after) * (after - before))
+                Some(time_of_rows((then, before), (now, after)))
             }
             (Some(before), Some(after)) if before + after > 0.0 => Some(now - then),
             (Some(_), Some(_)) => Some(0.0),
@@ -225,16 +239,44 @@ fn node_effects(base: &Query<'_>, run: &Query<'_>, pairs: &Pairs, of_run: &[Node
         effects.rows += of_storage;
         effects.plan += by_rows.unwrap_or(0.0) - of_storage;
         let rest = now - then - by_rows.unwrap_or(0.0);
-        match (of_run[here].fate, by_rows) {
-            (Fate::Same, Some(_)) => effects.per_row += rest,
+        match by_rows {
+            _ if is_changed(&of_run[here]) => effects.plan += rest,
+            Some(_) => effects.per_row += rest,
             // Nothing is known of its rows: unexplained.
-            (Fate::Same, None) => {}
-            _ => effects.plan += rest,
+            None => {}
         }
     }
     let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
     effects.plan -= gone.map(|place| base.plan.steps[place].busy_ns() as f64).sum::<f64>();
     effects
+}
+
+/// Whether a node is another one or does something else. To read another file is nothing else: rows are of the data.
+fn is_changed(pair: &NodePair) -> bool {
+    pair.base.is_none() || pair.changes.iter().any(|change| change.shape && change.what != TABLE.name())
+}
+
+/// What more rows have of the difference of two times, each with its rows: halved with what a row takes longer.
+pub fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
+    if then.1 <= 0.0 || now.1 <= 0.0 {
+        return 0.0;
+    }
+    f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
+}
+
+/// What more rows of storage have of the time of calls of the program's code: 0 where no node of both runs makes them.
+fn calls_by_rows(
+    called_ns: (i64, i64),
+    base: &Query<'_>,
+    run: &Query<'_>,
+    pairs: &Pairs,
+    storage: &[f64],
+) -> f64 {
+    let mut steps = run.plan.steps.iter().enumerate();
+    let Some((here, step)) = steps.find(|(_, step)| user_code::called(step).is_some()) else { return 0.0 };
+    let before = pairs.base_of(here).and_then(|there| rows(&base.plan.steps[there]));
+    let of = |(before, after)| time_of_rows((called_ns.0 as f64, before), (called_ns.1 as f64, after));
+    storage[here] * before.zip(rows(step)).map_or(0.0, of)
 }
 
 /// What a node's work grows with.
@@ -289,7 +331,7 @@ fn other_plan(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs, of_run: &[NodePa
             !then.eq(now)
         });
         let below = run.steps[here].inputs.iter().any(|&input| other[input]);
-        other[here] = other_inputs || below || of_run[here].fate != Fate::Same;
+        other[here] = other_inputs || below || is_changed(&of_run[here]);
     }
     other
 }

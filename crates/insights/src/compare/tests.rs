@@ -107,8 +107,37 @@ fn rows_of_storage_are_more_rows_under_another_plan_too() {
     assert_eq!(more(1_000, 3_000, [60, 120]), [100, 0, 0]);
     // Twice as many are read, and four times as many given on: storage has a factor of two, the plan the other.
     assert_eq!(more(2_000, 4_000, [120, 160]), [33, 67, 0]);
+    // Another file is no other plan: its rows are of the data, and so is what a row takes longer.
+    let mut other = plan(&["a"], 3_000, 3_000, [270, 120]);
+    other[0]["properties"]["table"] = json!("u");
+    assert_eq!(work_of(&base, &other), [0, 79, 21]);
     // Where the plan is the same, how many rows a condition lets through is of the data.
     assert_eq!(work_of(&base, &plan(&["a"], 1_000, 3_000, [60, 120])), [0, 100, 0]);
+}
+
+#[test]
+fn more_rows_are_more_calls() {
+    let of = |wall_ms: u64, rows: u64, file: &str| {
+        let calls = json!({"rows_in": rows, "rows_out": rows, "busy_ns": 1});
+        let plan = [
+            node(1, "Scan", "scan", &[], json!({"table": file}), json!({"rows_out": rows, "busy_ns": 1})),
+            node(2, "Select", "map", &[1], json!({"user_code": "score"}), calls),
+        ];
+        profile_text(wall_ms as f64, &plan, json!({"query_metrics": {"user_code_ns": wall_ms * 1_000_000}}))
+    };
+    let parts = |run: String| {
+        let account = compare(&profile(&of(1_000, 10, "t")), &profile(&run)).account;
+        let ms = |cause| {
+            account.parts.iter().find(|part| part.cause == cause).expect("every cause").ns / 1_000_000
+        };
+        [Cause::PlanChange, Cause::MoreRows, Cause::UserCode].map(ms)
+    };
+    for file in ["t", "u"] {
+        assert_eq!(parts(of(3_000, 30, file)), [0, 2_000, 0]);
+        assert_eq!(parts(of(3_000, 10, file)), [0, 0, 2_000]);
+        assert_eq!(parts(of(4_000, 20, file)), [0, 1_500, 1_500]);
+        assert_eq!(parts(of(500, 5, file)), [0, -500, 0]);
+    }
 }
 
 #[test]
