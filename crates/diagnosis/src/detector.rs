@@ -1,12 +1,15 @@
 //! The detector of one query: takes its ended runs one after the other and says what changed.
 
+mod course;
 mod recent;
 mod upkeep;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use queryscope_protocol::QueryId;
 
+pub(crate) use self::course::Course;
 pub(crate) use self::recent::{Base, Over, Recent};
 use crate::adjust::{self, DAY_NS, is_weekend};
 use crate::change::{Change, Kind, State, Transition};
@@ -20,7 +23,7 @@ use crate::limits::{
 use crate::machine::slows_all;
 use crate::scan::{self, SEARCHED_RUNS_MIN, Spending};
 use crate::search::{Found, dominance, search};
-use crate::series::{Entry, Load, Point, Series};
+use crate::series::{Entry, Load, Point, Series, number_of};
 use crate::stats::median;
 
 /// So many runs since a faster change make its time the usual one.
@@ -45,11 +48,10 @@ const RUN_NAMES_BYTES: usize = 240;
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
     pub(crate) series: Series,
-    pub(crate) layers: Vec<Layer>,
-    pub(crate) failing: Option<Failing>,
-    pub(crate) growth: Option<Growth>,
-    /// The first run after the last change that is over: no change begins before it any more.
-    pub(crate) settled: Option<(i64, QueryId)>,
+    /// What lasts in each environment.
+    pub(crate) courses: BTreeMap<u32, Course>,
+    /// That of the environment of a run, while it is judged.
+    pub(super) here: Course,
     pub(crate) recent: Recent,
 }
 
@@ -87,8 +89,9 @@ impl Detector {
         let behind = self.series.add(run);
         self.recent.order.extend(behind);
         let mut told = Vec::new();
-        if status != Status::Cancelled {
+        if status != Status::Cancelled && self.enter(point.environment) {
             self.judge(&point, ended_unix_ns, workspace, load, &mut told);
+            self.leave(point.environment);
         }
         self.recent.note(&told);
         told
@@ -102,9 +105,9 @@ impl Detector {
         load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
-        Failing::observe(&mut self.failing, &mut self.series, point, ended_unix_ns, load, told);
+        Failing::observe(&mut self.here.failing, &mut self.series, point, ended_unix_ns, load, told);
         if point.status == Status::Failed {
-            for layer in self.layers.iter_mut().filter(|layer| layer.is_about(point)) {
+            for layer in self.here.layers.iter_mut().filter(|layer| layer.is_about(point)) {
                 layer.failed += 1;
                 layer.change.after.failed = layer.failed;
                 layer.change.after.runs = layer.runs + layer.failed;
@@ -112,11 +115,11 @@ impl Detector {
             return;
         }
         self.follow(point, ended_unix_ns, workspace, load, told);
-        if self.layers.last().is_none_or(|layer| layer.since <= point.place()) {
+        if self.here.layers.last().is_none_or(|layer| layer.since <= point.place()) {
             self.look(point, ended_unix_ns, workspace, load, told);
         }
-        let slower = self.layers.iter().any(|layer| layer.change.kind == Kind::Slower);
-        Growth::observe(&mut self.growth, &mut self.series, point, slower, ended_unix_ns, load, told);
+        let slower = self.here.layers.iter().any(|layer| layer.change.kind == Kind::Slower);
+        Growth::observe(&mut self.here.growth, &mut self.series, point, slower, ended_unix_ns, load, told);
     }
 
     /// Whether a run of this start and id is new to it and among the last 500: [`observe`](Self::observe) takes no
@@ -136,8 +139,9 @@ impl Detector {
     pub fn bytes(&self) -> usize {
         let of = |run: &RunFeatures| size_of::<RunFeatures>() + size_of_val(&*run.nodes) + RUN_NAMES_BYTES;
         let window = self.series.entries.iter().filter_map(Entry::run).map(of).sum::<usize>();
-        let layers = self.layers.iter().flat_map(|layer| &*layer.before);
-        let growth = self.growth.iter().flat_map(|growth| &*growth.before);
+        let courses = || self.courses.values();
+        let layers = courses().flat_map(|course| &course.layers).flat_map(|layer| &*layer.before);
+        let growth = courses().flat_map(|course| &course.growth).flat_map(|growth| &*growth.before);
         size_of::<Self>()
             + self.series.entries.capacity() * size_of::<Entry>()
             + window
@@ -145,12 +149,9 @@ impl Detector {
             + self.recent.bytes()
     }
 
-    /// The open changes: at most one of each kind, the one of time first.
+    /// The open changes: in each environment at most one of each kind, the one of time first.
     pub fn open(&self) -> impl Iterator<Item = &Change> {
-        let time = self.layers.last().map(|layer| &layer.change);
-        time.into_iter()
-            .chain(self.failing.as_ref().map(|failing| &failing.change))
-            .chain(self.growth.as_ref().map(|growth| &growth.change))
+        self.courses.values().flat_map(Course::open)
     }
 
     /// Ended runs in the window.
@@ -158,22 +159,27 @@ impl Detector {
         self.series.entries.iter().filter_map(Entry::run)
     }
 
-    /// The runs that say what is usual: those since the last change that is over or, while runs are slower,
-    /// those before. Remaining times are told from the others ([`current`](Self::current)).
-    pub fn usual(&self) -> Vec<&RunFeatures> {
-        match self.layers.last() {
+    fn last_layer(&self, environment: u32) -> Option<&Layer> {
+        self.courses.get(&environment)?.layers.last()
+    }
+
+    /// The runs that say what is usual in an environment: those since the last change that is over or, while runs are
+    /// slower, those before. Remaining times are told from the others ([`current`](Self::current)).
+    pub fn usual(&self, environment: Option<&str>) -> Vec<&RunFeatures> {
+        match self.last_layer(number_of(environment)) {
             Some(layer) if layer.change.kind == Kind::Slower => layer.before.iter().collect(),
-            Some(layer) => self.since(layer).filter_map(Entry::run).collect(),
-            None => self.series.finished().filter(|entry| !entry.episode).filter_map(Entry::run).collect(),
+            _ => self.current(environment),
         }
     }
 
-    /// The runs that are as a run of now will be: those since the open change, or the usual ones.
-    pub fn current(&self) -> Vec<&RunFeatures> {
-        match self.layers.last() {
-            Some(layer) => self.since(layer).filter_map(Entry::run).collect(),
-            None => self.usual(),
+    /// The runs that are as a run of now will be in an environment: those since the open change, or the usual ones.
+    pub fn current(&self, environment: Option<&str>) -> Vec<&RunFeatures> {
+        let environment = number_of(environment);
+        if let Some(layer) = self.last_layer(environment) {
+            return self.since(layer).filter_map(Entry::run).collect();
         }
+        let usual = |entry: &&Entry| !entry.episode && entry.point.environment == environment;
+        self.series.finished().filter(usual).filter_map(Entry::run).collect()
     }
 
     fn since(&self, layer: &Layer) -> impl Iterator<Item = &Entry> {
@@ -195,7 +201,7 @@ impl Detector {
         load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
-        let Some(layer) = self.layers.last_mut() else { return };
+        let Some(layer) = self.here.layers.last_mut() else { return };
         if !layer.is_about(point) || point.place() < layer.since {
             return;
         }
@@ -210,29 +216,29 @@ impl Detector {
                 self.recover(ended_unix_ns, told);
                 return;
             };
-            let at = self.layers.len() - 1;
-            let layer = &mut self.layers[at];
+            let at = self.here.layers.len() - 1;
+            let layer = &mut self.here.layers[at];
             layer.host = Some(host);
             layer.evidence = 0.0;
             layer.quiet_since = None;
             self.refresh(at, workspace, load);
-            told.push(Transition::Updated(self.layers[at].change.clone()));
+            told.push(Transition::Updated(self.here.layers[at].change.clone()));
             return;
         }
         if layer.runs >= layer.next_refresh {
-            let at = self.layers.len() - 1;
+            let at = self.here.layers.len() - 1;
             self.refresh(at, workspace, load);
             if self.has_faded(at) {
                 self.recover(ended_unix_ns, told);
             } else {
-                told.push(Transition::Updated(self.layers[at].change.clone()));
+                told.push(Transition::Updated(self.here.layers[at].change.clone()));
             }
         }
     }
 
     /// The host whose last runs are still as they were called, while those of the others are as usual.
     fn still_changed_on(&self) -> Option<u32> {
-        let layer = self.layers.last()?;
+        let layer = self.here.layers.last()?;
         let quiet = layer.quiet_since?;
         let since: Vec<Point> =
             self.since(layer).map(|entry| entry.point).filter(|point| point.place() >= quiet).collect();
@@ -257,7 +263,7 @@ impl Detector {
     /// Whether what was called has mixed with runs as before: the last runs are less than [`FADED`] as far from
     /// the usual as those that were called, and could as well be usual ones.
     fn has_faded(&self, at: usize) -> bool {
-        let layer = &self.layers[at];
+        let layer = &self.here.layers[at];
         let shift = layer.levels.after - layer.levels.before;
         if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
             return false;
@@ -275,13 +281,13 @@ impl Detector {
     }
 
     fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) {
-        let Some(mut layer) = self.layers.pop() else { return };
+        let Some(mut layer) = self.here.layers.pop() else { return };
         layer.change.state = State::Recovered;
         layer.change.recovered_unix_ns = Some(ended_unix_ns);
         layer.settle_cost(ended_unix_ns, &self.series);
         let until = layer.quiet_since.unwrap_or(layer.since);
         let lasted = self.since(&layer).filter(|entry| entry.point.place() < until).count();
-        self.settled = Some(until);
+        self.here.settled = Some(until);
         // A short one is kept in mind as what the query does at times, one of a first weekend as what weekends may do,
         // and one of hours that were so the day before as what these hours take; another long one says nothing of what
         // is usual.
@@ -296,7 +302,7 @@ impl Detector {
             }
         }
         told.push(Transition::Closed(layer.change));
-        if let Some(below) = self.layers.last_mut() {
+        if let Some(below) = self.here.layers.last_mut() {
             below.change.state = State::Open;
             below.evidence = 0.0;
             below.quiet_since = None;
@@ -346,7 +352,7 @@ impl Detector {
         load: Load<'_>,
         told: &mut Vec<Transition>,
     ) {
-        let top = self.layers.last();
+        let top = self.here.layers.last();
         let from = top.map(|layer| layer.since);
         let usable = |entry: &&Entry| {
             !entry.episode
@@ -359,7 +365,7 @@ impl Detector {
         let mut found = None;
         if whole {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).collect();
-            found = search(&entries, spending, workspace, self.settled, from.is_some());
+            found = search(&entries, spending, workspace, self.here.settled, from.is_some());
         }
         if let Some(doubtful) = found.as_ref().filter(|found| found.is_doubtful) {
             self.series.load(load);
@@ -378,7 +384,7 @@ impl Detector {
                     searched: spending.searched / 2.0,
                     marked: spending.marked / 2.0,
                 };
-                let found_here = search(&entries, half, workspace, self.settled, false);
+                let found_here = search(&entries, half, workspace, self.here.settled, false);
                 found = found_here
                     .filter(|found| self.is_alone(found, point, spending))
                     .map(|found| Found { host: Some(point.host), ..found });
@@ -386,10 +392,11 @@ impl Detector {
         }
         let Some(found) = found else { return };
         let kind = if found.shift > 0.0 { Kind::Slower } else { Kind::Faster };
-        if let Some(top) = self.layers.last() {
+        if let Some(top) = self.here.layers.last() {
             // What got better while it is slower is followed as recovery; what was faster got still faster.
-            let stacks =
-                top.change.kind == Kind::Slower && kind == Kind::Slower && self.layers.len() < LAYERS_MAX;
+            let stacks = top.change.kind == Kind::Slower
+                && kind == Kind::Slower
+                && self.here.layers.len() < LAYERS_MAX;
             let replaces = top.change.kind == Kind::Faster && top.runs > ACCEPTED_RUNS / 2;
             if !(stacks || replaces) {
                 return;

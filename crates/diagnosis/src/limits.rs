@@ -19,6 +19,8 @@ pub const ALARMS_A_DAY: f64 = 3e-4;
 pub const MARKED_PROBABILITY: f64 = 1e-3;
 /// Least effect (Cliff's delta).
 pub const DELTA_MIN: f64 = 0.4;
+/// Environments of a query whose changes are kept: in further ones none is looked for.
+pub const ENVIRONMENTS_MAX: usize = 16;
 /// Open changes of one query that wait under a later one.
 pub const LAYERS_MAX: usize = 4;
 /// Runs after which a detector notes its state anew: from there its last runs can be replayed.

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use queryscope_insights::Fingerprint;
 use queryscope_protocol::QueryId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use crate::adjust::Adjustment;
-use crate::change::Change;
-use crate::detector::{Base, Detector, Over, Recent, Workspace};
+use crate::change::{Change, State};
+use crate::detector::{Base, Course, Detector, Over, Recent, Workspace};
 use crate::failing::Failing;
 use crate::features::RunFeatures;
 use crate::growth::Growth;
@@ -36,9 +36,16 @@ const ID_DIGITS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Saved {
     layers: Vec<SavedLayer>,
-    failing: Option<SavedFailing>,
-    growth: Option<SavedGrowth>,
+    #[serde(deserialize_with = "few")]
+    failing: Vec<SavedFailing>,
+    #[serde(deserialize_with = "few")]
+    growth: Vec<SavedGrowth>,
+    /// The first run after the last change that is over: of an earlier version, in whatever environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     settled: Option<(i64, Uuid)>,
+    /// The same of each environment.
+    #[serde(default)]
+    settled_in: Vec<(u32, (i64, Uuid))>,
     /// Runs of changes that are over.
     episodes: Vec<Uuid>,
     /// Of a base: its episodes are those above and those of the state it is the base of.
@@ -64,6 +71,21 @@ pub struct Saved {
     runs: usize,
     #[serde(default)]
     others_until: Option<(i64, Uuid)>,
+}
+
+/// Several, one or none: earlier versions had one at most.
+fn few<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Few<T> {
+        Several(Vec<T>),
+        One(T),
+    }
+    Ok(match Option::<Few<T>>::deserialize(from)? {
+        Some(Few::Several(several)) => several,
+        Some(Few::One(one)) => vec![one],
+        None => Vec::new(),
+    })
 }
 
 fn yes() -> bool {
@@ -172,7 +194,7 @@ impl Packer {
                 None => self.runs(before),
             }
         };
-        let layers = state.layers.iter().map(|layer| SavedLayer {
+        let layers = state.courses.values().flat_map(|course| &course.layers).map(|layer| SavedLayer {
             change: layer.change.clone(),
             since: saved_place(layer.since),
             environment: layer.environment,
@@ -192,13 +214,14 @@ impl Packer {
             next_refresh: layer.next_refresh,
         });
         let layers = layers.collect();
-        let growth = state.growth.as_ref().map(|growth| SavedGrowth {
+        let growth = state.courses.values().flat_map(|course| &course.growth).map(|growth| SavedGrowth {
             change: growth.change.clone(),
             environment: growth.environment,
             before: shared(&growth.before),
             runs: growth.runs,
         });
-        let failing = state.failing.as_ref().map(|failing| SavedFailing {
+        let growth = growth.collect();
+        let failing = state.courses.values().flat_map(|course| &course.failing).map(|failing| SavedFailing {
             change: failing.change.clone(),
             since: saved_place(failing.since),
             environment: failing.environment,
@@ -210,12 +233,15 @@ impl Packer {
         let known: HashSet<QueryId> = now.into_iter().flat_map(|now| &now.episodes).copied().collect();
         let more_episodes = !known.is_empty()
             && state.episodes.iter().filter(|id| known.contains(*id)).count() == known.len();
+        let settled = state.courses.iter().filter_map(|(environment, course)| {
+            course.settled.map(|settled| (*environment, saved_place(settled)))
+        });
         let episodes = state.episodes.iter().filter(|id| !more_episodes || !known.contains(*id));
         Saved {
             layers,
-            failing,
+            failing: failing.collect(),
             growth,
-            settled: state.settled.map(saved_place),
+            settled_in: settled.collect(),
             episodes: episodes.map(|id| id.uuid()).collect(),
             more_episodes,
             over: state.over.clone(),
@@ -228,7 +254,9 @@ impl Packer {
 
 /// The runs before each change.
 fn befores(state: &Base) -> impl Iterator<Item = &Arc<Vec<RunFeatures>>> {
-    state.layers.iter().map(|layer| &layer.before).chain(state.growth.iter().map(|growth| &growth.before))
+    let courses = || state.courses.values();
+    let layers = courses().flat_map(|course| &course.layers).map(|layer| &layer.before);
+    layers.chain(courses().flat_map(|course| &course.growth).map(|growth| &growth.before))
 }
 
 /// Unpacks states.
@@ -271,9 +299,9 @@ impl<'w> Unpacker<'w> {
     }
 
     fn state(&self, saved: &Saved, now: Option<&Base>) -> Result<Base, PackedError> {
-        let mut layers = Vec::with_capacity(saved.layers.len());
+        let mut courses: BTreeMap<u32, Course> = BTreeMap::new();
         for layer in &saved.layers {
-            layers.push(Layer {
+            courses.entry(layer.environment).or_default().layers.push(Layer {
                 since: place(layer.since),
                 environment: layer.environment,
                 host: layer.host,
@@ -293,26 +321,35 @@ impl<'w> Unpacker<'w> {
                 change: layer.change.clone(),
             });
         }
-        let growth = saved.growth.as_ref().map(|growth| {
+        for course in courses.values_mut() {
+            // Of an earlier version it may wait under one of another environment.
+            if let Some(last) = course.layers.last_mut() {
+                last.change.state = State::Open;
+            }
+        }
+        for growth in &saved.growth {
             let before = self.runs(&growth.before, now)?;
             let (environment, runs) = (growth.environment, growth.runs);
-            Ok(Growth { change: growth.change.clone(), environment, before, runs })
-        });
-        let failing = saved.failing.as_ref().map(|failing| Failing {
-            since: place(failing.since),
-            environment: failing.environment,
-            before: failing.before,
-            after: failing.after,
-            until_failed: failing.until_failed,
-            evidence: failing.evidence,
-            change: failing.change.clone(),
-        });
+            courses.entry(environment).or_default().growth =
+                Some(Growth { change: growth.change.clone(), environment, before, runs });
+        }
+        for failing in &saved.failing {
+            courses.entry(failing.environment).or_default().failing = Some(Failing {
+                since: place(failing.since),
+                environment: failing.environment,
+                before: failing.before,
+                after: failing.after,
+                until_failed: failing.until_failed,
+                evidence: failing.evidence,
+                change: failing.change.clone(),
+            });
+        }
+        for (environment, settled) in &saved.settled_in {
+            courses.entry(*environment).or_default().settled = Some(place(*settled));
+        }
         let more = now.filter(|_| saved.more_episodes).into_iter().flat_map(|now| &now.episodes).copied();
         Ok(Base {
-            layers,
-            failing,
-            growth: growth.transpose()?,
-            settled: saved.settled.map(place),
+            courses,
             episodes: saved.episodes.iter().map(|id| QueryId::new(*id)).chain(more).collect(),
             over: saved.over.clone(),
             over_cut: saved.over_cut,
@@ -352,6 +389,12 @@ impl Detector {
             None
         };
         let mut detector = Self::at(state, window.into_values().collect());
+        if let Some(settled) = saved.settled {
+            for entry in &detector.series.entries {
+                let course = detector.courses.entry(entry.point.environment).or_default();
+                course.settled.get_or_insert(place(settled));
+            }
+        }
         detector.recent.others_until = if saved.is_own() {
             saved.others_until.map(place)
         } else {
@@ -366,9 +409,9 @@ impl Detector {
 
     /// A detector in a state, with the runs of its window.
     fn at(state: Base, mut runs: Vec<RunFeatures>) -> Self {
-        let Base { layers, failing, growth, settled, episodes, over, over_cut, .. } = state;
+        let Base { courses, episodes, over, over_cut, .. } = state;
         let recent = Recent { over, over_cut, ..Recent::default() };
-        let mut detector = Self { layers, failing, growth, settled, recent, ..Self::default() };
+        let mut detector = Self { courses, recent, ..Self::default() };
         runs.sort_unstable_by_key(|run| (run.started_unix_ns, run.query_id));
         for run in runs {
             detector.series.add(run);

@@ -34,7 +34,7 @@ pub fn observe(
         Kind::NewFinding => return finding::observe(query, known, seen),
         Kind::Slower | Kind::Failing | Kind::DataGrew => {}
     }
-    let change = seen.open.iter().find(|change| change.kind == kind);
+    let change = worst(kind, known.as_ref(), seen);
     let mut transitions = Vec::new();
     let mut issue = if let Some(issue) = known {
         issue
@@ -97,6 +97,18 @@ pub fn observe(
         transitions.extend(issue.come_back(change, seen.unix_ns));
     }
     Some(Moved { issue, transitions })
+}
+
+/// The change that an issue is about: of those of several environments the one with the most at stake. What began after
+/// an issue was resolved goes before what did not.
+fn worst<'s>(kind: Kind, known: Option<&Issue>, seen: &'s Observed) -> Option<&'s SeenChange> {
+    let resolved_at =
+        known.filter(|issue| issue.state == State::Resolved).map(|issue| issue.watch.resolved_at);
+    let is_later = |change: &SeenChange| resolved_at.is_some_and(|at| change.since_unix_ns > at);
+    seen.open.iter().filter(|change| change.kind == kind).max_by(|a, b| {
+        let by_time = is_later(a).cmp(&is_later(b));
+        by_time.then(a.wall_ms_a_day.total_cmp(&b.wall_ms_a_day)).then_with(|| b.id.cmp(&a.id))
+    })
 }
 
 impl Issue {

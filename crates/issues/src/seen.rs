@@ -70,7 +70,7 @@ pub struct Observed {
     pub unix_ns: i64,
     /// Runs that were evaluated, in the order they were.
     pub runs: Vec<SeenRun>,
-    /// The changes that last now, at most one of each kind.
+    /// The changes that last now, at most one of each kind in each environment.
     pub open: Vec<SeenChange>,
     /// What became of runs that issues are about, at most one of each kind.
     pub signals: Vec<SeenSignal>,

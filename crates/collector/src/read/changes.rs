@@ -61,7 +61,7 @@ pub(crate) struct Changes {
 
 /// Lists what changed in queries: since when, why, and what it costs.
 ///
-/// Each run that ended is compared with the runs of its project, service and label before it, within seconds of its
+/// Each run that ended is compared with the runs of its query and environment before it, within seconds of its
 /// end. A change is stored once, and moves on as runs arrive: its figures grow, and it is over when runs are again as
 /// they were before. `slower` and `failing` changes are regressions; `data_grew` is none.
 ///

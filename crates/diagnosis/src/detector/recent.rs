@@ -3,12 +3,12 @@
 //! A detector depends on its state and its window alone. From the state some runs ago and the features of all runs
 //! since the window of then, anyone can make the state of now again (`replay.rs`).
 
+use std::collections::BTreeMap;
+
 use queryscope_protocol::QueryId;
 
-use super::Detector;
+use super::{Course, Detector};
 use crate::change::Transition;
-use crate::failing::Failing;
-use crate::growth::Growth;
 use crate::layer::Layer;
 use crate::limits::{OVER_MAX, REPLAYED_RUNS, WINDOW_RUNS};
 
@@ -32,10 +32,7 @@ pub(crate) struct Recent {
 /// What is saved of a detector, without its window.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Base {
-    pub(crate) layers: Vec<Layer>,
-    pub(crate) failing: Option<Failing>,
-    pub(crate) growth: Option<Growth>,
-    pub(crate) settled: Option<(i64, QueryId)>,
+    pub(crate) courses: BTreeMap<u32, Course>,
     pub(crate) episodes: Vec<QueryId>,
     pub(crate) over: Vec<Over>,
     pub(crate) over_cut: bool,
@@ -76,10 +73,7 @@ impl Detector {
     pub(crate) fn state(&self) -> Base {
         let episodes = self.series.entries.iter().filter(|entry| entry.episode);
         Base {
-            layers: self.layers.clone(),
-            failing: self.failing.clone(),
-            growth: self.growth.clone(),
-            settled: self.settled,
+            courses: self.courses.clone(),
             episodes: episodes.map(|entry| entry.point.query_id).collect(),
             over: self.recent.over.clone(),
             over_cut: self.recent.over_cut,
@@ -113,7 +107,8 @@ impl Recent {
     pub(super) fn bytes(&self) -> usize {
         let base = self.base.as_deref().map_or(0, |base| {
             size_of::<Base>()
-                + base.layers.len() * size_of::<Layer>()
+                + base.courses.len() * size_of::<Course>()
+                + base.courses.values().map(|course| course.layers.len()).sum::<usize>() * size_of::<Layer>()
                 + base.episodes.len() * size_of::<QueryId>()
         });
         let over = 2 * self.over.len() * (size_of::<Over>() + 48);

@@ -38,13 +38,13 @@ impl Detector {
     ) {
         let since = found.since;
         let mut before_failed = 0;
-        let kept = self.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
+        let kept = self.here.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
         let before = if let Some(layer) = kept {
             before_failed = layer.before_failed;
             Arc::clone(&layer.before)
         } else {
             let mut before = Vec::new();
-            let from = self.layers.last().map(|layer| layer.since);
+            let from = self.here.layers.last().map(|layer| layer.since);
             let about = |entry: &&Entry| {
                 entry.point.place() < since
                     && !entry.episode
@@ -82,30 +82,30 @@ impl Detector {
             quiet_since: None,
             next_refresh: 0,
         };
-        if let Some(top) = self.layers.last_mut() {
+        if let Some(top) = self.here.layers.last_mut() {
             top.change.state = State::Superseded;
             told.push(Transition::Closed(top.change.clone()));
             if top.change.kind == Kind::Faster {
-                self.layers.pop();
+                self.here.layers.pop();
             }
         }
         layer.change.state = State::Open;
         layer.change.environment = self.series.environment(point.environment);
-        self.layers.push(layer);
-        let at = self.layers.len() - 1;
+        self.here.layers.push(layer);
+        let at = self.here.layers.len() - 1;
         self.refresh(at, workspace, &mut Vec::new);
-        told.push(Transition::Opened(self.layers[at].change.clone()));
+        told.push(Transition::Opened(self.here.layers[at].change.clone()));
     }
 
     /// Counts both sides anew and explains the difference; where few runs came since, its start may move.
     pub(super) fn refresh(&mut self, at: usize, workspace: &mut Workspace, load: Load<'_>) {
         self.series.load(load);
-        let layer = &self.layers[at];
+        let layer = &self.here.layers[at];
         if layer.runs <= MOVES_UNTIL && layer.runs > 0 && layer.evidence <= 0.0 {
             self.relocate(at, workspace);
         }
         self.widen(at);
-        let layer = &self.layers[at];
+        let layer = &self.here.layers[at];
         let about = |entry: &&Entry| {
             layer.environment == entry.point.environment && entry.point.place() >= layer.since
         };
@@ -138,7 +138,7 @@ impl Detector {
         let newest = runs.last().map(|run| run.started_unix_ns.saturating_add_unsigned(run.wall_ns));
         let named = runs.last().and_then(|run| run.host.as_deref()).map(str::to_owned);
         let recounted: Vec<Point> = after.iter().map(|entry| entry.point).collect();
-        let layer = &mut self.layers[at];
+        let layer = &mut self.here.layers[at];
         layer.host = host;
         layer.change.host = named.filter(|_| host.is_some());
         layer.levels = levels;
@@ -171,7 +171,7 @@ impl Detector {
 
     /// A change that was found on one host may be one of all: then the runs before are those of all hosts.
     fn widen(&mut self, at: usize) {
-        let layer = &self.layers[at];
+        let layer = &self.here.layers[at];
         let Some(host) = layer.host else { return };
         let inside = |entry: &&Entry| {
             entry.point.environment == layer.environment && !entry.episode && entry.point.host != host
@@ -195,13 +195,13 @@ impl Detector {
         before.sort_by_key(|run| (run.started_unix_ns, run.query_id));
         let surplus = before.len().saturating_sub(BEFORE_RUNS_KEPT);
         before.drain(..surplus);
-        self.layers[at].before = Arc::new(before);
+        self.here.layers[at].before = Arc::new(before);
     }
 
     /// Searches the start of an open change again, now that more runs came after it.
     fn relocate(&mut self, at: usize, workspace: &mut Workspace) {
-        let layer = &self.layers[at];
-        let floor = at.checked_sub(1).map(|below| self.layers[below].since);
+        let layer = &self.here.layers[at];
+        let floor = at.checked_sub(1).map(|below| self.here.layers[below].since);
         let entries: Vec<&Entry> = self
             .series
             .finished()
@@ -224,8 +224,8 @@ impl Detector {
         let since = points[moved].place();
         let before = &entries[moved.saturating_sub(BEFORE_RUNS_KEPT)..moved];
         let before: Vec<RunFeatures> = before.iter().filter_map(|entry| entry.run().cloned()).collect();
-        let keeps = at > 0 && self.layers[at - 1].change.kind == Kind::Slower;
-        let layer = &mut self.layers[at];
+        let keeps = at > 0 && self.here.layers[at - 1].change.kind == Kind::Slower;
+        let layer = &mut self.here.layers[at];
         layer.since = since;
         layer.change.since_unix_ns = since.0;
         layer.change.since_query_id = since.1.to_string();

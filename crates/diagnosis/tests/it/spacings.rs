@@ -146,10 +146,10 @@ fn what_hours_take_in_one_environment_says_nothing_of_another() {
         detector.observe(RunFeatures { environment: Some(environment.into()), ..run }, &mut workspace);
     }
     assert_eq!(detector.open().count(), 0);
-    let usual = detector.usual();
     let slow_of = |environment: &str| {
-        let of = usual.iter().filter(|run| run.environment.as_deref() == Some(environment));
-        of.filter(|run| run.wall_ns > 150_000_000).count()
+        let usual = detector.usual(Some(environment));
+        assert!(usual.iter().all(|run| run.environment.as_deref() == Some(environment)));
+        usual.iter().filter(|run| run.wall_ns > 150_000_000).count()
     };
     // Those of Monday in prod are what these hours take there. Those in dev were a change that is over.
     assert!(slow_of("prod") > 40, "{}", slow_of("prod"));

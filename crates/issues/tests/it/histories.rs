@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use queryscope_issues::{
-    Action, Actor, Condition, Issue, Kind, Observed, Outcome, SeenChange, SeenRun, State, Version, observe,
-    problems,
+    Action, Actor, Condition, Issue, Kind, Observed, Outcome, Person, SeenChange, SeenRun, State, Version,
+    observe, problems,
 };
 
 use crate::history::{History, QUERY, SECOND, change, run, slow};
@@ -57,6 +57,33 @@ fn five_runs_within_a_tenth_of_before_resolve_it() {
     history.runs(&[99.0], None);
     assert_eq!(history.state(), State::Resolved);
     assert_eq!(history.reasons()[1], "the last 5 runs took at most 10 % longer than before");
+}
+
+#[test]
+fn of_several_environments_the_one_with_the_most_at_stake_counts() {
+    let of = |environment: &str, number, wall_ms_a_day| SeenChange {
+        environment: Some(environment.to_owned()),
+        wall_ms_a_day,
+        ..change(number, 3.0)
+    };
+    let (prod, dev) = (of("prod", 5, 9_000.0), of("dev", 3, 2_000.0));
+    let seen = |number, open: &[&SeenChange]| Observed {
+        unix_ns: number,
+        runs: vec![run(number, 300.0)],
+        open: open.iter().map(|&change| change.clone()).collect(),
+        ..Observed::default()
+    };
+    let move_on = |known, seen| observe(QUERY, Kind::Slower, known, &seen).expect("it moves");
+    let moved = move_on(None, seen(9, &[&dev, &prod]));
+    assert_eq!(moved.issue.environment.as_deref(), Some("prod"));
+    let moved = move_on(Some(moved.issue), seen(10, &[&dev]));
+    assert_eq!((moved.issue.environment.as_deref(), moved.transitions.len()), (Some("dev"), 0));
+    // A person says that it is over: what began later brings it back, however little it is.
+    let mut issue = moved.issue;
+    issue.act(Action::Resolve, Person::default(), 11).expect("resolved");
+    let later = of("prod", 11, 1_500.0);
+    let moved = move_on(Some(issue), seen(14, &[&dev, &later]));
+    assert_eq!((moved.issue.state, moved.issue.change), (State::Regressed, Some(later.id)));
 }
 
 #[test]
