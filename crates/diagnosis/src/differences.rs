@@ -10,7 +10,7 @@
 //!
 //! Effects are no causes: hosts and versions often change together. They are ranked by effect, then by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use queryscope_history::{Alternative, RankTest};
@@ -75,7 +75,7 @@ pub enum Trait {
 pub struct Contrast {
     /// What differs.
     pub name: Trait,
-    /// The value that the one group has more often; null where a number differs.
+    /// The value that the one group has more often, mostly the first; null where a number differs.
     pub value: Option<String>,
     /// Cliff's delta: above 0 where the first group has more of it, from -1 to 1.
     pub delta: f64,
@@ -187,22 +187,18 @@ impl<'r> Groups<'r> {
                 let Some((delta, probability)) = compared(first, has(second_runs, self.second.len())) else {
                     continue;
                 };
-                // That the others have something else is the same said twice.
-                if delta > 0.0 {
-                    let value = Some(value);
-                    let (first_median, second_median) = (None, None);
-                    let told = Contrast {
-                        name,
-                        value,
-                        delta,
-                        probability,
-                        first_runs,
-                        second_runs,
-                        first_median,
-                        second_median,
-                    };
-                    found.push(told);
-                }
+                let value = Some(value);
+                let (first_median, second_median) = (None, None);
+                found.push(Contrast {
+                    name,
+                    value,
+                    delta,
+                    probability,
+                    first_runs,
+                    second_runs,
+                    first_median,
+                    second_median,
+                });
             }
         }
         for (name, number) in NUMBERS {
@@ -233,6 +229,10 @@ impl<'r> Groups<'r> {
         found.retain(|one| {
             one.delta.abs() >= DELTA_MIN && one.probability * f64::from(comparisons) <= PROBABILITY_MAX
         });
+        // What the first group has tells as well that the others have something else.
+        let told: BTreeSet<Trait> =
+            found.iter().filter(|one| one.value.is_some() && one.delta > 0.0).map(|one| one.name).collect();
+        found.retain(|one| one.value.is_none() || one.delta > 0.0 || !told.contains(&one.name));
         found.sort_by(|a, b| {
             b.delta.abs().total_cmp(&a.delta.abs()).then_with(|| (a.name, &a.value).cmp(&(b.name, &b.value)))
         });
@@ -348,6 +348,18 @@ mod tests {
             host.delta
         );
         assert!(host.probability < 1e-6, "{}", host.probability);
+    }
+
+    #[test]
+    fn what_the_others_have_is_told_where_nothing_else_tells_it() {
+        let hosts = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let runs = forty(|at, is_slow| (if is_slow { hosts[at / 4] } else { "fast" }, 100, at as i64 % 5));
+        let groups = Groups::slow_and_others(&runs).expect("slow runs");
+        let found = groups.differences(0);
+        // No host has many of the slow runs, and one has none of them.
+        let [host] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((host.name, host.value.as_deref(), host.delta), (Trait::Host, Some("fast"), -1.0));
+        assert_eq!((host.first_runs, host.second_runs), (0, 30));
     }
 
     #[test]

@@ -1366,7 +1366,7 @@ export interface components {
             second_median?: number | null;
             /** @description Such runs of the second group. */
             second_runs: number;
-            /** @description The value that the one group has more often; null where a number differs. */
+            /** @description The value that the one group has more often, mostly the first; null where a number differs. */
             value?: string | null;
         };
         /** @description The runs of a local day that lie in the range. */

@@ -33,6 +33,7 @@ const plan = (fingerprint: string): string => `plan ${fingerprint === "f" ? "B" 
 
 test("a difference is said in words, with what it rests on", () => {
   expect(contrastWords(host, plan)).toBe("on host worker-3");
+  expect(contrastWords({ ...host, delta: -1 }, plan)).toBe("less often on host worker-3");
   expect(contrastWords({ ...host, name: "plan", value: "f" }, plan)).toBe("with plan B");
   expect(contrastWords({ ...host, name: "hour", value: "02" }, plan)).toBe("started in the hour from 02:00");
   expect(contrastWords(rows, plan)).toBe("rows read: 4 M instead of 1 M");

@@ -61,7 +61,7 @@ export function contrastWords(contrast: Contrast, planName: (fingerprint: string
   const { name, value = null, delta, first_median: first = null, second_median: second = null } = contrast;
   if (value !== null) {
     const text = name === "plan" ? planName(value) : name === "hour" ? `${value}:00` : nameInText(value);
-    return `${name === "plan" ? "with" : NAMES[name]} ${text}`;
+    return `${delta < 0 ? "less often " : ""}${name === "plan" ? "with" : NAMES[name]} ${text}`;
   }
   if (first === null || second === null) return NAMES[name];
   const [now, before] = [figure(name, first), figure(name, second)];
