@@ -159,26 +159,35 @@ impl Detector {
         self.series.entries.iter().filter_map(Entry::run)
     }
 
-    fn last_layer(&self, environment: u32) -> Option<&Layer> {
-        self.courses.get(&environment)?.layers.last()
+    /// The open change of time that a run of this environment and host belongs to.
+    fn layer_of(&self, environment: u32, host: u32) -> Option<&Layer> {
+        let layers = &self.courses.get(&environment)?.layers;
+        layers.iter().rev().find(|layer| layer.host.is_none_or(|changed| changed == host))
     }
 
-    /// The runs that say what is usual in an environment: those since the last change that is over or, while runs are
-    /// slower, those before. Remaining times are told from the others ([`current`](Self::current)).
-    pub fn usual(&self, environment: Option<&str>) -> Vec<&RunFeatures> {
-        match self.last_layer(number_of(environment)) {
+    /// The runs that say what is usual in an environment, of a host: those since the last change that is over or, while
+    /// runs are slower, those before. Remaining times are told from the others ([`current`](Self::current)).
+    pub fn usual(&self, environment: Option<&str>, host: Option<&str>) -> Vec<&RunFeatures> {
+        match self.layer_of(number_of(environment), number_of(host)) {
             Some(layer) if layer.change.kind == Kind::Slower => layer.before.iter().collect(),
-            _ => self.current(environment),
+            _ => self.current(environment, host),
         }
     }
 
-    /// The runs that are as a run of now will be in an environment: those since the open change, or the usual ones.
-    pub fn current(&self, environment: Option<&str>) -> Vec<&RunFeatures> {
+    /// The runs that are as a run of now will be in an environment, on a host: those since the open change, or the
+    /// usual ones. Those of another host that changed alone are none of them.
+    pub fn current(&self, environment: Option<&str>, host: Option<&str>) -> Vec<&RunFeatures> {
         let environment = number_of(environment);
-        if let Some(layer) = self.last_layer(environment) {
+        if let Some(layer) = self.layer_of(environment, number_of(host)) {
             return self.since(layer).filter_map(Entry::run).collect();
         }
-        let usual = |entry: &&Entry| !entry.episode && entry.point.environment == environment;
+        let others = || self.courses.get(&environment).into_iter().flat_map(|course| &course.layers);
+        let usual = |entry: &&Entry| {
+            let point = &entry.point;
+            !entry.episode
+                && point.environment == environment
+                && !others().any(|layer| layer.is_about(point) && point.place() >= layer.since)
+        };
         self.series.finished().filter(usual).filter_map(Entry::run).collect()
     }
 

@@ -248,7 +248,10 @@ fn forecast(detector: &Detector, run: &RunFeatures, place: usize, counts: &mut [
         .collect();
     let elapsed_ns = (run.wall_ns as f64 * passed) as u64;
     let running = Running { elapsed_ns, plan: Some(run.plan.fingerprint), nodes: &nodes };
-    let Some(told) = remaining(&running, &detector.current(run.environment.as_deref())) else { return };
+    let Some(told) = remaining(&running, &detector.current(run.environment.as_deref(), run.host.as_deref()))
+    else {
+        return;
+    };
     let left_ms = (run.wall_ns - elapsed_ns) as f64 / 1e6;
     counts[0] += 1;
     counts[1] += usize::from(told.p10_ms <= left_ms && left_ms <= told.p90_ms);

@@ -186,7 +186,7 @@ async fn forecast(
     judged: Option<Judged>,
 ) -> Result<(Option<Forecast>, Option<f64>), ApiError> {
     if let Some(detector) = detector(app, query).await? {
-        let earlier: Vec<&RunFeatures> = detector.current(query.environment.as_deref());
+        let earlier: Vec<&RunFeatures> = detector.current(query.environment.as_deref(), Some(&query.host));
         if earlier.len() >= EVALUATED_MIN {
             // Without a plan, or one that can be read, the times alone say it.
             let stored = Stored::read(app, query.clone()).await?;

@@ -335,6 +335,28 @@ fn one_slow_host_is_named() {
 }
 
 #[test]
+fn a_run_on_a_host_that_did_not_change_is_as_the_others_there() {
+    let mut told = Told::new();
+    for n in 0..90 {
+        let slow = n >= 60 && n % 2 == 0;
+        told.on(if n % 2 == 0 { "worker-2" } else { "worker-1" }, 1, if slow { 300.0 } else { 100.0 });
+    }
+    assert_eq!(told.change().host.as_deref(), Some("worker-2"));
+    let walls = |runs: Vec<&RunFeatures>| {
+        let ms = runs.iter().map(|run| run.wall_ns / 1_000_000);
+        (runs.len(), ms.clone().min().unwrap_or_default(), ms.max().unwrap_or_default())
+    };
+    for host in [Some("worker-1"), Some("worker-3"), None] {
+        let (count, _, most) = walls(told.detector.current(None, host));
+        assert_eq!((count, most < 110), (75, true), "{host:?}: {most}");
+        assert_eq!(walls(told.detector.usual(None, host)).0, 75);
+    }
+    let (count, least, _) = walls(told.detector.current(None, Some("worker-2")));
+    assert_eq!((count, least > 280), (15, true), "{least}");
+    assert!(walls(told.detector.usual(None, Some("worker-2"))).2 < 110);
+}
+
+#[test]
 fn runs_of_another_environment_are_another_series() {
     let mut told = Told::new();
     told.runs(40, 100.0);

@@ -147,7 +147,7 @@ fn what_hours_take_in_one_environment_says_nothing_of_another() {
     }
     assert_eq!(detector.open().count(), 0);
     let slow_of = |environment: &str| {
-        let usual = detector.usual(Some(environment));
+        let usual = detector.usual(Some(environment), None);
         assert!(usual.iter().all(|run| run.environment.as_deref() == Some(environment)));
         usual.iter().filter(|run| run.wall_ns > 150_000_000).count()
     };
