@@ -156,6 +156,7 @@ test("what is told as an issue is not told again as a change", () => {
     change({ id: "slower-3" }),
     change({ id: "slower-4" }),
     change({ id: "faster-5", kind: "faster" }),
+    ...["6", "7", "8"].map((id) => change({ id, kind: "data_grew" })),
   ];
   const issues = [
     issue({ id: "open", change: "slower-1" }),
@@ -163,15 +164,19 @@ test("what is told as an issue is not told again as a change", () => {
     issue({ id: "resolved", change: "slower-3", state: "resolved" }),
     issue({ id: "alone", change: "gone", state: "acknowledged" }),
     issue({ id: "old", change: "gone too", state: "resolved" }),
+    issue({ id: "grew", change: "6", kind: "data_grew" }),
+    issue({ id: "mute", change: "7", kind: "data_grew", state: "muted" }),
+    issue({ id: "over", change: "8", kind: "data_grew", state: "resolved" }),
   ];
-  const { worse, alone, muted, resolved, byChange } = told(changes, issues);
+  const { worse, quiet, alone, muted, resolved, byChange } = told(changes, issues);
   // The fourth has no issue: too little is at stake.
   expect(worse.map(({ id }) => id)).toEqual(["slower-1", "slower-4"]);
   expect([alone, muted, resolved].map((list) => list.map(({ id }) => id))).toEqual([
     ["alone"],
-    ["muted"],
-    ["resolved"],
+    ["muted", "mute"],
+    ["resolved", "over"],
   ]);
+  expect(quiet.map(({ id }) => id)).toEqual(["faster-5", "6"]);
   expect(byChange.get("slower-1")?.id).toBe("open");
 });
 

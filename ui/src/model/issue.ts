@@ -209,11 +209,13 @@ export function isHere(
 export interface Told {
   /** Open changes for the worse, without those that a person muted or resolved; failures at the cost of their issue. */
   worse: Change[];
+  /** The other open changes, also without those. */
+  quiet: Change[];
   /** Issues that want somebody, and whose change is not among those. */
   alone: Issue[];
   /** Muted issues. */
   muted: Issue[];
-  /** Open changes for the worse whose issue a person resolved. */
+  /** Those of open changes, which a person resolved. */
   resolved: Issue[];
   /** The issue of a change, by the id of the change. */
   byChange: ReadonlyMap<string, Issue>;
@@ -231,12 +233,14 @@ export function told(changes: readonly Change[], issues: readonly Issue[]): Told
     const { wall_ms_a_day } = byChange.get(change.id) ?? change.cost;
     return change.kind === "failing" ? { ...change, cost: { ...change.cost, wall_ms_a_day } } : change;
   };
+  const wanted = changes.filter(({ id }) => !isQuiet(byChange.get(id)?.state));
   return {
-    worse: changes.filter((change) => isWorse(change) && !isQuiet(byChange.get(change.id)?.state)).map(worth),
+    worse: wanted.filter(isWorse).map(worth),
     // Growth of the data is information: its change is told with those that are no regressions.
+    quiet: wanted.filter((change) => !isWorse(change)),
     alone: issues.filter((issue) => isOpen(issue) && !isListed(issue)),
     muted: issues.filter(({ state }) => state === "muted"),
-    resolved: issues.filter((issue) => issue.state === "resolved" && isListed(issue) && issue.kind !== "data_grew"),
+    resolved: issues.filter((issue) => issue.state === "resolved" && isListed(issue)),
     byChange,
   };
 }
