@@ -16,9 +16,9 @@ export interface Group {
 const HOUR_NS = 3_600_000_000_000n;
 
 /** What changes of one group have in common, beside the hour. */
-function groupKey({ project, service, kind, causes: [first] }: Change): string {
+function groupKey({ project, service, environment, kind, causes: [first] }: Change): string {
   const { name = null, before = null, after = null } = first?.dimension ?? {};
-  return JSON.stringify([project ?? null, service ?? null, kind, first?.cause ?? null, name, before, after]);
+  return JSON.stringify([project, service, environment, kind, first?.cause ?? null, name, before, after]);
 }
 
 /** Groups changes; those with the most time at stake come first. Ties keep the order of the service. */

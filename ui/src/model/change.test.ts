@@ -105,6 +105,8 @@ const at = (label: string, hours: number, more: Partial<Change> = {}): Change =>
 
 test("changes of one cause that began together are one group", () => {
   const other = cause({ ...version, dimension: { name: "engine_version", before: "54.1", after: "55.1" } });
+  // One query in two environments is not two queries.
+  expect(grouped([change({ id: "1", environment: "prod" }), change({ id: "2", environment: "dev" })]).length).toBe(2);
   const groups = grouped([
     at("a", 2.5),
     at("alone", 2, { causes: [other] }),
