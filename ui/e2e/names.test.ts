@@ -131,7 +131,7 @@ describe("a label in two services is two queries", () => {
       "/labels/orders%2Fdaily?service=billing",
       "/labels/orders%2Fdaily?service=etl",
     ]);
-    const lists = ["As usual", "Not judged yet"].map((name) => page.getByRole("region", { name }));
+    const lists = ["As usual", "Few runs"].map((name) => page.getByRole("region", { name }));
     expect(await lists[1]?.getByRole("link", { name: "(blank)" }).count()).toBe(1);
   });
 });

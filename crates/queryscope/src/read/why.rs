@@ -146,12 +146,12 @@ fn services<'a>(overview: &'a Overview, changes: &'a [Change]) -> Vec<Option<&'a
     if services.is_empty() { vec![None] } else { services }
 }
 
-/// Whether a change could have been found at all.
+/// Whether runs of these days alone could tell of a change.
 fn too_few(query: Option<&Query>, runs_min: Option<u64>, screen: Screen) -> String {
     match (query, runs_min) {
         (Some(query), Some(runs_min)) if query.runs < runs_min => {
             let line = format!(
-                "A change can be found from {} on: too few have ended to say more.",
+                "A change can be found from {} on; these {DAYS} days have fewer.",
                 runs_text(runs_min)
             );
             screen.soft(&line, "")
