@@ -190,8 +190,10 @@ impl Issue {
         Some(self.reopen(reason, unix_ns))
     }
 
-    /// Takes up a resolved one again; a mute that it has goes on.
+    /// Takes up a resolved one again; a mute that it has goes on, unless it ended meanwhile.
     pub(crate) fn reopen(&mut self, reason: String, unix_ns: i64) -> Transition {
+        let severity = self.severity;
+        self.mute.take_if(|mute| mute.is_due(unix_ns) || mute.is_exceeded(severity));
         let to = if self.mute.is_some() { State::Muted } else { State::Regressed };
         self.transition(Some(State::Resolved), to, Who::Service, reason, unix_ns)
     }

@@ -160,6 +160,24 @@ fn who_acknowledged_a_finding_is_told_of_another() {
 }
 
 #[test]
+fn a_mute_that_ended_while_a_finding_was_away_is_over() {
+    // It comes back with runs of the same finding, or with another one.
+    for back in ["spilling", "skew"] {
+        let mut history = History::default();
+        warned(&mut history, 1..=3, "spilling", Some((1, "spilling")));
+        let until = Condition::Time(history.now + 2 * SECOND);
+        history.act(Action::Mute(until)).expect("open");
+        warned(&mut history, 4..=8, "", None);
+        assert_eq!(history.state(), State::Resolved);
+        history.now += 10 * SECOND;
+        let new = (back == "skew").then_some((9, "skew"));
+        warned(&mut history, 9..=13, back, new);
+        assert_eq!(history.state(), State::Regressed, "{back}");
+        assert_eq!(history.issue.expect("an issue").mute, None);
+    }
+}
+
+#[test]
 fn a_mute_of_late_runs_ends_as_it_says() {
     let mut history = History::default();
     signal(&mut history, "a", lasts(2.0, "1.0"));
