@@ -69,7 +69,7 @@ fn of_several_environments_the_one_with_the_most_at_stake_counts() {
     let (prod, dev) = (of("prod", 5, 9_000.0), of("dev", 3, 2_000.0));
     let seen = |number, open: &[&SeenChange]| Observed {
         unix_ns: number,
-        runs: vec![run(number, 300.0)],
+        runs: vec![SeenRun { environment: open[0].environment.clone(), ..run(number, 300.0) }],
         open: open.iter().map(|&change| change.clone()).collect(),
         ..Observed::default()
     };
@@ -84,6 +84,26 @@ fn of_several_environments_the_one_with_the_most_at_stake_counts() {
     let later = of("prod", 11, 1_500.0);
     let moved = move_on(Some(issue), seen(14, &[&dev, &later]));
     assert_eq!((moved.issue.state, moved.issue.change), (State::Regressed, Some(later.id)));
+}
+
+#[test]
+fn runs_of_another_environment_or_host_hide_none_that_started_before_them() {
+    let is_prod = |run: SeenRun| SeenRun { environment: Some("prod".into()), host: Some("a".into()), ..run };
+    let elsewhere = [
+        |run: SeenRun| SeenRun { environment: Some("dev".into()), host: Some("a".into()), ..run },
+        |run: SeenRun| SeenRun { environment: Some("prod".into()), host: Some("b".into()), ..run },
+    ];
+    for elsewhere in elsewhere {
+        let mut history = History::default();
+        let slow = SeenChange { environment: Some("prod".into()), host: Some("a".into()), ..change(2, 3.0) };
+        history.see((1..=5).map(|number| is_prod(run(number, 300.0))).collect(), Some(slow));
+        // Runs of the other are short: they start later than the one that ends last.
+        for number in 6..=10 {
+            history.see(vec![elsewhere(run(number + 100, 1.0)), is_prod(run(number, 100.0))], None);
+        }
+        assert_eq!(history.state(), State::Resolved);
+        assert_eq!(history.reasons()[1], "the last 5 runs took at most 10 % longer than before");
+    }
 }
 
 #[test]
