@@ -115,6 +115,20 @@ test("the node to blame is the one whose work moved most the way the time went",
   expect([both, less, gone].map(rowsOut)).toEqual(["7", "5 → 6 k", "5"]);
 });
 
+test("a sink gives no rows on: what it took is told", () => {
+  type Pair = Comparison["nodes"][number];
+  const sink = (rows_in: number | null): object => ({
+    id: 5,
+    kind: "InMemorySink",
+    role: "sink",
+    rows_in,
+    rows_out: 0,
+  });
+  const pair = (base: number | null, run: number | null): Pair =>
+    ({ fate: "same", changes: [], base: sink(base), run: sink(run), delta: null }) as unknown as Pair;
+  expect([pair(5, 5), pair(5, 6_000), pair(null, null)].map(rowsOut)).toEqual(["5 in", "5 → 6 k in", "–"]);
+});
+
 test("a difference has its sign, unless it is too small to be told", () =>
   expect([12, -12, 0, 0.0004, -0.0004, null].map(signedDuration)).toEqual([
     "+12 ms",

@@ -104,11 +104,14 @@ export function addedBusyMs({ base, run, delta }: NodePair): Milliseconds | null
   return ns === null ? null : Number(ns) / 1e6;
 }
 
-/** "4.14 M → 38.9 M", or one number where it is the same in both. */
+/** "4.14 M → 38.9 M", or one number where it is the same in both. A sink gives no rows on: "5 in" is what it took. */
 export function rowsOut({ base, run }: NodePair): string {
-  const [before, now] = [base?.rows_out ?? null, run?.rows_out ?? null];
-  if (before === null || now === null) return formatCount(now ?? before);
-  return Number(before) === Number(now) ? formatCount(now) : `${formatCount(before)} → ${formatCount(now)}`;
+  const isSink = (run ?? base)?.role === "sink";
+  const [before, now] = [base, run].map((node) => (isSink ? node?.rows_in : node?.rows_out) ?? null);
+  const known = now ?? before ?? null;
+  if (known === null) return formatCount(null);
+  const isMoved = before != null && now != null && Number(before) !== Number(now);
+  return `${isMoved ? `${formatCount(before)} → ` : ""}${formatCount(known)}${isSink ? " in" : ""}`;
 }
 
 export function pairName({ run, base }: NodePair): string {
