@@ -1,23 +1,10 @@
 // Every page for those who zoom and those who want no motion.
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
-import { importCaptures, runPath } from "./captures";
-import { Service } from "./service";
+import { expect, test } from "vitest";
+import { expectGood, open } from "./browser";
+import { browser, importCaptures, runPath, service, setStage } from "./captures";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await importCaptures(service);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage(importCaptures);
 
 const PAGES = ["/", "/now", "/queries", "/queries?view=runs", "/queries?view=places", "/issues", "/settings", "run"];
 

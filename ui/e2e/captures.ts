@@ -1,13 +1,37 @@
-// The captures of the tree: requests of a real sender, in order.
+// The captures of the tree: requests of a real sender, in order; and the stage that tests of the browser begin on.
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { BINARY, type Service } from "./service";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { launch } from "./browser";
+import { BINARY, Service } from "./service";
 
 const FOLDER = resolve(import.meta.dirname, "../../testdata/captures");
+
+/** Those of the test file that set the stage, between its first test and its last. */
+export let service: Service;
+export let browser: Browser;
+
+/** Starts a service and a browser before the tests of a file, fills the service, and removes both after them. */
+export function setStage(fill?: (service: Service) => Promise<void>): void {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([Service.start(), launch()]);
+    await fill?.(service);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.remove();
+  });
+}
+
+/** Starts the service, which was stopped, on its address and over its data. */
+export async function startAgain(): Promise<void> {
+  service = await Service.start(service);
+}
 
 export function captureFiles(): string[] {
   return readdirSync(FOLDER)

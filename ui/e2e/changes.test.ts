@@ -1,17 +1,14 @@
 // What changed: on the first page, on the page of the query, and on that of a run.
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { expectGood, launch, open, SCHEMES, type Looked, type Width } from "./browser";
+import type { Page } from "playwright-core";
+import { afterEach, describe, expect, test } from "vitest";
+import { expectGood, type Looked, open, SCHEMES, type Width } from "./browser";
+import { browser, service, setStage } from "./captures";
 import { ended, slowed } from "./senders";
-import { Service } from "./service";
 
-let service: Service;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   for (const batch of slowed({ label: "orders/report" })) await service.send(...batch);
   for (const label of ["billing/a", "billing/b"]) {
     const versions: [string, string] = ["54.1", "55.0"];
@@ -20,10 +17,6 @@ beforeAll(async () => {
   await service.send(...ended({ label: "orders/steady", runs: 18 }));
   await service.send(...ended({ label: "orders/stopped", failed: "python: KeyboardInterrupt:.", agoMs: 60_000 }));
   await service.changed(["orders/report", "billing/a", "billing/b"]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 afterEach(() => page.context().close());
 

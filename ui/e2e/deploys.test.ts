@@ -1,27 +1,20 @@
 // Deploys stand in every chart of time.
 
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { expectGood, open } from "./browser";
+import { browser, service, setStage } from "./captures";
 import { ended } from "./senders";
-import { Service, token } from "./service";
+import { token } from "./service";
 
 const MINUTE_MS = 60_000;
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   await service.send(...ended({ label: "orders/daily", runs: 30, agoMs: 2 * MINUTE_MS, everyMs: 24 * 60 * MINUTE_MS }));
   await service.send(...ended({ label: "web/report", service: "web", runs: 3, agoMs: MINUTE_MS, everyMs: MINUTE_MS }));
   await deployed("etl", "1.4.2", 5 * MINUTE_MS);
   await deployed("web", "7", 3 * MINUTE_MS);
   await deployed("web", "6", 24 * 60 * MINUTE_MS);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 
 async function deployed(name: string, version: string, agoMs: number): Promise<void> {

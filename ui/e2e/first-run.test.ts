@@ -1,19 +1,9 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open, SCHEMES, type Width } from "./browser";
-import { Service, token } from "./service";
+import { expect, test } from "vitest";
+import { expectGood, open, SCHEMES, type Width } from "./browser";
+import { browser, service, setStage } from "./captures";
+import { token } from "./service";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage();
 
 const LOOKS = SCHEMES.flatMap((scheme) => ([1280, 390] as Width[]).map((width) => [scheme, width] as const));
 

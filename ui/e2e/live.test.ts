@@ -1,19 +1,8 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
-import { Service } from "./service";
+import { expect, test } from "vitest";
+import { expectGood, open } from "./browser";
+import { browser, service, setStage, startAgain } from "./captures";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage();
 
 const LOST = "The service does not answer.";
 const SCHEMA = "engine-telemetry/events@1";
@@ -124,7 +113,7 @@ test("a lost service is said, numbers are grey, and it comes back by itself", as
   await page.getByText(/known \d+ s ago/).waitFor();
   expect(await page.locator("main").getAttribute("data-stale")).toBe("");
   await page.getByText("live/2").waitFor();
-  service = await Service.start(service);
+  await startAgain();
   await page.getByText(LOST, { exact: true }).waitFor({ state: "detached" });
   await service.send(process, second.sample(3), query(3).started);
   await page.getByText("live/3").waitFor();

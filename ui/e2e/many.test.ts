@@ -1,21 +1,11 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
-import { Service } from "./service";
+import { expect, test } from "vitest";
+import { open } from "./browser";
+import { browser, service, setStage } from "./captures";
 
 const QUERIES = 100_000;
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   await service.fillWithMany(QUERIES);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 
 test("100,000 queries scroll, each once, with only those in sight in the page", async () => {

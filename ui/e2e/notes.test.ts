@@ -1,24 +1,16 @@
 // Notes that people write on a query.
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open, type Width } from "./browser";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { expectGood, open, type Width } from "./browser";
+import { browser, service, setStage } from "./captures";
 import { ended } from "./senders";
-import { Service } from "./service";
 
 const MINUTE_MS = 60_000;
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   await service.send(...ended({ label: "orders/daily", runs: 30, agoMs: 2 * MINUTE_MS, everyMs: 24 * 60 * MINUTE_MS }));
   await service.send(...ended({ label: "orders/daily", service: "web", agoMs: MINUTE_MS }));
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 
 const notes = (page: Page) => page.getByRole("region", { name: /^Notes/ });

@@ -1,21 +1,8 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectGood, launch, open, SCHEMES, type Width } from "./browser";
-import { runPath } from "./captures";
-import { Service } from "./service";
+import { describe, expect, test } from "vitest";
+import { expectGood, open, SCHEMES, type Width } from "./browser";
+import { browser, runPath, service, setStage } from "./captures";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await service.fillWithDemo();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage((service) => service.fillWithDemo());
 
 const SLOWER = "/labels/orders%2Fdaily-revenue";
 // The history is made up anew each time: one in forty has a label of few runs that chance made faster, or slower.

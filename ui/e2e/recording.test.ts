@@ -1,10 +1,9 @@
 // A recording as a browser gets it: Chromium decodes the first gzip member of a body and drops what follows.
 
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
-import { Service } from "./service";
-import type { Browser } from "playwright-core";
+import { expect, test } from "vitest";
+import { open } from "./browser";
+import { browser, service, setStage } from "./captures";
 
 const STREAM = "0b6a2f53-4a3e-4d7e-9c57-2f6a0c1de001";
 const QUERY = "01a1faa8-1bd9-77b2-97ab-860dd7026506";
@@ -23,18 +22,9 @@ const finished = { ...started, seq: 3 + SAMPLES, type: "query.finished" };
 const events = [started, ...Array.from({ length: SAMPLES }, (_, n) => sample(3 + n)), finished];
 const whole = [process, ...events].map((event) => `${JSON.stringify(event)}\n`).join("");
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   // Each batch is a member where it is stored.
   for (const event of events) await service.send(process, event);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 
 test("fetch reads all of it", async () => {

@@ -1,25 +1,17 @@
 // Runs of several engines: what their counters hold, and what no counter holds.
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, type Looked, open as openPage } from "./browser";
-import { importCaptures, insightsLines, runPath, sendInsights } from "./captures";
-import { Service } from "./service";
+import type { Page } from "playwright-core";
+import { afterEach, expect, test } from "vitest";
+import { expectGood, type Looked, open as openPage } from "./browser";
+import { browser, importCaptures, insightsLines, runPath, sendInsights, service, setStage } from "./captures";
 
-let service: Service;
-let browser: Browser;
 let page: Page;
 let looked: Looked;
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   await importCaptures(service);
   await sendInsights(service, "udf");
   await sendInsights(service, "tpch");
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 afterEach(() => page.context().close());
 

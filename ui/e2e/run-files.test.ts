@@ -1,25 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
-import { captureFiles, captureLines, importCaptures, runPath } from "./captures";
-import { Service } from "./service";
+import { expect, test } from "vitest";
+import { expectGood, open } from "./browser";
+import { browser, captureFiles, captureLines, importCaptures, runPath, service, setStage } from "./captures";
 
 const RECORDING = captureFiles().find((file) => file.endsWith("031.jsonl.gz")) ?? "";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await importCaptures(service);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage(importCaptures);
 
 test("a file is opened without being stored", async () => {
   const looked = await open(browser, `${service.url}/open`);

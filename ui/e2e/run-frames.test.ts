@@ -1,21 +1,11 @@
 // Panning and zooming over a thousand nodes, by Chromium's own trace.
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
+import { expect, test } from "vitest";
+import { open } from "./browser";
+import { browser, service, setStage } from "./captures";
 import { joins, sendRun } from "./plans";
-import { Service } from "./service";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage();
 
 interface TraceEvent {
   name: string;

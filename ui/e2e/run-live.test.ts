@@ -1,21 +1,11 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
-import { captureLines, importCaptures } from "./captures";
-import { Service } from "./service";
+import type { Page } from "playwright-core";
+import { afterEach, expect, test } from "vitest";
+import { open } from "./browser";
+import { browser, captureLines, importCaptures, service, setStage, startAgain } from "./captures";
 
-let service: Service;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await importCaptures(service);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage(importCaptures);
 afterEach(() => page.context().close());
 
 test("a running query is followed to its end, across a cut stream and a restart, without a reload", async () => {
@@ -39,7 +29,7 @@ test("a running query is followed to its end, across a cut stream and a restart,
 
   await service.stop();
   await page.getByText("The stream of this query is lost").waitFor();
-  service = await Service.start(service);
+  await startAgain();
   await service.sendLines([first, ...rest.slice(1)]);
   await page.getByRole("heading", { name: /^Finished in 1\.87 s.* GroupBy #3/ }).waitFor({ timeout: 30_000 });
   await page.getByRole("tab", { name: "Raw events" }).click();

@@ -1,21 +1,11 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { expectGood, launch, open as openPage, SCHEMES, type Width } from "./browser";
-import { importCaptures, runPath } from "./captures";
-import { Service } from "./service";
+import type { Page } from "playwright-core";
+import { afterEach, describe, expect, test } from "vitest";
+import { expectGood, open as openPage, SCHEMES, type Width } from "./browser";
+import { browser, importCaptures, runPath, service, setStage } from "./captures";
 
-let service: Service;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await importCaptures(service);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage(importCaptures);
 afterEach(() => page.context().close());
 
 async function open(label: string, search = ""): Promise<void> {

@@ -1,22 +1,10 @@
 // The list of runs: sorted by its headings, filtered in words, with columns of choice, exported.
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
-import { Service } from "./service";
+import { expect, test } from "vitest";
+import { open } from "./browser";
+import { browser, service, setStage } from "./captures";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await service.fillWithDemo();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage((service) => service.fillWithDemo());
 
 async function slowest(params: string): Promise<string> {
   const answer = await fetch(`${service.url}/api/queries?limit=1&${params}`);

@@ -1,25 +1,13 @@
 // Pages do not move under the reader's eyes: https://web.dev/articles/cls.
 
 import { randomUUID } from "node:crypto";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open, type Width } from "./browser";
-import { captureLines } from "./captures";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { open, type Width } from "./browser";
+import { browser, captureLines, service, setStage } from "./captures";
 import { started } from "./senders";
-import { Service } from "./service";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
-  await service.fillWithDemo();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
-});
+setStage((service) => service.fillWithDemo());
 
 interface Entry extends PerformanceEntry {
   value: number;

@@ -1,21 +1,12 @@
 // Views of the page of queries that people share.
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectGood, launch, open } from "./browser";
+import { expect, test } from "vitest";
+import { expectGood, open } from "./browser";
+import { browser, service, setStage } from "./captures";
 import { ended } from "./senders";
-import { Service } from "./service";
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([Service.start(), launch()]);
+setStage(async () => {
   await service.send(...ended({ label: "orders/daily" }));
-});
-afterAll(async () => {
-  await browser.close();
-  await service.remove();
 });
 
 test("a view is shared with others, and taken away in the settings", async () => {
