@@ -12,6 +12,19 @@ async function slowest(params: string): Promise<string> {
   return first?.query_id ?? "";
 }
 
+test("a list takes the width of a large screen", { tags: ["firefox"] }, async () => {
+  for (const path of ["/queries?view=runs", "/queries", "/queries?view=days", "/queries?view=places"]) {
+    const { page } = await open(browser, service.url + path, "light", 1920);
+    await page.getByText("orders/daily-revenue").or(page.getByText("Environments")).first().waitFor();
+    const right = await page
+      .locator(".content .panel")
+      .first()
+      .evaluate((panel) => panel.getBoundingClientRect().right);
+    expect(right, path).toBeGreaterThan(1850);
+    await page.context().close();
+  }
+});
+
 test("a heading sorts, and turns around", { tags: ["firefox"] }, async () => {
   const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
   const heading = page.getByRole("columnheader", { name: "Wall time" });
