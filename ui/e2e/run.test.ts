@@ -24,6 +24,13 @@ test("says in its first line how it went and where the time is", async () => {
   );
 });
 
+test("what stands beside when it started is whole", { tags: ["firefox"] }, async () => {
+  ({ page } = await openPage(browser, service.url + (await runPath(service, "join/exploding")), "light", 1440));
+  const place = page.locator(".site .cut");
+  await place.filter({ hasText: "worker-1" }).waitFor();
+  expect(await place.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);
+});
+
 test("is walked with the keyboard alone", { tags: ["firefox"] }, async () => {
   await open("unique/redundant");
   await page.keyboard.press("h");
