@@ -84,7 +84,8 @@ function cause(run: Run, moment: Moment, standing: Standing, findings: readonly 
   }
   const verb = standing === "running" ? "so far is" : standing === "finished" ? "is" : "was";
   const share = top.moment.share ?? 0;
-  const cpu = moment.callsNs > 0 ? "counted time" : times.callsUserCode ? "counted CPU" : "CPU";
+  const ofAll = times.isBusyTime ? "busy time" : "CPU";
+  const cpu = moment.callsNs > 0 ? "counted time" : times.callsUserCode ? "counted CPU" : ofAll;
   if (share < 0.2 && ranked.length > 5) {
     const five = ranked.slice(0, 5).reduce((total, { moment: { share: part } }) => total + (part ?? 0), 0);
     const nodes = run.plan.physical.length;

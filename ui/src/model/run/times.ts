@@ -31,6 +31,11 @@ export interface Times {
   isMostlyUserCode: boolean;
   /** Whether a node calls user code: what nodes count may then be less than all that worked. */
   callsUserCode: boolean;
+  /**
+   * Whether nodes tell more time than the CPU clocks of the run: its engine times them by the clock on the wall, as
+   * DataFusion does, and a thread that waits for a core is in that time.
+   */
+  isBusyTime: boolean;
   /** Whether nothing worked for most of the time, while reads or writes were under way. */
   isMostlyWaiting: boolean;
 }
@@ -39,6 +44,8 @@ export interface Times {
 const MOST = 0.5;
 /** While a query runs, engines count a step when it ends: without user code, that is the likelier reason. */
 const NEARLY_ALL = 0.9;
+/** Two measurements of the same work differ by less. */
+const MORE = 1.05;
 /** Of a shorter query, scheduling alone may be as much. */
 const FROM_MS = 1000;
 
@@ -69,6 +76,7 @@ export function timesOf(run: Run, moment: Moment): Times {
     waitedMs,
     userCodeMs,
     callsUserCode: isOpen,
+    isBusyTime: profile?.cpuMs != null && Number(moment.busyNs) / 1e6 > profile.cpuMs * MORE,
     uncountedMs,
     isMostlyUncounted: isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs,
     // Of a function whose work the engine does count, shares of the nodes' time tell as much.

@@ -43,7 +43,13 @@ export class Replay {
       : `${formatDuration(this.times.uncountedMs)} in no counter`,
   );
   /** What shares of CPU time are of: where nodes do not count all of the work, of what is counted alone. */
-  readonly theCpu = $derived(this.isUncounted || this.times.callsUserCode ? "the counted CPU" : "the CPU");
+  readonly theCpu = $derived(
+    this.isUncounted || this.times.callsUserCode
+      ? "the counted CPU"
+      : this.times.isBusyTime
+        ? "the busy time"
+        : "the CPU",
+  );
   /** What the shares of nodes are of. */
   readonly theTime = $derived(this.moment.callsNs > 0 ? "the counted time" : this.theCpu);
 
