@@ -5,6 +5,7 @@ import { dayCells } from "./days";
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
   dayCells({
     usual_wall_ms: usual,
+    recent_wall_ms: 2,
     days: medians.map((median_wall_ms) => ({ runs: 2, failed: median_wall_ms === null ? 2 : 0, median_wall_ms })),
   } as unknown as LabelOverview);
 
@@ -22,9 +23,9 @@ test("a day on which all runs failed has no time", () =>
     title: "2 runs, 2 failed or cancelled",
   }));
 
-test("without a usual time the days are held against their median, and say so", () => {
+test("without a usual time the days are held against the time lately, and say so", () => {
   const found = cells(null, 1, 2, 40);
   expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 4]);
-  expect(found[2]?.title).toBe("2 runs, median 40 ms, 20x the median of its days");
+  expect(found[2]?.title).toBe("2 runs, median 40 ms, 20x the time lately");
   expect(cells(2, 40)[0]?.title).toBe("2 runs, median 40 ms, 20x the usual time");
 });

@@ -21,16 +21,16 @@ function heat(ratio: number): DayCell["heat"] {
   return ratio < 1.5 ? 1 : ratio < 2 ? 2 : ratio < 4 ? 3 : 4;
 }
 
-/** One cell a day. Where no usual time is known, the median of its days takes its place. */
+/** One cell a day. Where no usual time is known, the time lately takes its place. */
 export function dayCells(label: LabelOverview): DayCell[] {
-  const usual = label.usual_wall_ms ?? median(label.days.flatMap(({ median_wall_ms }) => median_wall_ms ?? []));
+  const usual = label.usual_wall_ms ?? label.recent_wall_ms ?? undefined;
   return label.days.map(({ runs, failed, median_wall_ms }) => {
     const ratio = usual === undefined || (median_wall_ms ?? null) === null ? undefined : (median_wall_ms ?? 0) / usual;
     const level = ratio === undefined ? undefined : heat(ratio);
     const words = [plural(runs, "run")];
     if (failed > 0) words.push(`${failed} failed or cancelled`);
     if (ratio !== undefined) {
-      const against = label.usual_wall_ms == null ? "the median of its days" : "the usual time";
+      const against = label.usual_wall_ms == null ? "the time lately" : "the usual time";
       words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} ${against}`);
     }
     return {
@@ -41,11 +41,4 @@ export function dayCells(label: LabelOverview): DayCell[] {
       title: runs === 0 ? "no runs" : words.join(", "),
     };
   });
-}
-
-function median(values: readonly number[]): number | undefined {
-  const ordered = values.toSorted((a, b) => a - b);
-  const middle = ordered.length / 2;
-  const [low, high] = [ordered[Math.ceil(middle) - 1], ordered[Math.floor(middle)]];
-  return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
