@@ -23,6 +23,24 @@ test("plans are lettered in the order they first ran, each held against the one 
   ]);
 });
 
+test("plans are held against each other by their runs from before an open change", () => {
+  // Since the change, every run takes four times as long, and B has run more often since.
+  const all = [
+    { ...version("a", 1n, 12), runs: 20 },
+    { ...version("b", 2n, 40), runs: 20 },
+    { ...version("c", 3n, 50), runs: 5 },
+  ];
+  const earlier = [
+    { ...version("a", 1n, 10), runs: 18 },
+    { ...version("b", 2n, 10), runs: 4 },
+  ];
+  expect(plansOf(all, earlier).map(({ usualMs, ratio, isBefore }) => [usualMs, ratio, isBefore])).toEqual([
+    [10, undefined, true],
+    [10, 1, true],
+    [50, 5, false],
+  ]);
+});
+
 test("letters do not end at Z", () => expect([0, 25, 26, 27, 52].map(letterOf)).toEqual(["A", "Z", "AA", "AB", "BA"]));
 
 test("colours end before letters", () =>

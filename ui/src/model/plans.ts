@@ -1,12 +1,17 @@
 // The plans of a label, told apart by a letter: A ran first.
 
 import type { Version } from "../api/client";
+import type { Milliseconds } from "../units";
 
 export interface Plan {
   letter: string;
   /** Its colour: 0 to 5, or "other" for those beyond. */
   colour: number | "other";
   version: Version;
+  /** Median time of its runs: of those from before an open change, where it has such. */
+  usualMs: Milliseconds;
+  /** Whether it ran since that change, too. */
+  isBefore: boolean;
   /** Against the plan that ran before it. */
   ratio: number | undefined;
   before: Plan | undefined;
@@ -20,14 +25,17 @@ export function letterOf(at: number): string {
   return at < 26 ? last : letterOf(Math.floor(at / 26) - 1) + last;
 }
 
-/** In the order in which they first ran. */
-export function plansOf(versions: readonly Version[]): Plan[] {
+/** In the order in which they first ran; `earlier` has what their runs from before an open change say. */
+export function plansOf(versions: readonly Version[], earlier: readonly Version[] = []): Plan[] {
   const ordered = versions.toSorted((a, b) => (a.first_started_unix_ns < b.first_started_unix_ns ? -1 : 1));
   const plans: Plan[] = [];
   for (const [at, version] of ordered.entries()) {
     const before = plans.at(-1);
-    const ratio = before === undefined ? undefined : version.usual_wall_ms / before.version.usual_wall_ms;
-    plans.push({ letter: letterOf(at), colour: at < COLOURS ? at : "other", version, before, ratio });
+    const then = earlier.find(({ fingerprint }) => fingerprint === version.fingerprint) ?? version;
+    const usualMs = then.usual_wall_ms;
+    const ratio = before === undefined ? undefined : usualMs / before.usualMs;
+    const colour = at < COLOURS ? at : "other";
+    plans.push({ letter: letterOf(at), colour, version, usualMs, isBefore: then.runs < version.runs, before, ratio });
   }
   return plans;
 }
