@@ -16,13 +16,37 @@ test("a list takes the width of a large screen", { tags: ["firefox"] }, async ()
   for (const path of ["/queries?view=runs", "/queries", "/queries?view=days", "/queries?view=places"]) {
     const { page } = await open(browser, service.url + path, "light", 1920);
     await page.getByText("orders/daily-revenue").or(page.getByText("Environments")).first().waitFor();
-    const right = await page
-      .locator(".content .panel")
-      .first()
-      .evaluate((panel) => panel.getBoundingClientRect().right);
+    const content = page.locator(".content");
+    const right = await content.evaluate((element) => element.getBoundingClientRect().right);
     expect(right, path).toBeGreaterThan(1850);
     await page.context().close();
   }
+});
+
+test("services are compared, and lead to their runs and to what got worse", { tags: ["firefox"] }, async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=places&days=7`);
+  const services = page.getByRole("region", { name: "Services" });
+  const row = (name: string) => services.getByRole("row").filter({ hasText: name });
+  // Fewer queries are slow in the seven days before.
+  await row("orders-etl")
+    .getByText(/^\d\.\dx$/)
+    .waitFor();
+  const names = (): Promise<string[]> => services.locator("tbody th").allInnerTexts();
+  await services.getByRole("link", { name: "% failed" }).click();
+  await expect.poll(names).toEqual(expect.arrayContaining(["billing"]));
+  await expect.poll(async () => (await names())[0]).toBe("billing");
+  await services.getByRole("link", { name: "% failed" }).click();
+  await expect.poll(async () => (await names()).at(-1)).toBe("billing");
+  const worse = row("orders-etl").locator("a.slow");
+  expect(await worse.innerText()).toBe("1");
+  await worse.click();
+  await page.getByText("only what changed").waitFor();
+  expect(new URL(page.url()).searchParams.get("service")).toBe("orders-etl");
+  await page.goBack();
+  await row("orders-etl").getByRole("cell").first().getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: /runs in 7 days/ }).waitFor();
+  expect(new URL(page.url()).searchParams.get("view")).toBe("runs");
+  await page.context().close();
 });
 
 test("a heading sorts, and turns around", { tags: ["firefox"] }, async () => {

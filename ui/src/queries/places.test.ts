@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import {
+  againstBefore,
   cpuShare,
   firstLine,
   formatCost,
+  isAllRead,
   matching,
   sortedPlaces,
   versionName,
+  worseOf,
   type Place,
   type Places,
 } from "./places";
@@ -35,7 +38,7 @@ test("the first line counts what is listed", () => {
   expect(firstLine(all, matching(all, "ETL"), "ETL", "in 14 days")).toBe(
     '2 of 3 services, environments and hosts match "ETL"',
   );
-  expect(firstLine(all, matching(all, "none"), "none", "in 14 days")).toMatch(/^1 of 3 .* matches "none"$/);
+  expect(firstLine(all, matching(all, "no s"), "no s", "in 14 days")).toMatch(/^1 of 3 .* matches "no s"$/);
   const two = { ...all, service: [place("etl", 30), place("web", 10), place(null, 2)] };
   expect(firstLine(two, two, "", "in 14 days")).toMatch(/; 42 runs in 14 days, 71 % of their time in etl$/);
   const nothing = { service: [], environment: [], host: [], owner: [] };
@@ -59,7 +62,13 @@ test("places are ordered by a figure, or by name with the nameless last", () => 
   expect(names("time")).toEqual([null, "etl"]);
   expect(names("runs")).toEqual(["etl", null]);
   expect(names("failed")).toEqual([null, "etl"]);
+  expect(names("rate")).toEqual([null, "etl"]);
   expect(names("name")).toEqual(["etl", null]);
+  const turned = (sort: "name" | "runs"): unknown => sortedPlaces(all.service, sort, true).map(({ value }) => value);
+  expect([turned("name"), turned("runs")]).toEqual([
+    [null, "etl"],
+    [null, "etl"],
+  ]);
   const known = [place("a", 1), place("b", 1, { total_cpu_ms: 0 }), place("c", 1, { total_cpu_ms: 5 })];
   expect(sortedPlaces(known, "cpu").map(({ value }) => value)).toEqual(["c", "b", "a"]);
   const read = [place("a", 1), place("b", 1, { total_bytes_read: 0 }), place("c", 1, { total_bytes_read: 5 })];
@@ -74,6 +83,38 @@ test("of which runs the CPU time is known is said where it is not all that ended
     place("etl", 2),
   ].map(cpuShare);
   expect(shares).toEqual(["80 %", "", "", "0 %"]);
+});
+
+test("a place is held against the range before", () => {
+  const before = [place("etl", 20), place(null, 0)];
+  expect([place("etl", 50), place(null, 5), place("new", 5)].map((one) => againstBefore(one, before))).toEqual([
+    2.5,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("what got worse is counted by place", () => {
+  const changes = [
+    { kind: "slower", service: "etl", environment: "prod" },
+    { kind: "failing", service: null, environment: "prod", host: "etl-1" },
+    { kind: "faster", service: "etl", environment: "prod" },
+  ] as unknown as Parameters<typeof worseOf>[2];
+  expect([
+    worseOf("service", "etl", changes),
+    worseOf("service", null, changes),
+    worseOf("environment", "prod", changes),
+    worseOf("environment", null, changes),
+    worseOf("host", "etl-1", changes),
+  ]).toEqual([1, 1, 2, 0, 1]);
+});
+
+test("bytes are those of all runs where each that ended sent them", () => {
+  const read = { running: 1, unfinished: 1 };
+  expect([2, 1].map((bytes_read_runs) => isAllRead(place("etl", 4, { ...read, bytes_read_runs })))).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("cost is CPU hours by the price", () => {

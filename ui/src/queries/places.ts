@@ -2,6 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import { nameInText, shownName } from "../model/names";
+import { isWorse, type Change } from "../model/change";
 import { formatCount, formatShare, plural, UNKNOWN } from "../units";
 
 const HOUR_MS = 3_600_000;
@@ -15,13 +16,14 @@ export type PlaceKind = Field | "owner";
 export type Place = Schemas["Place"];
 export type Places = Readonly<Record<PlaceKind, readonly Place[]>>;
 
-export const PLACE_SORTS = ["time", "name", "runs", "running", "failed", "cpu", "read"] as const;
+export const PLACE_SORTS = ["time", "name", "runs", "running", "failed", "rate", "cpu", "read"] as const;
 export type PlaceSort = (typeof PLACE_SORTS)[number];
 
-/** In order: numbers the largest first, names from A; the place without a name last. */
-export function sortedPlaces(places: readonly Place[], sort: PlaceSort): Place[] {
+/** In order: numbers the largest first, names from A, or the other way; the place without a name is that after Z. */
+export function sortedPlaces(places: readonly Place[], sort: PlaceSort, isTurned = false): Place[] {
+  const way = isTurned ? -1 : 1;
   if (sort === "name") {
-    return places.toSorted((a, b) => (a.value ?? "\uffff").localeCompare(b.value ?? "\uffff"));
+    return places.toSorted((a, b) => way * (a.value ?? "\uffff").localeCompare(b.value ?? "\uffff"));
   }
   const figures = {
     time: "total_wall_ms",
@@ -31,15 +33,15 @@ export function sortedPlaces(places: readonly Place[], sort: PlaceSort): Place[]
     cpu: "total_cpu_ms",
     read: "total_bytes_read",
   } as const;
-  const figure = (place: Place): number => place[figures[sort]] ?? -1;
-  return places.toSorted((a, b) => figure(b) - figure(a));
+  const figure = (place: Place): number => (sort === "rate" ? place.failed / place.runs : (place[figures[sort]] ?? -1));
+  return places.toSorted((a, b) => way * (figure(b) - figure(a)));
 }
 
 /** Those whose name has the text in it. */
 export function matching(places: Places, find: string): Places {
   const text = find.toLowerCase();
   const of = (kind: PlaceKind): Place[] =>
-    places[kind].filter(({ value }) => nameOf(value).toLowerCase().includes(text));
+    places[kind].filter(({ value }) => nameOf(kind, value).toLowerCase().includes(text));
   return { service: of("service"), environment: of("environment"), host: of("host"), owner: of("owner") };
 }
 
@@ -58,8 +60,24 @@ export function formatCost({ total_cpu_ms }: Place, perCoreHour: number): string
 }
 
 /** A place to show. */
-export function nameOf(value: string | null | undefined): string {
-  return value == null ? "none" : shownName(value);
+export function nameOf(kind: PlaceKind, value: string | null | undefined): string {
+  return value == null ? `no ${kind}` : shownName(value);
+}
+
+/** How many queries got worse there; of a host, those that did so on it alone. */
+export function worseOf(kind: Field, value: string | null, changes: readonly Change[]): number {
+  return changes.filter((change) => isWorse(change) && (change[kind] ?? null) === value).length;
+}
+
+/** Wall time as a multiple of that before, in a range of the same length; undefined where nothing ran then. */
+export function againstBefore({ value = null, total_wall_ms }: Place, before: readonly Place[]): number | undefined {
+  const then = before.find((place) => (place.value ?? null) === value)?.total_wall_ms ?? 0;
+  return then > 0 ? total_wall_ms / then : undefined;
+}
+
+/** Whether all runs that ended sent the bytes they read. */
+export function isAllRead({ runs, running, unfinished, bytes_read_runs }: Place): boolean {
+  return bytes_read_runs >= runs - running - unfinished;
 }
 
 /** "polars 2.1.0": a version with the engines that were seen with it. */
