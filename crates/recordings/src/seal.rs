@@ -267,7 +267,7 @@ impl Recordings {
     /// Deletes a file or object that nothing points to; a pack may be pointed to again by now, and stays.
     pub(crate) async fn delete_orphan(&self, store: &dyn Store, path: &str) -> Result<(), RecordingError> {
         match pack_named_by(path) {
-            Some((day, number)) => self.delete_pack(store, Pack { day, number }).await.map(|_| ()),
+            Some(pack) => self.delete_pack(store, pack).await.map(|_| ()),
             None => self.delete(path).await,
         }
     }

@@ -126,9 +126,9 @@ impl Recordings {
         let mut objects = self.objects.list(Some(day));
         while let Some(object) = objects.try_next().await? {
             if object.last_modified < before
-                && let Some((day, number)) = pack_named_by(object.location.as_ref())
+                && let Some(pack) = pack_named_by(object.location.as_ref())
             {
-                packs.push((Pack { day, number }, object.size));
+                packs.push((pack, object.size));
             }
         }
         if let Some((Pack { day, .. }, _)) = packs.first() {

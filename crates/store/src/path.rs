@@ -3,6 +3,8 @@
 use chrono::{DateTime, Datelike, NaiveDate};
 use queryscope_protocol::QueryId;
 
+use crate::recording::Pack;
+
 const NS_PER_DAY: i64 = 86_400_000_000_000;
 const SUFFIX: &str = ".jsonl.gz";
 const PACK_SUFFIX: &str = ".zip";
@@ -56,11 +58,11 @@ pub fn pack_path(day: i64, number: u64) -> String {
     format!("{:04}/{:02}/{:02}/{number:016x}{PACK_SUFFIX}", day.year(), day.month(), day.day())
 }
 
-/// The day and the number of the pack of a path; `None` for any other path.
-pub fn pack_named_by(path: &str) -> Option<(i64, u64)> {
+/// The pack of a path; `None` for any other path.
+pub fn pack_named_by(path: &str) -> Option<Pack> {
     let name = path.rsplit('/').next()?.strip_suffix(PACK_SUFFIX).filter(|digits| digits.len() == 16)?;
     let (day, number) = (day_of_path(path)?, u64::from_str_radix(name, 16).ok()?);
-    (pack_path(day, number) == path).then_some((day, number))
+    (pack_path(day, number) == path).then_some(Pack { day, number })
 }
 
 #[cfg(test)]
@@ -106,7 +108,7 @@ mod tests {
     fn a_pack_is_named_by_its_day_and_number() {
         assert_eq!(pack_path(0, 0xbeef), "1970/01/01/000000000000beef.zip");
         for (day, number) in [(0, 0), (-1, 7), (20_000, u64::MAX)] {
-            assert_eq!(pack_named_by(&pack_path(day, number)), Some((day, number)));
+            assert_eq!(pack_named_by(&pack_path(day, number)), Some(Pack { day, number }));
         }
         let other = ["", "000000000000beef.zip", "1970/01/01/beef.zip", "1970/01/01/000000000000BEEF.zip"];
         for path in other.into_iter().chain(["1970/1/01/000000000000beef.zip", "1970/01/01/000000000000beef"])

@@ -89,7 +89,7 @@ impl RecordingPlace {
                 PlaceColumns { day, version: version.map(u64::cast_signed), offset: None, bytes: None };
             return (sealed_path(query_id, day, version) == self.path).then_some(columns);
         };
-        let (day, number) = pack_named_by(&self.path)?;
+        let Pack { day, number } = pack_named_by(&self.path)?;
         let version = Some(number.cast_signed());
         Some(PlaceColumns {
             day,
@@ -103,8 +103,7 @@ impl RecordingPlace {
     /// The pack it is in; `None` for a recording of its own.
     pub fn pack(&self) -> Option<Pack> {
         self.slice?;
-        let (day, number) = pack_named_by(&self.path)?;
-        Some(Pack { day, number })
+        pack_named_by(&self.path)
     }
 }
 
@@ -122,7 +121,7 @@ impl std::fmt::Display for RecordingPlace {
 pub struct Pack {
     /// The UTC day (since 1970-01-01).
     pub day: i64,
-    /// Names it within its day: a hash of what it was made of.
+    /// Names it within its day: random, so that no name comes again.
     pub number: u64,
 }
 

@@ -44,8 +44,8 @@ pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Fi
                 folders.push(path);
                 continue;
             }
-            if let Some((day, number)) = pack_named_by(&relative(root, &path)) {
-                check_one_pack(root, path, Pack { day, number }, store, findings, &mut found).await;
+            if let Some(pack) = pack_named_by(&relative(root, &path)) {
+                check_one_pack(root, path, pack, store, findings, &mut found).await;
                 continue;
             }
             page.push(path);

@@ -15,7 +15,7 @@ use queryscope_collector::{Clock, SystemClock};
 use queryscope_protocol::{QueryId, Seq, StreamId};
 use queryscope_recordings::Location;
 use queryscope_store::{
-    Account, Pack, Query, RecordingPlace, Report, Store, StreamProcess, named_by, pack_named_by,
+    Account, Query, RecordingPlace, Report, Store, StreamProcess, named_by, pack_named_by,
 };
 use queryscope_store_postgres::{PostgresOptions, PostgresStore};
 use queryscope_store_sqlite::{Repair, StoredQuery, StoredStream};
@@ -140,8 +140,8 @@ impl Mending<'_> {
     /// Whether a file is the recording of a query, now that more can be read.
     fn is_pointed_to(&self, path: &Path) -> Result<bool> {
         let path = self.files.name(path);
-        if let Some((day, number)) = pack_named_by(&path) {
-            return Ok(!self.db.of_pack(Pack { day, number })?.is_empty());
+        if let Some(pack) = pack_named_by(&path) {
+            return Ok(!self.db.of_pack(pack)?.is_empty());
         }
         let Some((id, _)) = named_by(&path) else { return Ok(false) };
         Ok(self.db.query(id)?.is_some_and(|query| query.sealed == Some(RecordingPlace::file(path))))

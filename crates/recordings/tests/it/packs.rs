@@ -41,7 +41,7 @@ async fn recordings_of_one_day_share_a_pack() {
             packs.push(pack_named_by(&place.path).expect("a pack"));
             assert_eq!(world.read(query).await, before[query as usize - 1], "byte for byte");
         }
-        assert_eq!(packs.iter().map(|(day, _)| *day).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
+        assert_eq!(packs.iter().map(|pack| pack.day).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
         packs.dedup();
         assert_eq!(packs.len(), 2);
     })

@@ -92,8 +92,8 @@ impl Files {
         let mut packed: HashMap<_, Vec<RecordingPlace>> = HashMap::new();
         for path in self.every()? {
             let name = self.name(&path);
-            let Some((day, number)) = pack_named_by(&name) else { continue };
-            if self.damaged.contains(&Pack { day, number }) {
+            let Some(pack) = pack_named_by(&name) else { continue };
+            if self.damaged.contains(&pack) {
                 continue;
             }
             let bytes = fs::read(&path).with_context(|| format!("{name} cannot be read"))?;
