@@ -2,7 +2,7 @@
 
 use deadpool_postgres::Client;
 use queryscope_protocol::QueryId;
-use queryscope_store::Deleted;
+use queryscope_store::{Deleted, Pack};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -12,10 +12,6 @@ use crate::list::bound;
 use crate::packs::Left;
 use crate::recording::place_at;
 use crate::{changes, deploys, evaluation, issues, outbox, packs, plans};
-
-const NS_PER_DAY: i64 = 86_400_000_000_000;
-/// Packs that are given up are remembered for so many days more: until then one that was written may be made known.
-const PACKS_GIVEN_UP_DAYS: i64 = 8;
 
 /// Streams before queries, as commits lock them; what another collector works on is left for the next time. Streams
 /// and what has been seen of them stay, so that nothing resent is stored again.
@@ -59,8 +55,7 @@ pub(crate) async fn delete_before(
         issues::delete_before(client, format, started_unix_ns).await?;
         deploys::delete_before(client, format, started_unix_ns).await?;
         outbox::delete_before(client, format, started_unix_ns).await?;
-        let day = started_unix_ns.div_euclid(NS_PER_DAY) - PACKS_GIVEN_UP_DAYS;
-        packs::forget_before(client, format, day).await?;
+        packs::forget_before(client, format, Pack::forgotten_before(started_unix_ns)).await?;
     }
     plans::delete_unused(client, format).await?;
     Ok(deleted)

@@ -3,18 +3,13 @@
 use std::collections::BTreeSet;
 
 use queryscope_protocol::QueryId;
-use queryscope_store::{Deleted, RecordingPlace};
+use queryscope_store::{Deleted, Pack, RecordingPlace};
 use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::packs::Left;
 use crate::recording::{PLACE, place_at};
 use crate::{changes, deploys, evaluation, issues, outbox, packs, plans};
-
-const NS_PER_DAY: i64 = 86_400_000_000_000;
-
-/// Packs that are given up are remembered for so many days more: until then one that was written may be made known.
-const PACKS_GIVEN_UP_DAYS: i64 = 8;
 
 /// The events of a query are its stream's from now on.
 const UNKEPT: &str = "
@@ -66,7 +61,7 @@ pub(crate) fn delete_before(
         issues::delete_before(db, started_unix_ns)?;
         deploys::delete_before(db, started_unix_ns)?;
         outbox::delete_before(db, started_unix_ns)?;
-        packs::forget_before(db, started_unix_ns.div_euclid(NS_PER_DAY) - PACKS_GIVEN_UP_DAYS)?;
+        packs::forget_before(db, Pack::forgotten_before(started_unix_ns))?;
     }
     plans::delete_unused(db)?;
     Ok(Deleted { queries, orphans })

@@ -5,7 +5,7 @@ use queryscope_protocol::QueryId;
 
 use crate::recording::Pack;
 
-const NS_PER_DAY: i64 = 86_400_000_000_000;
+pub(crate) const NS_PER_DAY: i64 = 86_400_000_000_000;
 const SUFFIX: &str = ".jsonl.gz";
 const PACK_SUFFIX: &str = ".zip";
 

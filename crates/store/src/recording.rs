@@ -2,8 +2,11 @@
 
 use queryscope_protocol::{QueryId, Seq};
 
-use crate::path::{day_of_path, named_by, pack_named_by, pack_path, sealed_path};
+use crate::path::{NS_PER_DAY, day_of_path, named_by, pack_named_by, pack_path, sealed_path};
 use crate::query::Query;
+
+/// Packs that are given up are remembered for so many days more: until then one that was written may be made known.
+const GIVEN_UP_KEPT_DAYS: i64 = 8;
 
 /// Where the events of a query are.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,6 +129,12 @@ pub struct Pack {
 }
 
 impl Pack {
+    /// The UTC day (since 1970-01-01) before whose packs those that were given up are forgotten, where runs are kept
+    /// that started at a time or later.
+    pub fn forgotten_before(kept_since_unix_ns: i64) -> i64 {
+        kept_since_unix_ns.div_euclid(NS_PER_DAY) - GIVEN_UP_KEPT_DAYS
+    }
+
     /// Its path, relative to where recordings are.
     pub fn path(self) -> String {
         pack_path(self.day, self.number)
