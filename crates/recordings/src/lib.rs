@@ -32,7 +32,7 @@ pub use files::{FileError, FileWriter, Files};
 pub use gather::Loose;
 pub use lines::LineReader;
 pub use location::{Cloud, Location, UnknownLocation};
-pub use pack::{PackEntry, check_pack, pack_entries, slice_of};
+pub use pack::{PackEntry, check_pack, pack_entries};
 pub use recordings::Recordings;
 pub use seal::SealRound;
 pub use sweep::Swept;

@@ -80,7 +80,7 @@ impl PackEntry {
 }
 
 /// A part of a pack; less where the pack ends before.
-pub fn slice_of(pack: &[u8], slice: Slice) -> &[u8] {
+fn slice_of(pack: &[u8], slice: Slice) -> &[u8] {
     let at = |place: u64| usize::try_from(place).map_or(pack.len(), |place| place.min(pack.len()));
     &pack[at(slice.offset)..at(slice.offset.saturating_add(slice.bytes))]
 }

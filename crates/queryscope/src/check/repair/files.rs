@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use queryscope_protocol::QueryId;
-use queryscope_recordings::{pack_entries, slice_of};
-use queryscope_store::{Pack, RecordingPlace, named_by, pack_named_by};
+use queryscope_recordings::pack_entries;
+use queryscope_store::{Pack, RecordingPlace, Slice, named_by, pack_named_by};
 
 use crate::data::DataFolder;
 
@@ -49,11 +49,8 @@ impl Files {
     /// The bytes of a recording; `None` when there is no file with it.
     pub(super) fn recording(&self, place: &RecordingPlace) -> Result<Option<Vec<u8>>> {
         let path = &place.path;
-        match fs::read(self.recordings.join(path)) {
-            Ok(bytes) => Ok(Some(match place.slice {
-                None => bytes,
-                Some(slice) => slice_of(&bytes, slice).to_vec(),
-            })),
+        match read(&self.recordings.join(path), place.slice) {
+            Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("{path} cannot be read")),
         }
@@ -161,5 +158,44 @@ impl Files {
             fs::remove_file(&path).with_context(|| format!("{} cannot be deleted", path.display()))?;
         }
         Ok(())
+    }
+}
+
+/// Reads a file, or as much of a slice of it as is there.
+fn read(path: &Path, slice: Option<Slice>) -> io::Result<Vec<u8>> {
+    let Some(Slice { offset, bytes }) = slice else { return fs::read(path) };
+    let mut file = File::open(path)?;
+    // The database may be what is damaged: no file is so long.
+    if offset > file.metadata()?.len() {
+        return Ok(Vec::new());
+    }
+    file.seek(SeekFrom::Start(offset))?;
+    let mut read = Vec::new();
+    file.take(bytes).read_to_end(&mut read)?;
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_slice_is_read_what_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pack");
+        fs::write(&path, "0123456789").expect("written");
+        let check = |offset, bytes, expected: &str| {
+            let read = read(&path, Some(Slice { offset, bytes })).expect("a file");
+            assert_eq!(String::from_utf8_lossy(&read), expected, "{offset}+{bytes}");
+        };
+        check(3, 4, "3456");
+        check(0, 10, "0123456789");
+        check(8, 4, "89");
+        check(8, u64::MAX, "89");
+        check(10, 1, "");
+        check(u64::MAX, 1, "");
+        assert_eq!(read(&path, None).expect("a file"), b"0123456789");
+        let missing = read(&folder.path().join("other"), Some(Slice { offset: 0, bytes: 1 }));
+        assert_eq!(missing.expect_err("no file").kind(), ErrorKind::NotFound);
     }
 }
