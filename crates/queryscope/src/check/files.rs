@@ -1,11 +1,12 @@
 //! Every file of the recordings' folder against the store.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use queryscope_protocol::QueryId;
 use queryscope_recordings::check_pack;
-use queryscope_store::{Kept, Pack, StoreAudit, named_by, pack_named_by, recording_path};
+use queryscope_store::{Kept, Pack, StoreAudit, StoreError, named_by, pack_named_by, recording_path};
 
 use super::queries::{PAGE, kept};
 use super::{Findings, Subject};
@@ -26,6 +27,7 @@ pub(crate) struct FilesFound {
 /// Looks at every file below a root.
 pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Findings) -> FilesFound {
     let mut found = FilesFound::default();
+    let mut known = KnownPacks { store, days: HashMap::new() };
     let mut folders = vec![root.to_owned()];
     let mut page = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -45,7 +47,7 @@ pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Fi
                 continue;
             }
             if let Some(pack) = pack_named_by(&relative(root, &path)) {
-                check_one_pack(root, path, pack, store, findings, &mut found).await;
+                check_one_pack(root, path, pack, &mut known, findings, &mut found).await;
                 continue;
             }
             page.push(path);
@@ -58,24 +60,51 @@ pub(crate) async fn check(root: &Path, store: &dyn StoreAudit, findings: &mut Fi
     found
 }
 
+/// The packs that queries point to, day by day.
+struct KnownPacks<'s> {
+    store: &'s dyn StoreAudit,
+    /// As they were when the day was asked for last.
+    days: HashMap<i64, HashSet<Pack>>,
+}
+
+impl KnownPacks<'_> {
+    /// Whether queries pointed to a pack when its day was asked for last.
+    async fn contains(&mut self, pack: Pack) -> Result<bool, StoreError> {
+        if !self.days.contains_key(&pack.day) {
+            self.ask(pack.day).await?;
+        }
+        Ok(self.days.get(&pack.day).is_some_and(|packs| packs.contains(&pack)))
+    }
+
+    async fn ask(&mut self, day: i64) -> Result<(), StoreError> {
+        let packs = self.store.packs(day).await?;
+        self.days.insert(day, packs.into_iter().collect());
+        Ok(())
+    }
+}
+
 /// Finds out whether queries point to a pack, and whether it is as it was written.
 async fn check_one_pack(
     root: &Path,
     path: PathBuf,
     pack: Pack,
-    store: &dyn StoreAudit,
+    known: &mut KnownPacks<'_>,
     findings: &mut Findings,
     found: &mut FilesFound,
 ) {
     let subject = Subject::File(relative(root, &path));
-    let is_known = async || store.packs(pack.day).await.is_ok_and(|known| known.contains(&pack));
-    if !is_known().await {
-        // One that is written or deleted meanwhile is known, or gone, by now.
-        if path.exists() && !is_known().await {
+    match is_left(&path, pack, known).await {
+        Ok(false) => {}
+        Ok(true) => {
             findings.note(&subject, "no query points to it");
             found.left.push(path);
+            return;
         }
-        return;
+        Err(error) => {
+            let error = anyhow::Error::from(error);
+            findings.problem(&subject, &format!("whether queries point to it cannot be read: {error:#}"));
+            return;
+        }
     }
     let checked = match std::fs::read(&path) {
         Ok(bytes) => check_pack(&bytes).map(|_| ()),
@@ -87,6 +116,16 @@ async fn check_one_pack(
         findings.problem(&subject, &format!("it is damaged: {error}"));
         found.damaged.push(pack);
     }
+}
+
+/// Whether no query points to a pack that is there.
+async fn is_left(path: &Path, pack: Pack, known: &mut KnownPacks<'_>) -> Result<bool, StoreError> {
+    if known.contains(pack).await? {
+        return Ok(false);
+    }
+    // One that is written or deleted meanwhile is known, or gone, by now.
+    known.ask(pack.day).await?;
+    Ok(path.exists() && !known.contains(pack).await?)
 }
 
 /// Which of some files are left.
