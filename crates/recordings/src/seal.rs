@@ -82,21 +82,23 @@ impl Recordings {
             .map(|id| async move { (id, self.begin(store, id).await) })
             .buffer_unordered(READ_CONCURRENCY)
             .map(|(id, begun)| async move {
-                match begun {
+                let made = match begun {
                     Ok(Some(begun)) if begun.is_large() => {
-                        (id, self.finish(store, begun).await.map(Made::Own))
+                        self.finish(store, begun).await.map(|sealed| sealed.map(Made::Own))
                     }
-                    Ok(begun) => (id, Ok(Made::Small(begun))),
-                    Err(error) => (id, Err(error)),
-                }
+                    begun => begun.map(|begun| begun.map(Made::Small)),
+                };
+                (id, made)
             })
             .buffer_unordered(concurrency.max(1));
         while let Some((id, outcome)) = begins.next().await {
             match outcome {
-                Ok(Made::Own(sealed)) => written.extend(sealed),
-                Ok(Made::Small(begun)) => {
-                    small_bytes += begun.as_ref().map_or(0, Begun::head_bytes);
-                    small.extend(begun);
+                // It is left to others.
+                Ok(None) => {}
+                Ok(Some(Made::Own(sealed))) => written.push(sealed),
+                Ok(Some(Made::Small(begun))) => {
+                    small_bytes += begun.head_bytes();
+                    small.push(begun);
                     if small_bytes >= PACK_BYTES {
                         ends.store(true, Ordering::Relaxed);
                         round.full = true;
@@ -327,10 +329,10 @@ impl Begun {
 
 /// What became of a recording that was begun.
 enum Made {
-    /// It is written, unless another did so meanwhile.
-    Own(Option<Sealed>),
-    /// It waits for others of its day, unless there is nothing to write.
-    Small(Option<Begun>),
+    /// It is written.
+    Own(Sealed),
+    /// It waits for others of its day.
+    Small(Begun),
 }
 
 /// Groups recordings by the days they lie under.
