@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::future::ready;
-use std::ops::RangeInclusive;
+use std::ops::{Add, RangeInclusive};
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -25,6 +25,21 @@ pub struct Swept {
     pub bytes: u64,
 }
 
+impl Add for Swept {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { recordings: self.recordings + other.recordings, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Swept {
+    fn count(&mut self, bytes: u64) {
+        self.recordings += 1;
+        self.bytes += bytes;
+    }
+}
+
 impl Recordings {
     /// Deletes recordings the store does not know, as a crash between the deletion of a query and that of
     /// its recording leaves them, and empty date folders.
@@ -45,8 +60,7 @@ impl Recordings {
             }
             for (pack, bytes) in self.orphan_packs(store, day, before).await? {
                 if self.delete_pack(store, pack).await? {
-                    swept.recordings += 1;
-                    swept.bytes += bytes;
+                    swept.count(bytes);
                 }
             }
         }
@@ -107,8 +121,7 @@ impl Recordings {
         for day in days(days_unix_ns) {
             for (pack, bytes) in self.orphan_packs(store, &day, before).await? {
                 if self.is_sealed_otherwise(store, pack).await? && self.delete_pack(store, pack).await? {
-                    swept.recordings += 1;
-                    swept.bytes += bytes;
+                    swept.count(bytes);
                 }
             }
         }
@@ -171,8 +184,7 @@ impl Recordings {
     ) -> Result<(), RecordingError> {
         if is_orphan(store, object).await? {
             self.delete(object.location.as_ref()).await?;
-            swept.recordings += 1;
-            swept.bytes += object.size;
+            swept.count(object.size);
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ async fn sweep(app: &App, days: RangeInclusive<i64>, before: i64) -> Result<Swep
     let store = app.store.as_ref();
     let packs = app.recordings.sweep_packs(store, days.clone(), before).await?;
     let versions = app.recordings.sweep_versions(store, days, before).await?;
-    Ok(Swept { recordings: packs.recordings + versions.recordings, bytes: packs.bytes + versions.bytes })
+    Ok(packs + versions)
 }
 
 #[cfg(test)]
