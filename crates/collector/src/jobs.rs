@@ -1,6 +1,6 @@
 //! The background jobs of the service, started and stopped together.
 //!
-//! Sealing, gathering, retention and the sweep of versions change recordings: they take turns by `recordings_lock.rs`.
+//! Sealing, gathering, retention and sweeping change recordings: they take turns by `recordings_lock.rs`.
 
 mod gathering;
 mod mutes;
@@ -9,8 +9,8 @@ mod recordings_lock;
 mod retention;
 mod sealing;
 mod silence;
+mod sweeping;
 mod tokens;
-mod versions;
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ pub(crate) fn start(app: &Arc<App>, stop: &CancellationToken) -> JoinSet<()> {
     jobs.spawn(tokens::run(Arc::clone(app), stop.clone()).instrument(job("tokens")));
     jobs.spawn(sealing::run(Arc::clone(app), stop.clone(), Arc::clone(&lock)).instrument(job("sealing")));
     jobs.spawn(reach::run(Arc::clone(app), stop.clone()).instrument(job("reach")));
-    let versions = versions::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), versions::FIRST_AFTER);
-    jobs.spawn(versions.instrument(job("versions")));
+    let sweeping = sweeping::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), sweeping::FIRST_AFTER);
+    jobs.spawn(sweeping.instrument(job("sweeping")));
     let gathering = gathering::run(Arc::clone(app), stop.clone(), Arc::clone(&lock), gathering::FIRST_AFTER);
     jobs.spawn_on(gathering.instrument(job("gathering")), app.background.jobs.handle());
     jobs.spawn(retention::run(Arc::clone(app), stop.clone(), lock).instrument(job("retention")));

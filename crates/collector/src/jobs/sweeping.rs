@@ -17,7 +17,7 @@ use crate::clock::nanos;
 /// services that were started together have done what matters.
 pub(super) const FIRST_AFTER: Duration = Duration::from_mins(20);
 const LOOK_EVERY: Duration = Duration::from_hours(24);
-/// How long a version stays at least.
+/// How long they stay at least.
 const KEPT: Duration = Duration::from_hours(24);
 /// Queries that began in this time before are looked at: one that is sealed anew is hardly ever older.
 const LOOK_BACK: Duration = Duration::from_hours(8 * 24);
