@@ -3,12 +3,13 @@
 //! Problem: chunks must not pile up, but to write a recording durably takes syncs and CPU that ingest needs, too. No
 //! reader waits for it: until then a recording is read from its chunks.
 //!
-//! Mechanism: the sealer works in rounds of up to 1,024 recordings or 8 MiB, which share a pack. Where the round before
-//! was not full, the first run waits for others, up to a minute (`--seal-within`) or until a round is full. A round
-//! begins when nothing has been committed for half a second, or when the pause of `pace.rs` is over. The pause shrinks
-//! while rounds are full, until sealing works half of the time. While batches are refused, the sealer waits, for a
-//! minute in all. When the bucket or folder of the recordings is away, the chunks stay in the store: the next round
-//! comes after 2 s, 4 s … 60 s, or as soon as `reach.rs` reaches the recordings again. Reasons: ADRs 14 and 32.
+//! Mechanism: the sealer works in rounds of up to 1,024 recordings or 8 MiB, which share a pack. Where fewer runs are
+//! left than the round before took, they wait for others, up to a minute (`--seal-within`) or until a round is full.
+//! A round begins when nothing has been committed for half a second, or when the pause of `pace.rs` is over. The pause
+//! shrinks while more are left than a round takes, until sealing works half of the time. While batches are refused,
+//! the sealer waits, for a minute in all. When the bucket or folder of the recordings is away, the chunks stay in the
+//! store: the next round comes after 2 s, 4 s … 60 s, or as soon as `reach.rs` reaches the recordings again. Reasons:
+//! ADRs 14 and 32.
 
 mod pace;
 
@@ -48,10 +49,16 @@ pub(crate) async fn run(app: Arc<App>, stop: CancellationToken, lock: Arc<Record
             () = stop.cancelled() => return,
             () = app.committed.notified() => {}
         }
-        while let Some((round, took)) = wait_and_seal(&app, &stop, &lock, &mut pace, &skip).await {
-            let full = round.as_ref().is_ok_and(|round| round.full);
-            pace.after(full, took);
-            if note(&app, round, &mut skip) {
+        while let Some((round, ended, took)) = wait_and_seal(&app, &stop, &lock, &mut pace, &skip).await {
+            let (sealed, full) = round.as_ref().map_or((0, false), |round| (round.sealed, round.full));
+            let is_done = note(&app, round, &mut skip);
+            let wait_since = match pace.wait_since {
+                _ if !full => Some(ended),
+                Some(_) => wait_since(&app, &skip, sealed).await,
+                None => None,
+            };
+            pace.after(wait_since, took);
+            if is_done {
                 failure_pause = FAILURE_PAUSE;
                 // The others are done: what could not be reached is tried again.
                 if full || skip.take_unreached() {
@@ -97,6 +104,15 @@ impl Skip {
     }
 }
 
+/// Since how many had ended runs wait for others after a full round, which sealed so many; `None` when the next may be
+/// as full.
+async fn wait_since(app: &App, skip: &Skip, sealed: usize) -> Option<u64> {
+    let ended = app.evaluation.ended_count();
+    let ids = app.store.unsealed(ROUND + skip.ids.len()).await.ok()?;
+    let waiting = ids.iter().filter(|id| !skip.ids.contains(id)).count();
+    (waiting < sealed).then(|| ended.wrapping_sub(waiting as u64))
+}
+
 /// Waits after a failure, no longer than until recordings can be reached again; `false` when it is time to stop.
 async fn pause_unless_reached(app: &App, duration: Duration, stop: &CancellationToken) -> bool {
     tokio::select! {
@@ -105,19 +121,20 @@ async fn pause_unless_reached(app: &App, duration: Duration, stop: &Cancellation
     }
 }
 
-/// Seals one round at a moment that suits ingest, after the pause at the latest; how long that took. `None` when it is
-/// time to stop.
+/// Seals one round at a moment that suits ingest, after the pause at the latest; how many runs had ended when it began,
+/// and how long it took. `None` when it is time to stop.
 async fn wait_and_seal(
     app: &Arc<App>,
     stop: &CancellationToken,
     lock: &RecordingsLock,
     pace: &mut Pace,
     skip: &Skip,
-) -> Option<(Result<SealRound, RecordingError>, Duration)> {
+) -> Option<(Result<SealRound, RecordingError>, u64, Duration)> {
     let begun = queryscope_store::now();
-    let gather = if pace.is_behind { Duration::ZERO } else { app.settings.seal_within };
-    let ended = app.evaluation.ended_count();
-    while begun.elapsed() < gather + pace.pause && app.evaluation.ended_count() - ended < ROUND as u64 {
+    let gather = if pace.wait_since.is_some() { app.settings.seal_within } else { Duration::ZERO };
+    let since = pace.wait_since.unwrap_or_else(|| app.evaluation.ended_count());
+    let is_full = || app.evaluation.ended_count().wrapping_sub(since) >= ROUND as u64;
+    while begun.elapsed() < gather + pace.pause && !is_full() {
         let rest = gather.saturating_sub(begun.elapsed());
         let quiet = if rest.is_zero() { QUIET.min(pace.pause) } else { rest };
         tokio::select! {
@@ -133,11 +150,12 @@ async fn wait_and_seal(
     }
     let _guard = lock.take(stop).await?;
     let begun = queryscope_store::now();
+    let ended = app.evaluation.ended_count();
     let threads = app.background.jobs.handle().clone();
     let (app, skip) = (Arc::clone(app), skip.ids.clone());
     let round = async move { app.recordings.seal_round(&app.store, ROUND, CONCURRENCY, &skip).await };
     let round = AbortOnDropHandle::new(threads.spawn(round)).await;
-    Some((round.expect("a round does not panic and is not aborted"), begun.elapsed()))
+    Some((round.expect("a round does not panic and is not aborted"), ended, begun.elapsed()))
 }
 
 /// Notes what a round did; `false` when it has to be tried again after a pause.

@@ -15,25 +15,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(super) struct Pace {
     /// Under steady ingest the next round starts after this.
     pub(super) pause: Duration,
-    /// Whether more may wait than a round takes: at first what an earlier run of the service left.
-    pub(super) is_behind: bool,
+    /// How many runs had ended here before those that wait for others; `None` where more may wait than a round takes,
+    /// at first what an earlier run of the service left.
+    pub(super) wait_since: Option<u64>,
     /// What is left of [`STAND_BACK_MAX`].
     patience: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { pause: BUSY_PAUSE, is_behind: true, patience: STAND_BACK_MAX }
+        Self { pause: BUSY_PAUSE, wait_since: None, patience: STAND_BACK_MAX }
     }
 }
 
 impl Pace {
-    /// After a round that was full or not and took so long. Some 40 s of full rounds make the pause short.
-    pub(super) fn after(&mut self, full: bool, took: Duration) {
-        let next = if full { (self.pause * 7 / 8).max(took) } else { self.pause * 2 };
+    /// After a round that took so long. Some 40 s in which each leaves more than a round takes make the pause short.
+    pub(super) fn after(&mut self, wait_since: Option<u64>, took: Duration) {
+        let next = if wait_since.is_none() { (self.pause * 7 / 8).max(took) } else { self.pause * 2 };
         self.pause = next.min(BUSY_PAUSE);
-        self.is_behind = full;
-        if !full {
+        self.wait_since = wait_since;
+        if wait_since.is_some() {
             self.patience = STAND_BACK_MAX;
         }
     }
@@ -53,11 +54,11 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The pauses, in milliseconds, after rounds that were full or not and took so long.
+    /// The pauses, in milliseconds, after rounds that left more than a round takes, or not, and took so long.
     fn check(rounds: &[(bool, u64)], pauses_ms: &[u128]) {
         let mut pace = Pace::default();
         let pauses = rounds.iter().map(|(full, took)| {
-            pace.after(*full, Duration::from_millis(*took));
+            pace.after((!full).then_some(9), Duration::from_millis(*took));
             pace.pause.as_millis()
         });
         assert_eq!(pauses.collect::<Vec<_>>(), pauses_ms);
@@ -79,7 +80,7 @@ mod tests {
         let (mut pace, mut waited) = (Pace::default(), Duration::ZERO);
         while pace.pause > took {
             waited += pace.pause + took;
-            pace.after(true, took);
+            pace.after(None, took);
         }
         assert_eq!((pace.pause, waited.as_secs()), (took, 42));
     }
@@ -93,10 +94,10 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!(pace.stand_back(false), None);
         assert_eq!(pace.stand_back(true), Some(LOOK_EVERY));
-        pace.after(true, Duration::ZERO);
+        pace.after(None, Duration::ZERO);
         assert_eq!(stands_back(&mut pace) + LOOK_EVERY, STAND_BACK_MAX, "one overload after another");
         assert_eq!(stands_back(&mut pace), Duration::ZERO);
-        pace.after(false, Duration::ZERO);
+        pace.after(Some(0), Duration::ZERO);
         assert_eq!(stands_back(&mut pace), STAND_BACK_MAX);
     }
 }

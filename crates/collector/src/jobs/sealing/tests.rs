@@ -1,6 +1,7 @@
 use queryscope_recordings::Recordings;
-use queryscope_store::testsuite::{MemoryStore, query_id};
-use tokio::time::timeout;
+use queryscope_store::Store;
+use queryscope_store::testsuite::{MemoryStore, batch, facts, query_id};
+use tokio::time::{sleep, timeout};
 
 use super::*;
 use crate::clock::SystemClock;
@@ -72,4 +73,47 @@ async fn no_round_begins_while_batches_are_refused_until_it_has_stood_back_long_
     assert!(!ends(&app, &mut pace, A_MOMENT).await);
     assert!((0..1_000).any(|_| pace.stand_back(true).is_none()));
     assert!(ends(&app, &mut pace, PATIENCE).await);
+}
+
+#[tokio::test]
+async fn what_a_full_round_leaves_waits_for_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recordings = Recordings::local(folder.path()).expect("a folder");
+    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(SystemClock::new()));
+    let settings = Settings { seal_within: Duration::from_hours(1), ..Settings::default() };
+    let started =
+        Collector::start(Arc::clone(&store) as _, recordings, clock, CommitMetrics::default(), settings)
+            .await;
+    let app = started.expect("a collector").app;
+    let commit = async |first: u64, runs: u64| {
+        let runs_of = (first..first + runs).fold(batch(first), |batch, n| batch.finished(n, n, facts("x")));
+        store.commit(runs_of.build()).await.expect("stored");
+        app.evaluation.ended(runs);
+        app.committed.notify_one();
+    };
+    let is_sealed = async |runs: u64| {
+        let sealed = async {
+            while app.metrics.sealed.get() < runs {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, sealed).await.expect("sealed");
+        (app.metrics.sealed.get(), store.packs(0).await.expect("a store").len())
+    };
+    let (stop, lock) = (CancellationToken::new(), Arc::new(RecordingsLock::new(None)));
+    // What an earlier run of the service left does not wait.
+    commit(1, 1).await;
+    let job = tokio::spawn(run(Arc::clone(&app), stop.clone(), lock));
+    assert_eq!(is_sealed(1).await, (1, 0));
+    commit(2, 1030).await;
+    assert_eq!(is_sealed(1025).await, (1025, 1));
+    sleep(QUIET * 2).await;
+    assert_eq!(is_sealed(1025).await, (1025, 1), "six wait for others");
+    commit(1032, 1017).await;
+    sleep(A_MOMENT).await;
+    assert_eq!(is_sealed(1025).await, (1025, 1), "one is missing to a full round");
+    commit(2049, 1).await;
+    assert_eq!(is_sealed(2049).await, (2049, 2));
+    stop.cancel();
+    timeout(PATIENCE, job).await.expect("it ends").expect("no panic");
 }
