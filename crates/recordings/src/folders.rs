@@ -1,13 +1,14 @@
 //! What keeping recordings in local folders takes beside an object store's calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use queryscope_store::carry;
+use bytes::Bytes;
+use queryscope_store::{Slice, carry};
 
 use crate::error::RecordingError;
 
@@ -49,6 +50,22 @@ impl Folders {
             Err(error) => Err(error),
         })
         .await
+    }
+
+    /// Reads parts of packs, those of one after the other; what is not there, or is no file, is left out.
+    pub(crate) async fn read_slices(
+        &self,
+        packs: BTreeMap<String, Vec<Slice>>,
+    ) -> Vec<(String, Vec<Slice>, Vec<Bytes>)> {
+        let root = self.root.clone();
+        let read = move || {
+            let packs = packs.into_iter().filter_map(|(path, slices)| {
+                let read = read_pack(&root.join(&path), &slices).ok()?;
+                Some((path, slices, read))
+            });
+            Ok(packs.collect())
+        };
+        blocking(read).await.unwrap_or_default()
     }
 
     /// Deletes, in date folders (`YYYY/MM/DD`), files of interrupted writes that were last written before
@@ -108,6 +125,21 @@ fn is_staged(name: &OsStr) -> bool {
     name.to_str()
         .and_then(|name| name.split_once(".jsonl.gz#").or_else(|| name.split_once(".zip#")))
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Reads parts of a file that is no link.
+fn read_pack(path: &Path, slices: &[Slice]) -> io::Result<Vec<Bytes>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let file = File::open(path)?;
+    let read = |slice: &Slice| {
+        let mut bytes = Vec::new();
+        (&file).seek(SeekFrom::Start(slice.offset))?;
+        (&file).take(slice.bytes).read_to_end(&mut bytes)?;
+        Ok(bytes.into())
+    };
+    slices.iter().map(read).collect()
 }
 
 #[cfg(test)]

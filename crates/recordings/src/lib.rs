@@ -5,6 +5,7 @@
 //! gzip members, so a recording is, wherever it can be, nothing but its chunks joined end to end. A download is one
 //! member. Recordings lie on any [`object_store::ObjectStore`]: a local folder or a bucket.
 
+mod ahead;
 mod assemble;
 mod bucket;
 mod content;

@@ -8,6 +8,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use queryscope_store::{Pack, RecordingParts, RecordingPlace, Store};
 
+use crate::ahead::Ahead;
 use crate::content::{self, Content};
 use crate::error::RecordingError;
 use crate::folders::{self, Folders};
@@ -28,6 +29,8 @@ pub struct Recordings {
     pub(crate) folders: Option<Folders>,
     /// Whether others write, too.
     pub(crate) shared: bool,
+    /// What was read before it is asked for.
+    pub(crate) ahead: Arc<Ahead>,
 }
 
 impl Recordings {
@@ -40,7 +43,7 @@ impl Recordings {
     pub fn local(root: &FilePath) -> Result<Self, RecordingError> {
         folders::make_root(root)?;
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true).with_automatic_cleanup(true);
-        Ok(Self { objects: Arc::new(objects), folders: Some(Folders::new(root.to_owned())), shared: false })
+        Ok(Self { folders: Some(Folders::new(root.to_owned())), ..Self::new(Arc::new(objects)) })
     }
 
     /// Recordings where an operator wants them; in a bucket they are [shared](Recordings::shared).
@@ -63,7 +66,7 @@ impl Recordings {
 
     /// Recordings in a bucket, which keeps what it has acknowledged.
     pub fn new(objects: Arc<dyn ObjectStore>) -> Self {
-        Self { objects, folders: None, shared: false }
+        Self { objects, folders: None, shared: false, ahead: Arc::default() }
     }
 
     /// For a store that several services seal at the same time: recordings lie under
@@ -83,6 +86,9 @@ impl Recordings {
     /// # Errors
     /// [`RecordingError::Gone`] when there is none at `place`.
     pub async fn open(&self, place: &RecordingPlace) -> Result<Content, RecordingError> {
+        if let Some(content) = self.was_read(place) {
+            return Ok(content);
+        }
         content::open(&self.objects, parse(&place.path)?, place.slice).await
     }
 
@@ -128,6 +134,9 @@ impl Recordings {
         parts: &RecordingParts,
         place: &RecordingPlace,
     ) -> Result<Content, RecordingError> {
+        if let Some(content) = self.was_read(place) {
+            return owner::check(parts, content).await;
+        }
         let location = parse(&place.path)?;
         if let Some(folders) = &self.folders
             && folders.leads_elsewhere(location.as_ref()).await?

@@ -4,7 +4,9 @@ use std::fs;
 
 use queryscope_recordings::{RecordingError, Swept, check_pack, one_member};
 use queryscope_store::testsuite::{batch, facts, query_id};
-use queryscope_store::{Facts, Slice, pack_named_by, recording_path};
+use queryscope_store::{
+    Facts, RecordingParts, RecordingPlace, Slice, pack_named_by, pack_path, recording_path,
+};
 
 use crate::kinds::of_every_kind;
 use crate::world::{World, drain, end, lines, long_line, seqs};
@@ -258,4 +260,59 @@ async fn what_others_write_is_not_gathered() {
     shared.seal_alone(1..=3).await;
     assert_eq!(gather(&shared, 3 * DAY_NS).await, 0);
     assert_eq!(shared.place(1).await.slice, None);
+}
+
+#[tokio::test]
+async fn what_is_read_ahead_is_what_is_there() {
+    of_every_kind(async |world| {
+        ended(&world, 1..=3).await;
+        world.seal().await;
+        ended(&world, [4]).await;
+        world.seal().await;
+        let mut places = Vec::new();
+        for query in 1..=4 {
+            places.push(world.place(query).await);
+        }
+        let before = world.read(1).await;
+        // One has a file of its own, one is of a pack that is not there, one ends behind its pack.
+        let gone = RecordingPlace { path: pack_path(0, 1), ..places[0].clone() };
+        let long = Slice { offset: 9, bytes: 1 << 20 };
+        let longer = RecordingPlace { slice: Some(long), ..places[1].clone() };
+        let of_other = RecordingPlace { slice: places[1].slice, ..gone.clone() };
+        let ahead = world.recordings.read_ahead(places.iter().take(2).chain([&gone, &of_other])).await;
+        let mixed = world.recordings.read_ahead([&places[2], &longer, &places[3]]).await;
+        for (recordings, query) in [(&ahead, 1), (&ahead, 3), (&mixed, 3), (&mixed, 4)] {
+            let content = recordings.read(&world.store, world.parts(query).await).await.expect("a recording");
+            assert_eq!(drain(content).await.expect("readable"), world.read(query).await, "{query}");
+        }
+        for place in [&gone, &of_other] {
+            assert!(matches!(ahead.open(place).await, Err(RecordingError::Gone)));
+        }
+        let short = drain(mixed.open(&longer).await.expect("there")).await.expect("readable");
+        assert!(!short.is_empty() && (short.len() as u64) < long.bytes);
+        world.recordings.delete(&places[0].path).await.expect("deleted");
+        let content = ahead.read(&world.store, world.parts(1).await).await.expect("read before");
+        assert_eq!(drain(content).await.expect("readable"), before);
+        let content = ahead.read(&world.store, world.parts(3).await).await;
+        assert!(matches!(content, Err(RecordingError::Missing { .. })), "it was not asked for");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_is_not_read_ahead_and_what_is_not_its_runs_is_damaged() {
+    let world = World::new();
+    ended(&world, 1..=2).await;
+    world.seal().await;
+    let [place, other] = [world.place(1).await, world.place(2).await];
+    let swapped = RecordingParts { sealed: Some(other.clone()), ..world.parts(1).await };
+    let ahead = world.recordings.read_ahead([&place, &other]).await;
+    let read = ahead.read(&world.store, swapped).await;
+    assert!(matches!(read, Err(RecordingError::Damaged { .. })), "it is that of another");
+    let (pack, elsewhere) = (world.root().join(&place.path), world.root().join("elsewhere"));
+    fs::rename(&pack, &elsewhere).expect("moved");
+    std::os::unix::fs::symlink(&elsewhere, &pack).expect("a link");
+    let ahead = world.recordings.read_ahead([&place]).await;
+    let read = ahead.read(&world.store, world.parts(1).await).await;
+    assert!(matches!(read, Err(RecordingError::Damaged { .. })), "its file is a link");
 }
