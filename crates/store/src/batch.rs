@@ -22,7 +22,7 @@ pub struct StreamBatch {
 }
 
 /// The process event of a batch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StreamProcess {
     /// Identity of the stream.
     pub id: StreamId,
@@ -155,15 +155,17 @@ impl StreamProcess {
 
     /// Reads a process event that was accepted before.
     pub fn read(line: &str) -> Option<Self> {
-        Self::read_named(line, Naming::Hashed)
+        Self::read_as_named(line).into_iter().next()
     }
 
-    /// The same with names as another version made them.
-    pub fn read_named(line: &str, naming: Naming) -> Option<Self> {
-        match Event::read_stored(line).ok()?.kind {
-            EventKind::Process(process) => Some(Self::named(&process, line, naming)),
-            _ => None,
-        }
+    /// The same with names as each version made them, that of today first; once where they do not differ.
+    pub fn read_as_named(line: &str) -> Vec<Self> {
+        let Ok(EventKind::Process(process)) = Event::read_stored(line).map(|event| event.kind) else {
+            return Vec::new();
+        };
+        let mut named = Naming::ALL.map(|naming| Self::named(&process, line, naming)).to_vec();
+        named.dedup();
+        named
     }
 
     /// Takes the process event of a batch.

@@ -42,12 +42,13 @@ enum Tell {
 
 /// The process of a query's stream, its names as they were made when its row was.
 fn process_of(query: &Query, line: &str) -> Option<StreamProcess> {
-    let named = |naming| StreamProcess::read_named(line, naming);
     let made = |process: &StreamProcess| {
         (&process.service, &process.environment, &process.host)
             == (&query.service, &query.environment, &query.host)
     };
-    Naming::ALL.into_iter().filter_map(named).find(made).or_else(|| named(Naming::Hashed))
+    let mut named = StreamProcess::read_as_named(line);
+    let nearest = named.iter().position(made).unwrap_or(0);
+    (!named.is_empty()).then(|| named.swap_remove(nearest))
 }
 
 impl Resend {
