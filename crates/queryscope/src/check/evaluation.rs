@@ -10,13 +10,14 @@ use anyhow::{Error, Result};
 use futures_util::{StreamExt, stream};
 use queryscope_collector::Again;
 use queryscope_protocol::QueryId;
+use queryscope_recordings::Recordings;
 use queryscope_store::{
     ChangesRequest, EvaluatedRun, Is, Known, QueryHistory, QueryKey, RecordingParts, Store, StoreError,
     StoredChange,
 };
 
 use super::pieces::Pieces;
-use super::queries::{MOVES_MAX, PAGE, READ_AT_ONCE, kept};
+use super::queries::{MOVES_MAX, PAGE, READ_AT_ONCE, kept, read_ahead};
 use super::{Findings, Subject};
 use crate::progress::Progress;
 use crate::store::Opened;
@@ -100,10 +101,11 @@ async fn judge(opened: &Opened, key: &QueryKey, history: &QueryHistory) -> Resul
     for page in runs.chunks(PAGE) {
         let ids: Vec<QueryId> = page.iter().map(|run| run.query_id).collect();
         let parts = kept(&*opened.audit, &ids).await;
+        let recordings = &read_ahead(&opened.recordings, &parts).await;
         let judged = stream::iter(page.iter().zip(parts)).map(async |(run, kept)| {
             // What cannot be read is named where queries are judged; what is gone says nothing.
             let parts = kept.ok()??.parts;
-            let problem = of_run(opened, &again, run, &parts).await?;
+            let problem = of_run(&opened.store, recordings, &again, run, &parts).await?;
             Some((Some(run.query_id), problem.to_owned()))
         });
         let mut judged = pin!(judged.buffered(READ_AT_ONCE));
@@ -126,7 +128,8 @@ async fn judge(opened: &Opened, key: &QueryKey, history: &QueryHistory) -> Resul
 }
 
 async fn of_run(
-    opened: &Opened,
+    store: &Arc<dyn Store>,
+    recordings: &Recordings,
     again: &Again<'_>,
     run: &EvaluatedRun,
     parts: &RecordingParts,
@@ -134,7 +137,7 @@ async fn of_run(
     if parts.query.known != Known::Finished {
         return None;
     }
-    let Pieces { events, problems, .. } = Pieces::read(&opened.store, &opened.recordings, parts).await;
+    let Pieces { events, problems, .. } = Pieces::read(store, recordings, parts).await;
     if !problems.is_empty() {
         return None;
     }

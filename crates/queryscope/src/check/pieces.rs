@@ -52,6 +52,23 @@ impl Pieces {
         pieces
     }
 
+    /// The same as a reader of the recording gets it, where all of it is sealed and nothing is wrong with it: what a
+    /// reader gets is then the sealed recording as it is.
+    pub(crate) async fn of_reader(
+        store: &Arc<dyn Store>,
+        recordings: &Recordings,
+        parts: &RecordingParts,
+    ) -> Option<Self> {
+        if parts.sealed.is_none() || !parts.chunks.is_empty() {
+            return None;
+        }
+        let content = recordings.read(store, parts.clone()).await.ok()?;
+        let bytes: Vec<_> = content.bytes.try_collect().await.ok()?;
+        let mut pieces = Self::default();
+        pieces.take_sealed(&unpack(&bytes.concat()).ok()?, parts.process_line.as_bytes());
+        pieces.problems.is_empty().then_some(pieces)
+    }
+
     fn take_sealed(&mut self, text: &[u8], process_line: &[u8]) {
         let mut lines = lines_of(text);
         if lines.next() != Some(process_line) {

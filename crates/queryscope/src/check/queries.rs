@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
+use std::sync::Arc;
 
 use anyhow::Context;
 use futures_util::{StreamExt, stream};
 use queryscope_protocol::{Event, QueryId, Seq, StreamId};
-use queryscope_store::{Account, Kept, Query, RecordingParts, Report, StoreAudit, StoreError};
+use queryscope_recordings::Recordings;
+use queryscope_store::{Account, Kept, Query, RecordingParts, Report, Store, StoreAudit, StoreError};
 
 use super::columns::Tally;
 use super::pieces::Pieces;
@@ -17,6 +19,8 @@ use crate::store::Opened;
 
 /// Queries that are asked for at once: each comes with the process event of its stream.
 pub(super) const PAGE: usize = 64;
+/// The same where those that are near each other were mostly sealed together: their packs are opened once for all.
+const STRETCH: usize = 1024;
 /// Of these, recordings that are read at once, each of which may be large.
 pub(super) const READ_AT_ONCE: usize = 4;
 /// How often a query that was written to while it was read is read again.
@@ -50,7 +54,7 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
     let mut stored = Stored::default();
     let mut after = None;
     loop {
-        let page = match opened.audit.query_ids(after, PAGE).await {
+        let page = match opened.audit.query_ids(after, STRETCH).await {
             Ok(page) => page,
             Err(error) => {
                 let after = after.unwrap_or(0);
@@ -66,8 +70,10 @@ pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &m
         after = Some(*last);
         progress.add(page.len() as u64);
         let ids: Vec<QueryId> = page.into_iter().map(|(_, id)| id).collect();
-        let settled = stream::iter(ids.iter().zip(kept(&*opened.audit, &ids).await))
-            .map(async |(id, kept)| (*id, settle(opened, *id, kept).await))
+        let kept = kept(&*opened.audit, &ids).await;
+        let recordings = &read_ahead(&opened.recordings, &kept).await;
+        let settled = stream::iter(ids.iter().zip(kept))
+            .map(async |(id, kept)| (*id, settle(opened, recordings, *id, kept).await))
             .buffered(READ_AT_ONCE);
         let mut settled = pin!(settled);
         while let Some((id, settled)) = settled.next().await {
@@ -86,6 +92,15 @@ pub(super) async fn kept(store: &dyn StoreAudit, ids: &[QueryId]) -> Vec<Result<
         all.push(one(store, *id).await);
     }
     all
+}
+
+/// Has recordings of queries read together.
+pub(super) async fn read_ahead(
+    recordings: &Recordings,
+    kept: &[Result<Option<Kept>, StoreError>],
+) -> Recordings {
+    let places = kept.iter().flatten().flatten().filter_map(|kept| kept.parts.sealed.as_ref());
+    recordings.read_ahead(places).await
 }
 
 async fn one(store: &dyn StoreAudit, id: QueryId) -> Result<Option<Kept>, StoreError> {
@@ -135,12 +150,13 @@ fn take(
 /// be of one moment, or it is judged again. `None` when there is no such query any more.
 async fn settle(
     opened: &Opened,
+    recordings: &Recordings,
     id: QueryId,
     kept: Result<Option<Kept>, StoreError>,
 ) -> Result<Option<(Query, Judged)>, StoreError> {
     let Some(mut kept) = kept? else { return Ok(None) };
     for moves in 0.. {
-        let judged = judge(opened, &kept).await;
+        let judged = judge(&opened.store, recordings, &kept).await;
         if judged.problems.is_empty() {
             return Ok(Some((kept.parts.query, judged)));
         }
@@ -153,12 +169,18 @@ async fn settle(
     unreachable!("the loop ends by its bound")
 }
 
-async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
-    let Pieces { events, mut problems, .. } = Pieces::read(&opened.store, &opened.recordings, parts).await;
+async fn judge(store: &Arc<dyn Store>, recordings: &Recordings, Kept { parts, account }: &Kept) -> Judged {
+    let pieces = Pieces::of_reader(store, recordings, parts).await;
+    let Pieces { events, mut problems, .. } = if let Some(pieces) = pieces {
+        pieces
+    } else {
+        let mut pieces = Pieces::read(store, recordings, parts).await;
+        if pieces.problems.is_empty() {
+            pieces.problems.extend(read_otherwise(store, recordings, parts, &pieces.events).await);
+        }
+        pieces
+    };
     let lost = account.map_or(0, |account| account.lost);
-    if problems.is_empty() {
-        problems.extend(read_otherwise(opened, parts, &events).await);
-    }
     let mut reports = Vec::new();
     for (seq, line) in &events {
         match read(line) {
@@ -195,11 +217,12 @@ async fn judge(opened: &Opened, Kept { parts, account }: &Kept) -> Judged {
 
 /// Whether a reader of the recording gets other events than are stored.
 async fn read_otherwise(
-    opened: &Opened,
+    store: &Arc<dyn Store>,
+    recordings: &Recordings,
     parts: &RecordingParts,
     events: &BTreeMap<Seq, Vec<u8>>,
 ) -> Option<String> {
-    match recording::lines(&opened.store, &opened.recordings, parts.clone()).await {
+    match recording::lines(store, recordings, parts.clone()).await {
         Ok(lines) => {
             let expected =
                 std::iter::once(parts.process_line.as_bytes()).chain(events.values().map(Vec::as_slice));

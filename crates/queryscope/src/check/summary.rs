@@ -32,8 +32,7 @@ pub(crate) fn candidates(
     reports: &[Report],
     like: Option<&Query>,
 ) -> Vec<Query> {
-    let named = |naming| StreamProcess::read_named(process_line, naming);
-    let processes: Vec<StreamProcess> = Naming::ALL.into_iter().filter_map(named).collect();
+    let processes = StreamProcess::read_as_named(process_line);
     let finished: Vec<&Report> = reports.iter().filter(|report| report.finished.is_some()).collect();
     let started: Vec<&Report> = reports.iter().filter(|report| report.started.is_some()).collect();
     let deciding = if finished.is_empty() { started } else { finished };
@@ -69,6 +68,9 @@ pub(crate) fn candidates(
 
 /// In what a row differs from the candidate it is nearest to, and that candidate.
 pub(crate) fn nearest(query: &Query, candidates: Vec<Query>) -> Option<(Query, Vec<String>)> {
+    if candidates.contains(query) {
+        return Some((query.clone(), Vec::new()));
+    }
     candidates
         .into_iter()
         .map(|expected| {
