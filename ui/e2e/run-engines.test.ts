@@ -57,8 +57,12 @@ test("DataFusion's counters are read: rows of edges, bytes of scans, figures of 
   expect(edges.length).toBeGreaterThan(3);
   expect(edges.filter((title) => !/^[\d.]+( [kM])? rows$/.test(title))).toEqual([]);
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toMatch(
-    /% of the CPU is in \w+ #\d+, which (took in|gave out|read|puts out) [\d.]+/,
+    /% of the busy time is in \w+ #\d+, which (took in|gave out|read|puts out) [\d.]+/,
   );
+  // The nodes worked for 152 ms by the clock, of which the threads had a core for 57 ms.
+  expect(await text()).toMatch(/CPU time\n56\.6\sms/);
+  await page.getByRole("region", { name: "Most busy time" }).waitFor();
+  await page.getByText("Share of the run's busy time:").waitFor();
   expect(await text()).toMatch(/Read\n[\d.]+ (KiB|MiB)\nfrom 3 scans/);
 });
 
