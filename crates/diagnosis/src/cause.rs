@@ -1,7 +1,7 @@
 //! Why is it slower? Many runs of one side beside many of the other.
 //!
 //! The difference of the medians is put down to parts by [`account`], each with its node; then to a host or a
-//! version that carries it ([`dimension`]). What also changed and carries nothing is named as harmless.
+//! version that carries it ([`dimension`]). Plans that came before it are named as harmless.
 
 mod account;
 mod dimension;
@@ -75,7 +75,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     }
     explained.harmless = chosen.harmless(sides);
     let mut causes = shares(parts, difference_ms, &mut explained.harmless);
-    dimension::carry(&mut causes, sides, &mut explained.harmless);
+    dimension::carry(&mut causes, sides);
     settle(&mut causes, difference_ms);
     explained.causes = causes;
     (explained.before, explained.after) = (before, after);

@@ -13,7 +13,7 @@ use super::words::ms_words;
 /// A dimension that makes up less than this share carries nothing.
 const CARRIES_MIN: f64 = 0.15;
 
-pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut Vec<String>) {
+pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let engine = turned(sides, |run| run.engine_version.as_ref());
     let program = turned(sides, |run| run.program_version.as_ref());
     let versions = [
@@ -28,7 +28,7 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, harmless: &mut V
         carry_host(causes, sides, &versions);
         return;
     }
-    carry_versions(causes, &versions, harmless);
+    carry_versions(causes, &versions);
 }
 
 /// A version that changed where the times did.
@@ -40,13 +40,18 @@ struct Turned {
 }
 
 /// Where two versions changed at once, nothing says which of them it is: each has its part of the share.
-fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned], harmless: &mut Vec<String>) {
+fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned]) {
     let makes = |cause: &Cause| versions.iter().any(|version| makes(version.kind, cause.cause));
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
-        harmless.extend(versions.iter().map(|Turned { name, before, after, .. }| {
-            format!("{name} changed from {before} to {after} and carries nothing of it")
-        }));
+        // More rows or a taken processor may come from a new version as well: no counter says whether they do.
+        let largest = causes.iter_mut().filter(|cause| !cause.sentence.is_empty());
+        if let Some(first) = largest.max_by(|a, b| a.share.total_cmp(&b.share)) {
+            for version in versions {
+                first.sentence += &version.beside("");
+                first.sentence += ": whether that is why, is not known";
+            }
+        }
         return;
     }
     let first = causes.iter().filter(|cause| makes(cause)).max_by(|a, b| a.share.total_cmp(&b.share));
@@ -91,6 +96,12 @@ impl Turned {
         runs.iter().filter(|run| of(run).as_deref() == Some(&self.after)).count() * 10 <= runs.len()
     }
 
+    /// That it came with the change as well, as a further sentence without its full stop.
+    fn beside(&self, place: &str) -> String {
+        let Self { before, after, .. } = self;
+        format!(". {} changed{place} at the same run, from {before} to {after}", self.words())
+    }
+
     fn words(&self) -> &'static str {
         if self.kind == CauseKind::EngineVersion { "The engine's version" } else { "The program's version" }
     }
@@ -119,20 +130,14 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
         format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(walls(sides.others)))
     };
     let versions: Vec<&Turned> = versions.iter().filter(|version| version.is_rare_in(sides.others)).collect();
-    let beside: Vec<String> = versions
-        .iter()
-        .map(|version| {
-            let Turned { before, after, .. } = version;
-            format!(". {} changed there at the same run, from {before} to {after}", version.words())
-        })
-        .collect();
+    let beside: String = versions.iter().map(|version| version.beside(" there")).collect();
     let unsure = if versions.is_empty() { "" } else { ": which of them it is, is not known" };
     let sentence = format!(
         "Only runs on {host} changed: {} instead of {} in {} runs{others}{}{unsure}",
         ms_words(walls(sides.after)),
         ms_words(walls(sides.before)),
         sides.after.len(),
-        beside.concat()
+        beside
     );
     // Rows and plans are the query's own, wherever it runs.
     let makes = |cause: &Cause| !matches!(cause.cause, CauseKind::MoreRows);
@@ -200,20 +205,8 @@ mod tests {
         }
     }
 
-    /// Causes and shares, after the versions of these sides have taken over what they carry.
-    fn carried(
-        before: (&str, &str),
-        after: (&str, &str),
-    ) -> (Vec<(CauseKind, f64)>, Vec<String>, Vec<String>) {
-        let (before, after) =
-            ([(); 8].map(|()| run(before.0, before.1)), [(); 5].map(|()| run(after.0, after.1)));
-        let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        explained(&Sides { before: &before, after: &after, others: &[], host: false })
-    }
-
-    /// The same of any sides.
-    fn explained(sides: &Sides<'_>) -> (Vec<(CauseKind, f64)>, Vec<String>, Vec<String>) {
-        let cause = |cause, share, sentence: &str| Cause {
+    fn cause(cause: CauseKind, share: f64, sentence: &str) -> Cause {
+        Cause {
             cause,
             share,
             wall_ms: 0.0,
@@ -221,27 +214,37 @@ mod tests {
             dimension: None,
             evidence: Vec::new(),
             sentence: sentence.into(),
-        };
+        }
+    }
+
+    /// Causes and shares, after the versions of these sides have taken over what they carry.
+    fn carried(before: (&str, &str), after: (&str, &str)) -> (Vec<(CauseKind, f64)>, Vec<String>) {
+        let (before, after) =
+            ([(); 8].map(|()| run(before.0, before.1)), [(); 5].map(|()| run(after.0, after.1)));
+        let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
+        explained(&Sides { before: &before, after: &after, others: &[], host: false })
+    }
+
+    /// The same of any sides.
+    fn explained(sides: &Sides<'_>) -> (Vec<(CauseKind, f64)>, Vec<String>) {
         let mut causes = vec![
             cause(CauseKind::SlowerPerRow, 0.8, "a join is slower"),
             cause(CauseKind::MoreRows, 0.2, "rows"),
         ];
-        let mut harmless = Vec::new();
-        carry(&mut causes, sides, &mut harmless);
+        carry(&mut causes, sides);
         let sentences =
             causes.iter().filter(|cause| cause.dimension.is_some()).map(|cause| cause.sentence.clone());
-        (causes.iter().map(|cause| (cause.cause, cause.share)).collect(), sentences.collect(), harmless)
+        (causes.iter().map(|cause| (cause.cause, cause.share)).collect(), sentences.collect())
     }
 
     #[test]
     fn a_version_that_changed_carries_what_it_can_do() {
-        let (causes, sentences, harmless) = carried(("e 1", "p 1"), ("e 1", "p 2"));
+        let (causes, sentences) = carried(("e 1", "p 1"), ("e 1", "p 2"));
         assert_eq!(
             causes,
             [(CauseKind::SlowerPerRow, 0.0), (CauseKind::MoreRows, 0.2), (CauseKind::ProgramVersion, 0.8)]
         );
         assert_eq!(sentences, ["Since p 2 (was p 1): a join is slower"]);
-        assert!(harmless.is_empty());
     }
 
     #[test]
@@ -257,9 +260,8 @@ mod tests {
             let sides = [&before, &after, &others].map(|runs| runs.iter().collect::<Vec<_>>());
             explained(&Sides { before: &sides[0], after: &sides[1], others: &sides[2], host: true })
         };
-        let (found, sentences, harmless) = causes("e 1");
-        let shares = [(CauseKind::EngineVersion, 0.4), (CauseKind::Host, 0.4)];
-        assert_eq!((&found[2..], harmless), (&shares[..], Vec::new()));
+        let (found, sentences) = causes("e 1");
+        assert_eq!(found[2..], [(CauseKind::EngineVersion, 0.4), (CauseKind::Host, 0.4)]);
         assert_eq!(
             sentences,
             [
@@ -271,14 +273,30 @@ mod tests {
             ]
         );
         // Where others have the version and are no slower, it is the host.
-        let (found, sentences, _) = causes("e 2");
+        let (found, sentences) = causes("e 2");
         assert_eq!(found[2..], [(CauseKind::Host, 0.8)]);
         assert!(sentences[0].ends_with("8 runs on other hosts take 10.0 ms"), "{sentences:?}");
     }
 
     #[test]
+    fn a_version_that_explains_nothing_may_still_be_why() {
+        let sides = [run("e 1", "p 1"), run("e 1", "p 2")].map(|run| vec![run; 8]);
+        let sides = sides.each_ref().map(|runs| runs.iter().collect::<Vec<_>>());
+        let sides = Sides { before: &sides[0], after: &sides[1], others: &[], host: false };
+        let mut causes = vec![
+            cause(CauseKind::Planning, 0.1, "Planning"),
+            cause(CauseKind::MoreRows, 0.9, "A reads 6.0x the rows"),
+        ];
+        carry(&mut causes, &sides);
+        let sentences: Vec<&str> = causes.iter().map(|cause| cause.sentence.as_str()).collect();
+        let told = "A reads 6.0x the rows. The program's version changed at the same run, from p 1 to p 2: whether \
+                    that is why, is not known";
+        assert_eq!(sentences, ["Planning", told]);
+    }
+
+    #[test]
     fn of_two_versions_that_changed_at_once_neither_is_sure() {
-        let (causes, sentences, harmless) = carried(("e 1", "p 1"), ("e 2", "p 2"));
+        let (causes, sentences) = carried(("e 1", "p 1"), ("e 2", "p 2"));
         let versions = [(CauseKind::EngineVersion, 0.4), (CauseKind::ProgramVersion, 0.4)];
         assert_eq!(causes[2..], versions);
         assert_eq!(
@@ -286,7 +304,6 @@ mod tests {
             "Since e 2 (was e 1): a join is slower. The program's version changed at the same run: \
              which of them it is, is not known"
         );
-        assert!(harmless.is_empty());
         let sum: f64 = causes.iter().map(|(_, share)| share).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
     }
