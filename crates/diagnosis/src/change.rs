@@ -224,10 +224,15 @@ pub struct Change {
     pub harmless: Vec<String>,
 }
 
+/// The id of a change, by a run.
+pub(crate) fn id_of(kind: Kind, run: QueryId) -> String {
+    format!("{}-{}", kind.name().replace('_', "-"), run.uuid().as_simple())
+}
+
 impl Change {
     pub(crate) fn new(kind: Kind, since: (i64, QueryId), confirmed_unix_ns: i64) -> Self {
         Self {
-            id: format!("{}-{}", kind.name().replace('_', "-"), since.1.uuid().as_simple()),
+            id: id_of(kind, since.1),
             project: None,
             service: None,
             label: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Detector, MOVES_UNTIL, Workspace};
 use crate::cause::{self, Sides};
-use crate::change::{Change, Kind, State, Transition};
+use crate::change::{Change, Kind, State, Transition, id_of};
 use crate::features::{RunFeatures, Status};
 use crate::layer::{Layer, Levels, the_one_host};
 use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN};
@@ -64,7 +64,7 @@ impl Detector {
             Arc::new(before)
         };
         let mut layer = Layer {
-            change: Change::new(kind, since, ended_unix_ns),
+            change: self.named(Change::new(kind, since, ended_unix_ns), point),
             since,
             environment: point.environment,
             host: found.host,
@@ -95,6 +95,14 @@ impl Detector {
         let at = self.here.layers.len() - 1;
         self.refresh(at, workspace, &mut Vec::new);
         told.push(Transition::Opened(self.here.layers[at].change.clone()));
+    }
+
+    /// A change has the id of the run it was found to begin at. Where that is the id of an earlier one, whose start has
+    /// moved since, it has that of the run it was found with.
+    fn named(&self, change: Change, point: &Point) -> Change {
+        let layers = self.here.layers.iter().map(|layer| &layer.change.id);
+        let is_taken = layers.chain(self.recent.over.iter().map(|over| &over.id)).any(|id| *id == change.id);
+        if is_taken { Change { id: id_of(change.kind, point.query_id), ..change } } else { change }
     }
 
     /// Counts both sides anew and explains the difference; where few runs came since, its start may move.

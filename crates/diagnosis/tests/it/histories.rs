@@ -1,5 +1,6 @@
 //! Short histories whose answer is known.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use queryscope_diagnosis::{
@@ -633,4 +634,27 @@ fn a_busy_processor_slows_planning_as_well() {
     let causes = &told.change().causes;
     assert_eq!(causes[0].cause, CauseKind::StarvedCpu);
     assert!(causes.iter().all(|cause| cause.cause != CauseKind::Planning), "{causes:?}");
+}
+
+#[test]
+fn no_two_changes_have_one_id() {
+    for seed in 0..400_u64 {
+        let mut told = Told::new();
+        // A level that wanders and jumps.
+        let (mut state, mut level) = (seed, 100.0_f64);
+        for _ in 0..200 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let [luck, jump] = [33, 48].map(|shift| (state >> shift) as f64 % 1_000.0 / 1_000.0);
+            if jump < 0.05 {
+                level = (level * [1.6, 2.5, 0.5, 1.3][(state >> 60) as usize % 4]).clamp(30.0, 3_000.0);
+            }
+            told.runs(1, level * (1.0 + 0.3 * luck));
+        }
+        // Each was confirmed once.
+        let mut confirmed = BTreeMap::new();
+        for change in told.transitions.iter().map(Transition::change) {
+            let known = confirmed.entry(&change.id).or_insert(change.confirmed_unix_ns);
+            assert_eq!(*known, change.confirmed_unix_ns, "{} of history {seed}", change.id);
+        }
+    }
 }
