@@ -170,8 +170,8 @@ fn a_request_that_fails_is_tried_again_a_few_times() {
     checked.failure(1);
     assert_eq!(
         server.failed(),
-        2 * 4,
-        "it is read for the run and its evaluation, and tried three times again"
+        3 * 4,
+        "it is read for all that is judged, then for the run and its evaluation apart, and tried three times again"
     );
 }
 

@@ -15,8 +15,9 @@ use crate::shared::collector;
 const CASES: [(&str, &str); 8] = [
     ("UPDATE evaluated_query SET saved = $REPLACE('\"next_refresh\":', '\"next_refresh\":9')", "its state: "),
     (
-        "UPDATE evaluated_query SET saved = $REPLACE('\"settled\":[1', '\"settled\":[2')",
-        "its state: settled.0 is 2",
+        // 3980276084 is the number of the environment `prod`.
+        "UPDATE evaluated_query SET saved = $REPLACE('3980276084,[1', '3980276084,[2')",
+        "its state: settled_in.0.1.0 is 2",
     ),
     (
         "UPDATE evaluated_query SET saved = $REPLACE('{\"layers\"', '{\"lawyers\"')",
