@@ -33,7 +33,7 @@ export interface Times {
   callsUserCode: boolean;
   /**
    * Whether nodes tell more time than the CPU clocks of the run: its engine times them by the clock on the wall, as
-   * DataFusion does, and a thread that waits for a core is in that time.
+   * DataFusion does, and a thread that waits for a core is in that time. While a query runs both are of other moments.
    */
   isBusyTime: boolean;
   /** Whether nothing worked for most of the time, while reads or writes were under way. */
@@ -76,7 +76,7 @@ export function timesOf(run: Run, moment: Moment): Times {
     waitedMs,
     userCodeMs,
     callsUserCode: isOpen,
-    isBusyTime: profile?.cpuMs != null && Number(moment.busyNs) / 1e6 > profile.cpuMs * MORE,
+    isBusyTime: run.finished !== null && profile?.cpuMs != null && Number(moment.busyNs) / 1e6 > profile.cpuMs * MORE,
     uncountedMs,
     isMostlyUncounted: isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs,
     // Of a function whose work the engine does count, shares of the nodes' time tell as much.
