@@ -2,6 +2,7 @@
 
 #![expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly")]
 
+mod environments;
 mod histories;
 mod more_rows;
 mod packing;
@@ -11,3 +12,4 @@ mod replay;
 mod rewired;
 mod spacings;
 mod statistics;
+mod told;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryscope_diagnosis::{CauseKind, Plan, Quantity, RunFeatures};
 use queryscope_insights::Fingerprint;
 
-use crate::histories::Told;
+use crate::told::Told;
 
 /// The largest causes of a change after 20 usual runs of 100 ms over a million rows, in percent.
 fn causes(

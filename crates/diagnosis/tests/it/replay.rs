@@ -2,7 +2,7 @@
 
 use queryscope_diagnosis::{Detector, RunFeatures, Saved, Status, Workspace};
 
-use crate::histories::Told;
+use crate::told::Told;
 
 /// What a store keeps of a query.
 struct Kept {

@@ -6,7 +6,7 @@ use queryscope_diagnosis::{CauseKind, NodeFeatures, Plan, PlanNode, Quantity, Ru
 use queryscope_insights::Fingerprint;
 use queryscope_protocol::Role;
 
-use crate::histories::Told;
+use crate::told::Told;
 
 /// Kind, role, inputs, rows it takes and gives, and busy milliseconds.
 type Node = (&'static str, Role, &'static [usize], f64, f64, f64);
