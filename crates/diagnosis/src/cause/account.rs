@@ -74,12 +74,16 @@ pub(super) struct Accounts<'m> {
     origins: Vec<usize>,
     /// For each node, whether a change of the plan below makes its additional rows.
     fed: Vec<bool>,
+    /// Whether the plans differ in more than the files they read.
+    replanned: bool,
 }
 
 pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_host: bool) -> Vec<Part> {
     let starved = starvation(then, now, matching);
-    let mut accounts = Accounts { then, now, matching, starved, origins: Vec::new(), fed: Vec::new() };
+    let (origins, fed) = (Vec::new(), Vec::new());
+    let mut accounts = Accounts { then, now, matching, starved, origins, fed, replanned: false };
     (accounts.origins, accounts.fed) = accounts.row_origins();
+    accounts.replanned = accounts.is_replanned();
     accounts.parts(one_host)
 }
 
@@ -177,7 +181,6 @@ impl Accounts<'_> {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let mut work = Work::default();
         let (origins, fed) = (&self.origins, &self.fed);
-        let replanned = self.is_replanned();
         for (here, node) in now.nodes.iter().enumerate() {
             let planned = &now.plan.nodes[here];
             let busy = node.busy / self.starved;
@@ -198,7 +201,7 @@ impl Accounts<'_> {
                 (Some(_), Some(_)) => grown,
                 _ => 0.0,
             };
-            if fed[here] || replanned && self.reads_as_before(origins[here], by_rows) {
+            if fed[here] || self.replanned && self.reads_as_before(origins[here], by_rows) {
                 work.plan += by_rows;
             } else {
                 work.rows.push((origins[here], by_rows));
@@ -464,8 +467,7 @@ impl Accounts<'_> {
             let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
             old != Some(&now.plan.nodes[here].user_code)
         };
-        let is_replanned = self.is_replanned();
-        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| !is_replanned));
+        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| !self.replanned));
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
             let by_rows = self.calls_by_rows(here);
             if by_rows * sign > 0.0 {
@@ -477,7 +479,7 @@ impl Accounts<'_> {
             self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
             return;
         }
-        if is_replanned && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
+        if self.replanned && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
             let (sentence, node) = self.plan_words();
             self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
             return;
