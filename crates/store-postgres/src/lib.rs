@@ -11,6 +11,7 @@ mod change;
 mod changes;
 mod columns;
 mod commit;
+mod conflict;
 mod connect;
 mod deploys;
 mod error;

@@ -2,6 +2,7 @@
 
 use tokio_postgres::Client;
 
+use crate::conflict::Conflicts;
 use crate::error::{DbError, OpenError};
 use crate::format::{FOUND, Format, Step};
 
@@ -18,8 +19,6 @@ const IS_OURS: &str = "SELECT to_regclass('queryscope_format') IS NOT NULL";
 const STOP_WRITES: &str = "
     SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = 0;
     LOCK TABLE queryscope_format IN ACCESS EXCLUSIVE MODE";
-/// How often the steps are tried when somebody else is in their way.
-const TRIES_MAX: usize = 4;
 
 /// Takes the steps that are missing, all or none; or refuses when some are, unless it may.
 pub(crate) async fn migrate(client: &mut Client, steps: &[Step], upgrade: bool) -> Result<(), OpenError> {
@@ -37,10 +36,10 @@ pub(crate) async fn migrate(client: &mut Client, steps: &[Step], upgrade: bool) 
         return if found < known { Err(OpenError::Earlier { found, known }) } else { Ok(()) };
     }
     // A step and somebody who reads may lock the same tables in another order: one of them has to give way.
-    let mut tries = 1;
+    let mut conflicts = Conflicts::default();
     loop {
         match take_steps(client, steps, format).await {
-            Err(error) if error.is_conflict() && tries < TRIES_MAX => tries += 1,
+            Err(error) if conflicts.allow(&error) => {}
             taken => return Ok(taken?),
         }
     }

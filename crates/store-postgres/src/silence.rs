@@ -3,6 +3,7 @@
 use deadpool_postgres::{Client, GenericClient};
 use uuid::Uuid;
 
+use crate::conflict::Conflicts;
 use crate::error::DbError;
 use crate::format::Format;
 
@@ -43,8 +44,15 @@ pub(crate) async fn end_silent(
     Ok(ended.len() as u64)
 }
 
-/// Notes that everything running was heard of.
+/// Notes that everything running was heard of. A commit locks what it writes and what it only hears of one after the
+/// other, each in the order of their numbers, so that one of the two may have to give way.
 pub(crate) async fn refresh(client: &impl GenericClient, now_unix_ms: i64) -> Result<(), DbError> {
-    client.execute(&client.prepare_cached(REFRESH).await?, &[&now_unix_ms]).await?;
-    Ok(())
+    let refresh = client.prepare_cached(REFRESH).await?;
+    let mut conflicts = Conflicts::default();
+    loop {
+        match client.execute(&refresh, &[&now_unix_ms]).await.map_err(DbError::from) {
+            Err(error) if conflicts.allow(&error) => {}
+            done => return done.map(drop),
+        }
+    }
 }

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::commit::{self, Results};
+use crate::conflict::Conflicts;
 use crate::connect::said;
 use crate::error::DbError;
 use crate::follow::Follower;
@@ -28,8 +29,6 @@ const QUEUE_MAX: usize = 4096;
 const GROUP_REQUESTS_MAX: usize = 256;
 /// Packed bytes in one group commit: bounds how long a group takes.
 const GROUP_BYTES_MAX: usize = 16 << 20;
-/// How often a group is tried when others were faster.
-const TRIES_MAX: usize = 4;
 /// How long an answer waits for its commit to be looked at here; it is durable.
 pub(crate) const LOOK_WAIT: Duration = Duration::from_secs(1);
 
@@ -172,12 +171,12 @@ impl Writing {
     }
 
     async fn try_commit(&self, batches: &[&StreamBatch]) -> Result<Option<Results>, DbError> {
-        let mut tries = 1;
+        let mut conflicts = Conflicts::default();
         loop {
             let commit = commit::commit(&self.pool, self.format, &self.terms, batches);
             match tokio::time::timeout(self.timeout, commit).await {
                 Err(_) => return Err(DbError::TimedOut),
-                Ok(Err(error)) if error.is_conflict() && tries < TRIES_MAX => tries += 1,
+                Ok(Err(error)) if conflicts.allow(&error) => {}
                 Ok(result) => return result,
             }
         }

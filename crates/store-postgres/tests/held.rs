@@ -162,6 +162,26 @@ async fn what_is_being_added_to_is_not_silent() {
 }
 
 #[tokio::test]
+async fn who_hears_of_all_runs_while_some_are_added_to_tries_again() {
+    let address = shared();
+    let [one, other] = [open(&address).await, open(&address).await];
+    accepted(Arc::clone(&one), batch(1).progress(1, [2]).progress(2, [3]).received(1_000).build()).await;
+    // The second query is locked before the first, whose row is written, too.
+    let gate = Gate::closed(&address, ("running", "NEW.events = 0")).await;
+    let both = batch(1).started(1, 4, facts("x")).progress(2, [5]).received(2_000).build();
+    let held = tokio::spawn(accepted(one, both));
+    let process = gate.reached().await;
+    let heard = Arc::clone(&other);
+    let heard = tokio::spawn(async move { heard.refresh_running(3_000).await });
+    wait_for("the second query", async || heard.is_finished() || gate.is_waited_for(process).await).await;
+    gate.open().await;
+    assert_eq!(held.await.expect("no panic"), 2);
+    heard.await.expect("no panic").expect("heard");
+    assert_eq!(other.end_silent(3_000).await.expect("judged"), 0);
+    assert_eq!(other.end_silent(3_001).await.expect("judged"), 2);
+}
+
+#[tokio::test]
 async fn retention_passes_over_a_stream_that_is_added_to() {
     let address = shared();
     let [one, other] = [open(&address).await, open(&address).await];
