@@ -6,18 +6,16 @@ use anyhow::{Result, bail};
 use queryscope_delivery::{Config, Message, Outcome, Secrets, Sender};
 
 use crate::cli::{AlertCommand, ConfigCommand};
+use crate::read::units::plural;
 
 /// Judges a file.
 pub(crate) fn config(command: &ConfigCommand) -> Result<()> {
     let ConfigCommand::Check { file, without_secrets } = command;
     let secrets = if *without_secrets { Secrets::Ignore } else { Secrets::Read };
     let config = Config::load(file, secrets)?;
-    println!(
-        "{}: {} routes, {} rules of owners: valid",
-        file.display(),
-        config.routes.len(),
-        config.owners.rules().len()
-    );
+    let routes = plural(config.routes.len() as u64, "route", "routes");
+    let rules = plural(config.owners.rules().len() as u64, "rule", "rules");
+    println!("{}: {routes}, {rules} of owners: valid", file.display());
     Ok(())
 }
 

@@ -254,7 +254,7 @@ fn a_file_is_judged_and_a_route_is_tried() {
     let receiver = TestReceiver::start();
     let good = file(root.path(), receiver.address());
     let says = queryscope(["config", "check", &good]).success();
-    assert_eq!(says, format!("{good}: 1 routes, 0 rules of owners: valid\n"));
+    assert_eq!(says, format!("{good}: 1 route, 0 rules of owners: valid\n"));
     let says = queryscope(["alert", "test", "all", "--config", &good]).success();
     assert_eq!(says, "all: the receiver took it (hook, webhook)\n");
     let event: Value = serde_json::from_str(&receiver.received()[0].body).expect("JSON");
