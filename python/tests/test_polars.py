@@ -77,6 +77,7 @@ def test_failures_before_and_after_planning(sent: Sent) -> None:
         pl.LazyFrame({"t": ["x"]}).select(pl.col("t").str.to_integer(strict=True)).collect()
     unplanned, planned = sent.profile("no column"), sent.profile("no number")
     assert "unable to find column" in unplanned["failed"] and unplanned["plan"]["logical"] == []
+    assert 0 < unplanned["planning_ms"] <= unplanned["wall_ms"]
     assert "strict integer parsing failed" in planned["failed"] and planned["plan"]["logical"] != []
 
 

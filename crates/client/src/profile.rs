@@ -75,9 +75,6 @@ impl Describer {
         profile.result_rows = result_rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX));
         profile.cpu_ms = cpu_ms.filter(|ms| is_millis(*ms));
         profile.planning_ms = planning_ms.filter(|ms| is_millis(*ms));
-        if profile.planning_ms.is_none() && profile.failed.is_some() && profile.plan == Plan::default() {
-            profile.planning_ms = Some(profile.wall_ms);
-        }
         let query_metrics = with_process(query_metrics, ended.process);
         profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
         profile.diagnostics = self.diagnostics(diagnostics, &profile, ended.work);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use queryscope_protocol::Plan;
 use queryscope_protocol::limits::SENDER_QUEUE_BYTES;
@@ -9,11 +10,11 @@ use queryscope_protocol::limits::SENDER_QUEUE_BYTES;
 use crate::active::ActiveQuery;
 use crate::core::{Core, Settings};
 use crate::exporter::{Exporter, StartError};
-use crate::host::System;
+use crate::host::{System, millis};
 use crate::query::Query;
 use crate::readings::Readings;
 use crate::redaction::Redaction;
-use crate::source::QuerySource;
+use crate::source::{QuerySource, Totals};
 use crate::stats::Stats;
 
 /// Follows queries and exports what they do. Clones are handles to the same one.
@@ -62,9 +63,10 @@ impl Telemetry {
         })
     }
 
-    /// Reports a query that failed before it had a plan.
+    /// Reports a query that failed while it was planned, since [`Query::started`].
     pub fn failed(&self, query: Query, error: impl Into<String>) {
-        self.begin(query, Arc::new(Unplanned)).fail(error);
+        let planning = query.started.map(|started| started.elapsed());
+        self.begin(query, Arc::new(Unplanned { planning })).fail(error);
     }
 
     /// Counts of what became of the events of this process.
@@ -161,7 +163,9 @@ impl TelemetryBuilder {
 }
 
 /// A query that has no plan.
-struct Unplanned;
+struct Unplanned {
+    planning: Option<Duration>,
+}
 
 impl QuerySource for Unplanned {
     fn plan(&self) -> Plan<'static> {
@@ -169,4 +173,8 @@ impl QuerySource for Unplanned {
     }
 
     fn sample(&self, _readings: &mut Readings) {}
+
+    fn totals(&self) -> Totals {
+        Totals { planning_ms: self.planning.map(millis), ..Totals::default() }
+    }
 }

@@ -95,7 +95,9 @@ class _Run:
     def plan(self) -> str:
         self._finish_if_idle()
         with self._lock:
-            self._plan = self._operators(self._profile) if self._profile else self._live() or self._explained()
+            # The profile of a query that failed may have no operators.
+            told = self._operators(self._profile) if self._profile else self._live()
+            self._plan = told or self._explained()
             return json.dumps({"physical": [operator.node() for operator in self._plan]})
 
     @guarded("reading a profile of DuckDB")
@@ -318,9 +320,11 @@ class DuckDBAdapter:
 
     def ask(self, connection: Any, statement: str, parameters: object = None) -> list[Any]:
         """All rows of a statement that is not followed."""
-        self._originals["execute"](connection, statement, parameters)
+        methods = type(connection)
+        # After `stop`, the methods are the original ones; queries that ended before it are told of then.
+        self._originals.get("execute", methods.execute)(connection, statement, parameters)
         # Read to its end: DuckDB 2.0 refuses other work on a connection before that.
-        return list(self._originals["fetchall"](connection))
+        return list(self._originals.get("fetchall", methods.fetchall)(connection))
 
     # The replaced methods.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import json
 import sys
 import threading
 import time
@@ -32,9 +33,14 @@ _STARTED_MAX = 10_000
 class _Unplanned:
     """A query that failed before it had a plan."""
 
+    def __init__(self, planning: float) -> None:
+        self._planning = planning
+
     def plan(self) -> None: ...
     def sample(self) -> None: ...
-    def totals(self) -> None: ...
+
+    def totals(self) -> str:
+        return json.dumps({"planning_ms": self._planning * 1e3})
 
 
 class _Observer:
@@ -90,7 +96,8 @@ class _Observer:
         error = texts[-1] if texts else "unknown error"
         query = self._adapter.running.get(number)
         if query is None:
-            query = self._adapter.begin(_Unplanned(), self._adapter.since_start(number))
+            planning = self._adapter.since_start(number)
+            query = self._adapter.begin(_Unplanned(planning), planning)
         if is_interrupt(error):
             query.cancel()
         else:

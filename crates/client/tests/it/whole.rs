@@ -119,11 +119,17 @@ fn what_the_process_works_meanwhile_is_told() {
 fn a_query_that_had_no_plan_is_told_of() {
     let memory = Memory::default();
     let telemetry = Telemetry::builder().exporter(memory.clone()).start().expect("threads");
-    telemetry.failed(Query::new().label("typo"), "no such table");
+    let begun = Instant::now();
+    std::thread::sleep(Duration::from_millis(20));
+    telemetry.failed(Query::new().label("typo").started(begun), "no such table");
+    telemetry.failed(Query::new().label("at once"), "no such table");
     telemetry.shutdown();
-    let finished = memory.finished();
-    assert_eq!(finished[0].failed.as_deref(), Some("no such table"));
-    assert!(finished[0].plan.physical.is_empty());
+    let [typo, at_once] = &memory.finished()[..] else { panic!("two queries") };
+    assert_eq!(typo.failed.as_deref(), Some("no such table"));
+    assert!(typo.plan.physical.is_empty());
+    let planning = typo.planning_ms.expect("since it began");
+    assert!((20.0..=typo.wall_ms).contains(&planning), "{planning} of {}", typo.wall_ms);
+    assert_eq!(at_once.planning_ms, None);
 }
 
 #[test]

@@ -311,7 +311,7 @@ fn plan_text(
 ) -> String {
     let title = heading("Plan");
     let said = match (rows, error) {
-        (Some([]), _) => "It ended before it had a plan.".to_owned(),
+        (Some([]), _) => "No plan of it was sent.".to_owned(),
         (Some(rows), _) => {
             let marked = findings.iter().filter_map(|finding| u64::try_from(finding.node_id?).ok()).collect();
             let lines = tree(rows, &marked, screen.columns);

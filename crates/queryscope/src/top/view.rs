@@ -220,8 +220,7 @@ fn draw_plan(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, fo
     lines(frame, head, &[(format!("{label}  {}", plan.run), STRONG), (state, PLAIN)]);
     let columns = usize::from(body.width);
     let drawn = if plan.rows().is_empty() {
-        let wait =
-            if plan.ended.is_some() { "It ended before it had a plan." } else { "Waiting for its plan" };
+        let wait = if plan.ended.is_some() { "No plan of it was sent." } else { "Waiting for its plan" };
         vec![vec![(wait.to_owned(), SOFT)]]
     } else {
         tree(plan.rows(), &HashSet::new(), Some(columns))
