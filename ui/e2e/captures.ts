@@ -11,6 +11,7 @@ import { launch } from "./browser";
 import { BINARY, Service } from "./service";
 
 const FOLDER = resolve(import.meta.dirname, "../../testdata/captures");
+const INSIGHTS = resolve(import.meta.dirname, "../../crates/insights/tests/data");
 
 /** Those of the test file that set the stage, between its first test and its last. */
 export let service: Service;
@@ -41,8 +42,17 @@ export function captureFiles(): string[] {
 }
 
 /** Stores them all. */
-export async function importCaptures({ data }: Service): Promise<void> {
-  await promisify(execFile)(BINARY, ["import", "--data", data, ...captureFiles()]);
+export async function importCaptures(service: Service): Promise<void> {
+  await importFiles(service, captureFiles());
+}
+
+/** Stores queries of DuckDB and Daft. */
+export async function importEngines(service: Service): Promise<void> {
+  await importFiles(service, [join(INSIGHTS, "engines.jsonl.gz")]);
+}
+
+async function importFiles({ data }: Service, files: readonly string[]): Promise<void> {
+  await promisify(execFile)(BINARY, ["import", "--data", data, ...files]);
 }
 
 /** The events of one query by its label, behind the process event of its stream. */
@@ -56,9 +66,9 @@ export function captureLines(label: string): string[] {
   return [process, ...lines.filter((line) => line.includes(`"query_id":"${id}"`))];
 }
 
-/** The events of queries that call Python, or of TPC-H on DataFusion (crates/insights/tests/data). */
+/** The events of queries that call Python, or of TPC-H on DataFusion. */
 export function insightsLines(file: "udf" | "tpch"): string[] {
-  return gunzipSync(readFileSync(join(FOLDER, `../../crates/insights/tests/data/${file}.jsonl.gz`)))
+  return gunzipSync(readFileSync(join(INSIGHTS, `${file}.jsonl.gz`)))
     .toString()
     .trimEnd()
     .split("\n");

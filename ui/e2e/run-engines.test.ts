@@ -2,8 +2,17 @@
 
 import type { Page } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { expectGood, type Looked, open as openPage } from "./browser";
-import { browser, importCaptures, insightsLines, runPath, sendInsights, service, setStage } from "./captures";
+import { expectGood, type Looked, open as openPage, type Width } from "./browser";
+import {
+  browser,
+  importCaptures,
+  importEngines,
+  insightsLines,
+  runPath,
+  sendInsights,
+  service,
+  setStage,
+} from "./captures";
 
 let page: Page;
 let looked: Looked;
@@ -12,11 +21,12 @@ setStage(async () => {
   await importCaptures(service);
   await sendInsights(service, "udf");
   await sendInsights(service, "tpch");
+  await importEngines(service);
 });
 afterEach(() => page.context().close());
 
-async function open(label: string, search = ""): Promise<void> {
-  looked = await openPage(browser, service.url + (await runPath(service, label)) + search);
+async function open(label: string, search = "", width: Width = 1280): Promise<void> {
+  looked = await openPage(browser, service.url + (await runPath(service, label)) + search, "light", width);
   page = looked.page;
   await page.getByRole("heading", { level: 1 }).waitFor();
   const shots = process.env["SCREENSHOTS"];
@@ -77,6 +87,53 @@ test("DataFusion's table has rows in and out of every node", async () => {
     expect(given, name).toMatch(/^\d/);
     if (!/DataSource/.test(name ?? "")) expect(taken, name).toMatch(/^\d/);
   }
+});
+
+test("DuckDB tells the working time of nodes, and of the query what was read and written to disk", async () => {
+  await open("duckdb/join");
+  await page
+    .getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\. \d+ % of the CPU is in \w+ #\d, which / })
+    .waitFor();
+  expect(await text()).toMatch(/Read\n[\d.]+ KiB\nfrom 2 scans/);
+  await page.getByText("Share of the run's CPU time:").waitFor();
+  await expectGood(looked);
+  await page.context().close();
+  await open("duckdb/sort-on-disk");
+  await page
+    .getByRole("region", { name: "Findings" })
+    .getByText(/^The query spills at least [\d.]+ MiB/)
+    .waitFor();
+  // A query that writes a table has no result.
+  expect(await text()).toMatch(/Result\n–\nRead\n/);
+});
+
+test("what DuckDB does not tell of a query that failed is not said", async () => {
+  await open("duckdb/fails");
+  await page.getByText("Could not convert string").first().waitFor();
+  expect(await text()).toMatch(/CPU time\n–\nPlanning\n–\n/);
+  expect(await text()).not.toContain("of the time");
+  await page.locator("[data-box] text", { hasText: "TABLE_SCAN" }).first().waitFor();
+});
+
+test("Daft tells rows and no working time: shares of it are not shown", async () => {
+  await open("daft/join");
+  await page.getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\.$/ }).waitFor();
+  await page.locator("[data-box] text", { hasText: "400 k → 20 rows" }).waitFor();
+  await page.getByText("No node told how long it worked.").waitFor();
+  expect(await text()).not.toMatch(/of the time|Share of|hottest/i);
+  expect(await page.locator("[data-box] .share, [data-box] .track").count()).toBe(0);
+  await expectGood(looked);
+  await page.context().close();
+  await open("daft/python", "?view=table", 390);
+  const heads = await page.getByRole("columnheader").allInnerTexts();
+  expect(heads.map((head) => head.trim())).toEqual(["Node", "Rows in", "Rows out"]);
+  expect(
+    await page
+      .getByRole("row", { name: /Aggregate/ })
+      .getByRole("gridcell")
+      .allInnerTexts(),
+  ).toContain("1");
+  await page.getByRole("region", { name: "Findings" }).getByText("User code (doubled) is called for").waitFor();
 });
 
 test("a frame in memory is read from memory, and a sink gives nothing on", async () => {

@@ -2,6 +2,8 @@
 
 mod captures;
 mod compare;
+mod engines;
+mod events;
 mod findings;
 mod progress;
 mod tpch;

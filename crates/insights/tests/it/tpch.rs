@@ -4,30 +4,17 @@
 //! `tpch` at scale 0.01; only the folder of the tables was replaced. `tests/data/pairs.jsonl.gz` holds four more:
 //! query 5 before and after `--slow-down merge-joins`, query 18 before and after `--slow-down more-data`.
 
-use std::io::Read;
-
-use flate2::read::MultiGzDecoder;
 use queryscope_insights::{Cause, Comparison, Fate, compare, findings, fingerprint};
-use queryscope_protocol::{Event, Profile};
+
+use crate::events::{finished, inflate};
 
 const QUERIES: &[u8] = include_bytes!("../data/tpch.jsonl.gz");
 const PAIRS: &[u8] = include_bytes!("../data/pairs.jsonl.gz");
 
-fn inflate(data: &[u8]) -> String {
-    let mut text = String::new();
-    MultiGzDecoder::new(data).read_to_string(&mut text).expect("gzip");
-    text
-}
-
-fn profiles(text: &str) -> Vec<Profile<'_>> {
-    let profile = |line| Event::read(line).expect("an event").profile().expect("valid").expect("a profile");
-    text.lines().map(profile).collect()
-}
-
 #[test]
 fn nothing_is_found_that_is_not_true() {
     let text = inflate(QUERIES);
-    let found: Vec<String> = profiles(&text)
+    let found: Vec<String> = finished(&text)
         .iter()
         .flat_map(|profile| {
             let label = profile.label.as_deref().unwrap_or_default().to_owned();
@@ -43,7 +30,7 @@ fn nothing_is_found_that_is_not_true() {
 #[test]
 fn each_query_has_a_fingerprint_of_its_own() {
     let text = inflate(QUERIES);
-    let profiles = profiles(&text);
+    let profiles = finished(&text);
     let mut seen: Vec<String> =
         profiles.iter().map(|profile| fingerprint(&profile.plan).to_string()).collect();
     seen.sort();
@@ -54,7 +41,7 @@ fn each_query_has_a_fingerprint_of_its_own() {
 #[test]
 fn each_query_is_itself() {
     let text = inflate(QUERIES);
-    for profile in profiles(&text) {
+    for profile in finished(&text) {
         let comparison = compare(&profile, &profile);
         assert!(comparison.same_plan && comparison.nodes.iter().all(|pair| pair.changes.is_empty()));
     }
@@ -67,7 +54,7 @@ fn part(comparison: &Comparison, cause: Cause) -> i64 {
 #[test]
 fn joins_that_sort_are_another_plan() {
     let text = inflate(PAIRS);
-    let [base, run, ..] = &profiles(&text)[..] else { panic!("two pairs") };
+    let [base, run, ..] = &finished(&text)[..] else { panic!("two pairs") };
     let comparison = compare(base, run);
     let joins = comparison.nodes.iter().filter(|pair| {
         pair.changes.iter().any(|change| change.text == "SortMergeJoinExec instead of HashJoinExec")
@@ -84,7 +71,7 @@ fn joins_that_sort_are_another_plan() {
 #[test]
 fn twice_the_data_under_the_same_plan_is_more_rows() {
     let text = inflate(PAIRS);
-    let [.., base, run] = &profiles(&text)[..] else { panic!("two pairs") };
+    let [.., base, run] = &finished(&text)[..] else { panic!("two pairs") };
     let comparison = compare(base, run);
     assert!(comparison.same_plan);
     assert_eq!(part(&comparison, Cause::PlanChange), 0);

@@ -5,29 +5,15 @@
 //! by `map_batches`, whose time Polars does count. The first used 1.7 s of CPU in 1.7 s (`getrusage`) and reports
 //! 1.8 ms.
 
-use std::io::Read;
-
-use flate2::read::MultiGzDecoder;
 use queryscope_insights::{Cause, compare, findings};
-use queryscope_protocol::{Event, EventKind, Profile};
+
+use crate::events::{finished, inflate};
 
 const EVENTS: &[u8] = include_bytes!("../data/udf.jsonl.gz");
 
-fn events() -> String {
-    let mut text = String::new();
-    MultiGzDecoder::new(EVENTS).read_to_string(&mut text).expect("gzip");
-    text
-}
-
-fn finished(text: &str) -> Vec<Profile<'_>> {
-    let events = text.lines().map(|line| Event::read(line).expect("an event"));
-    let ended = events.filter(|event| matches!(event.kind, EventKind::Finished(..)));
-    ended.map(|event| event.profile().expect("valid").expect("a profile")).collect()
-}
-
 #[test]
 fn time_in_no_counter_is_said_and_saves_nothing() {
-    let text = events();
+    let text = inflate(EVENTS);
     let lines = finished(&text).into_iter().flat_map(|profile| {
         let label = profile.label.as_deref().unwrap_or_default().to_owned();
         let line = move |finding: &queryscope_protocol::Finding<'_>| {
@@ -55,7 +41,7 @@ fn time_in_no_counter_is_said_and_saves_nothing() {
 /// Made: the same run, where the function takes three times as long. No counter says so.
 #[test]
 fn a_slower_function_is_not_less_parallelism() {
-    let text = events();
+    let text = inflate(EVENTS);
     let base = &finished(&text)[0];
     let mut run = base.clone();
     run.wall_ms *= 3.0;

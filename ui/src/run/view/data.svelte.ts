@@ -69,6 +69,8 @@ export class RunData {
     if (this.finished !== null) return standingOf(this.run);
     return this.summary?.status ?? "unfinished";
   });
+  /** Whether nodes have shares of the time: some engines never tell how long one worked. */
+  readonly mayTellTimes = $derived.by(() => this.standing === "running" || this.tellsBusyTime);
 
   readonly isCancelled = $derived.by(() => isCancelled(this.finished?.failed));
 
