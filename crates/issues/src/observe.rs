@@ -49,9 +49,12 @@ pub fn observe(
         return None;
     }
     let new: Vec<&SeenRun> = seen.runs.iter().filter(|run| issue.is_new(run)).collect();
-    // What runs of the past say anew was said before.
     if new.is_empty() && transitions.is_empty() {
-        return None;
+        // What runs of the past say anew was said before, but for the figures of the change it is about.
+        let about = change.filter(|change| !is_resolved && issue.change.as_ref() == Some(&change.id))?;
+        let before = issue.clone();
+        issue.follow(about);
+        return (issue != before).then_some(Moved { issue, transitions });
     }
     if let Some(change) = change.filter(|_| !is_resolved) {
         let worse = issue.worse(change);

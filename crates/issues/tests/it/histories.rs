@@ -140,6 +140,18 @@ fn a_change_that_lasts_resolves_nothing() {
 }
 
 #[test]
+fn runs_of_the_past_move_the_figures_of_its_change_alone() {
+    let mut history = slow();
+    let more = SeenChange { wall_ms_a_day: 90_000.0, ..change(11, 3.2) };
+    history.see(vec![run(12, 330.0)], Some(more));
+    let issue = history.issue.clone().expect("an issue");
+    assert_eq!((issue.wall_ms_a_day, issue.severity, issue.calm_runs), (90_000.0, 3.2, 0));
+    history.see(vec![run(12, 330.0)], Some(SeenChange { wall_ms_a_day: 99_000.0, ..change(5, 9.0) }));
+    assert_eq!(history.issue, Some(issue));
+    assert_eq!(history.transitions.len(), 1);
+}
+
+#[test]
 fn one_slow_run_begins_the_count_anew() {
     let mut history = slow();
     history.runs(&[100.0; 4], Some(change(11, 3.0))).runs(&[111.0], None).runs(&[100.0; 3], None);
