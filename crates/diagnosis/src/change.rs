@@ -220,7 +220,7 @@ pub struct Change {
     pub cost: Cost,
     /// Two typical runs.
     pub examples: Examples,
-    /// What also changed and did not matter.
+    /// What also changed and is no cause.
     pub harmless: Vec<String>,
 }
 

@@ -1161,7 +1161,7 @@ export interface components {
              * @description After by before: of the medians, or of the rates of failures.
              */
             factor?: number | null;
-            /** @description What also changed and did not matter. */
+            /** @description What also changed and is no cause. */
             harmless: string[];
             /** @description The host whose runs changed, where those of the others did not. */
             host?: string | null;

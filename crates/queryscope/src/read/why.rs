@@ -191,7 +191,7 @@ fn panel(change: &Change, is_one_of_several: bool, screen: Screen) -> String {
     }
     if !change.harmless.is_empty() {
         let harmless = change.harmless.join("; ");
-        let line = format!("Changed as well, and did not matter: {}.", super::text::line(&harmless));
+        let line = format!("Changed as well, and is no cause: {}.", super::text::line(&harmless));
         text += &screen.soft(&line, "  ");
     }
     // Without a base the service takes the typical run from before the change.
