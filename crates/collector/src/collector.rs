@@ -128,14 +128,15 @@ impl Collector {
         jobs::start(&self.app, stop)
     }
 
-    /// Stores one plain batch as `POST /v1/events` does.
+    /// Stores one plain batch of the past, as `POST /v1/events` does with `queryscope-imported`.
     ///
     /// # Errors
     /// As the answers of `POST /v1/events`.
-    pub async fn ingest(&self, project: &str, batch: Vec<u8>) -> Result<Ingested, ApiError> {
+    pub async fn import(&self, project: &str, batch: Vec<u8>) -> Result<Ingested, ApiError> {
         let share = self.app.budget.take(batch.len()).ok_or_else(spent)?;
         let batch = Bytes::from(batch);
-        let mut heard = Heard::of_project(project.to_owned(), self.app.clock.unix_ns());
+        let heard = Heard::of_project(project.to_owned(), self.app.clock.unix_ns());
+        let mut heard = Heard { is_imported: true, ..heard };
         let committed = accept(&self.app, &mut heard, batch, Coding::Plain, share).await?;
         Ok(Ingested { accepted: committed.accepted, duplicates: committed.duplicates })
     }

@@ -4,3 +4,5 @@
 pub const STREAM_HEADER: &str = "queryscope-stream";
 /// How many events the process made for this collector and dropped since its start.
 pub const DROPPED_HEADER: &str = "queryscope-dropped";
+/// Header of a batch that is no news, as `1`: a run in it without an end is not running.
+pub const IMPORTED_HEADER: &str = "queryscope-imported";

@@ -29,7 +29,7 @@ pub use format::{
     EVENTS_FORMAT, FormatError, PROFILE_FORMAT, engine_of_events, engine_of_profile, events_format,
     profile_format,
 };
-pub use headers::{DROPPED_HEADER, STREAM_HEADER};
+pub use headers::{DROPPED_HEADER, IMPORTED_HEADER, STREAM_HEADER};
 pub use id::{IdError, QueryId, Seq, SeqError, StreamId};
 pub use profile::{
     CallSite, Counters, Custom, Evidence, EvidenceValue, Finding, INSIGHTS_FORMAT, Insights, Metrics, Node,

@@ -123,14 +123,14 @@ impl Target {
             Ok(Self::Folder { collector, store, project, _lock: lock })
         } else {
             let token = TemporaryToken::make(data, "import", project).await?;
-            Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()), token })
+            Ok(Self::Service { poster: Poster::new(&data.address()?, token.text()).importing(), token })
         }
     }
 
     async fn store(&self, batch: Vec<u8>) -> Result<Answer> {
         match self {
             Self::Folder { collector, project, .. } => {
-                let stored = collector.ingest(&project.to_string(), batch).await?;
+                let stored = collector.import(&project.to_string(), batch).await?;
                 Ok(Answer { accepted: stored.accepted, duplicates: stored.duplicates })
             }
             Self::Service { poster, .. } => poster.post_async(batch).await,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use queryscope_protocol::QueryId;
+use queryscope_protocol::{IMPORTED_HEADER, QueryId};
 
 /// How long a batch is sent again before giving up: a token that was just made takes a second to work.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
@@ -43,6 +43,7 @@ pub(crate) struct Poster {
     base: String,
     url: String,
     authorization: String,
+    is_imported: bool,
 }
 
 impl Poster {
@@ -55,7 +56,12 @@ impl Poster {
             .new_agent();
         let base = url.trim_end_matches('/').to_owned();
         let url = format!("{base}/v1/events");
-        Self { agent, base, url, authorization: format!("Bearer {token}") }
+        Self { agent, base, url, authorization: format!("Bearer {token}"), is_imported: false }
+    }
+
+    /// For batches of the past: a run in them without an end is not running.
+    pub(crate) fn importing(self) -> Self {
+        Self { is_imported: true, ..self }
     }
 
     /// Sends a plain batch until it is stored. Blocks.
@@ -65,7 +71,11 @@ impl Poster {
     pub(crate) fn post(&self, batch: &[u8]) -> Result<Answer> {
         let begun = queryscope_store::now();
         loop {
-            let sent = self.agent.post(&self.url).header("Authorization", &self.authorization).send(batch);
+            let mut request = self.agent.post(&self.url).header("Authorization", &self.authorization);
+            if self.is_imported {
+                request = request.header(IMPORTED_HEADER, "1");
+            }
+            let sent = request.send(batch);
             let problem = match sent {
                 Ok(mut response) => {
                     let status = response.status().as_u16();

@@ -13,12 +13,18 @@ pub struct StreamBatch {
     pub project: String,
     /// The process that sent it.
     pub process: StreamProcess,
-    /// When it was received, in Unix milliseconds of the collector's clock.
+    /// When it was received, in Unix milliseconds of the collector's clock; [`Self::NO_NEWS_UNIX_MS`] where that says
+    /// nothing of runs that run.
     pub received_unix_ms: i64,
     /// Its events by query.
     pub parts: Vec<QueryPart>,
     /// Events that belong to no query, ascending: they are remembered as seen and not kept.
     pub loose: Vec<Seq>,
+}
+
+impl StreamBatch {
+    /// When a run was heard of that nobody hears of: before anything a collector may have heard.
+    pub const NO_NEWS_UNIX_MS: i64 = 0;
 }
 
 /// The process event of a batch.

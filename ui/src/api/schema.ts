@@ -8353,6 +8353,11 @@ export interface operations {
                  */
                 "queryscope-dropped"?: string | null;
                 /**
+                 * @description `1` for events of the past, as from a file: a run among them without an end is `unfinished` at once, not `running`
+                 * @example 1
+                 */
+                "queryscope-imported"?: string | null;
+                /**
                  * @description The stream of the batch: `/api/senders` then knows its sender, too, where the body is refused unread
                  * @example 210de94c-dce3-44f0-9cd3-2604c74dbeea
                  */

@@ -65,6 +65,8 @@ pub(crate) struct EventsAnswer {
             example = "210de94c-dce3-44f0-9cd3-2604c74dbeea"),
         ("queryscope-dropped" = Option<String>, Header, description = "How many events the process made for this \
             service and dropped since its start, up to 999999999999999, for `/api/senders`", example = "0"),
+        ("queryscope-imported" = Option<String>, Header, description = "`1` for events of the past, as from a file: \
+            a run among them without an end is `unfinished` at once, not `running`", example = "1"),
     ),
     request_body(
         content = String,
@@ -161,7 +163,11 @@ pub(crate) async fn accept(
         let batch = StreamBatch {
             project: heard.project.clone(),
             process: packed.process,
-            received_unix_ms: now_unix_ns / 1_000_000,
+            received_unix_ms: if heard.is_imported {
+                StreamBatch::NO_NEWS_UNIX_MS
+            } else {
+                now_unix_ns / 1_000_000
+            },
             parts: packed.parts,
             loose: packed.loose,
         };
@@ -169,6 +175,10 @@ pub(crate) async fn accept(
         let committed =
             commit(app, batch, (share, slot)).await.map_err(|error| refused(error, &packed.lines))?;
         app.versions.note(seen);
+        if heard.is_imported {
+            // At once: as a running run it would be late by all the time since.
+            app.store.end_silent(StreamBatch::NO_NEWS_UNIX_MS + 1).await?;
+        }
         committed
     };
     app.committed.notify_one();

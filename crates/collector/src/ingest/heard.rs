@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 use queryscope_protocol::limits::DROPPED_MAX;
-use queryscope_protocol::{DROPPED_HEADER, STREAM_HEADER, StreamId};
+use queryscope_protocol::{DROPPED_HEADER, IMPORTED_HEADER, STREAM_HEADER, StreamId};
 use queryscope_store::{Facts, QueryPart, StreamProcess};
 
 use crate::access::one;
@@ -10,6 +10,7 @@ use crate::senders::{Identity, Named};
 
 const STREAM: HeaderName = HeaderName::from_static(STREAM_HEADER);
 const DROPPED: HeaderName = HeaderName::from_static(DROPPED_HEADER);
+const IMPORTED: HeaderName = HeaderName::from_static(IMPORTED_HEADER);
 /// Characters of a `User-Agent` that are kept.
 const AGENT_CHARS_MAX: usize = 200;
 
@@ -25,6 +26,8 @@ pub(crate) struct Heard {
     pub(crate) stream: Option<StreamId>,
     /// Events that its process dropped since its start.
     pub(crate) dropped: Option<u64>,
+    /// Whether it is no news: a run in it without an end does not run.
+    pub(crate) is_imported: bool,
     /// The process of its body.
     pub(crate) process: Option<(StreamId, Named)>,
     /// The newest moment that its events tell, in Unix nanoseconds.
@@ -40,6 +43,7 @@ impl Heard {
             agent: None,
             stream: None,
             dropped: None,
+            is_imported: false,
             process: None,
             newest_unix_ns: None,
         }
@@ -52,6 +56,7 @@ impl Heard {
             agent: agent.map(|agent| agent.chars().take(AGENT_CHARS_MAX).collect()),
             stream: one(headers, &STREAM).and_then(|id| id.parse().ok()),
             dropped: one(headers, &DROPPED).and_then(count),
+            is_imported: one(headers, &IMPORTED) == Some("1"),
             ..Self::of_project(project, at_unix_ns)
         }
     }

@@ -179,7 +179,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of(
                 "post",
                 "/v1/events",
-                "queryscope-stream queryscope-dropped",
+                "queryscope-stream queryscope-dropped queryscope-imported",
                 "202 400 401 403 408 413 415 503"
             ),
             of("get", "/v1/health", "", "200"),

@@ -9,7 +9,6 @@ use queryscope_store::{
     StreamProcess,
 };
 
-use super::target::SILENT_UNIX_MS;
 use crate::store::Opened;
 
 /// What is wrong with the folder, and what helps.
@@ -70,7 +69,8 @@ impl Resend {
         );
         // As silent as it was; or heard of now, as all are of which a service hears after a restart.
         let silent = new && query.status == Status::Unfinished;
-        let received_unix_ms = if silent { SILENT_UNIX_MS } else { SystemClock::new().unix_ms() };
+        let received_unix_ms =
+            if silent { StreamBatch::NO_NEWS_UNIX_MS } else { SystemClock::new().unix_ms() };
         let tell = match query.known {
             _ if lost => Tell::All,
             Known::Guess => Tell::Told,

@@ -12,9 +12,6 @@ use queryscope_store::{Committed, QueryPart, Store, StoreAudit, StoreError, Stre
 
 use crate::store::{self, Opened};
 
-/// When a query was heard of that is silent: before anything a collector may have heard.
-pub(crate) const SILENT_UNIX_MS: i64 = 0;
-
 /// Batches, and bytes of them, that are committed at once.
 const WAVE_BATCHES: usize = 256;
 const WAVE_BYTES: usize = 8 << 20;
@@ -75,7 +72,7 @@ impl Target {
         }
         self.wave.clear();
         self.wave_bytes = 0;
-        patiently(|| self.store.end_silent(SILENT_UNIX_MS + 1)).await?;
+        patiently(|| self.store.end_silent(StreamBatch::NO_NEWS_UNIX_MS + 1)).await?;
         self.seal().await
     }
 

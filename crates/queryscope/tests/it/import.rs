@@ -75,6 +75,38 @@ fn all_captures_are_imported_once_while_the_service_runs() {
     assert_eq!(queryscope(["token", "list", "--data", &data]).success(), "", "its token is gone");
 }
 
+/// Of runs that are of a file: one has an end, of the other nobody knows whether it still runs.
+fn old_runs(path: &Path) -> Vec<PathBuf> {
+    let mut stream = Stream::new();
+    let (ended, open) = (Uuid::now_v7(), Uuid::now_v7());
+    let events = [
+        stream.started(ended, "ended"),
+        stream.started(open, "open"),
+        stream.progress(open),
+        stream.finished(ended, "ended"),
+    ];
+    fs::write(path, stream.batch(&events)).expect("written");
+    vec![path.to_owned()]
+}
+
+fn states(service: &Service) -> BTreeSet<(String, String)> {
+    let text = |run: &serde_json::Value, field: &str| run[field].as_str().expect("a text").to_owned();
+    service.queries("").iter().map(|run| (text(run, "label"), text(run, "status"))).collect()
+}
+
+#[test]
+fn an_imported_run_without_an_end_does_not_run() {
+    let expected = [("ended", "finished"), ("open", "unfinished")];
+    let expected = BTreeSet::from(expected.map(|(label, status)| (label.to_owned(), status.to_owned())));
+    let folder = tempfile::tempdir().expect("a folder");
+    let (closed, open) = (folder.path().join("closed"), folder.path().join("open"));
+    import(&closed, &old_runs(&folder.path().join("1.jsonl"))).success();
+    assert_eq!(states(&Service::start(&closed)), expected, "a start hears of all that run");
+    let service = Service::start(&open);
+    import(&open, &old_runs(&folder.path().join("2.jsonl"))).success();
+    assert_eq!(states(&service), expected);
+}
+
 #[test]
 fn a_plain_file_is_the_same_as_its_gzip() {
     let folder = tempfile::tempdir().expect("a folder");

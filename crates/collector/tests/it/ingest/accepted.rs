@@ -232,16 +232,30 @@ async fn every_brand_of_the_format_is_taken_and_listed() {
 async fn a_batch_without_http_is_stored_the_same_way() {
     let app = TestApp::new().await;
     let text = batch(1, [done(2, 1)]);
-    let ingested = app.collector.ingest("etl", text.clone().into_bytes()).await.expect("stored");
+    let ingested = app.collector.import("etl", text.clone().into_bytes()).await.expect("stored");
     assert_eq!((ingested.accepted, ingested.duplicates), (1, 0));
     assert_eq!(
         (&app.summary(1).await["project"], &app.summary(1).await["stream_id"]),
         (&json!("etl"), &json!(stream(1)))
     );
-    let error = app.collector.ingest("default", text.into_bytes()).await.expect_err("of another project");
+    let error = app.collector.import("default", text.into_bytes()).await.expect_err("of another project");
     assert_eq!(error.status(), 403);
-    let error = app.collector.ingest("etl", b"x".to_vec()).await.expect_err("no batch");
+    let error = app.collector.import("etl", b"x".to_vec()).await.expect_err("no batch");
     assert_eq!((error.status().as_u16(), error.line()), (400, Some(1)));
+}
+
+#[tokio::test]
+async fn a_run_of_an_import_without_an_end_is_unfinished_at_once() {
+    let app = TestApp::new().await;
+    let told = |n: u64| batch(n, [started(2, n, json!({})), progress(3, n)]);
+    let sent = |n: u64, value| with_header(post(told(n)), "queryscope-imported", value);
+    check(&app.send(sent(1, "1")).await, 2, 0);
+    assert_eq!(app.summary(1).await["status"], "unfinished");
+    // What is not "1" says nothing.
+    check(&app.send(sent(2, "no")).await, 2, 0);
+    assert_eq!(app.summary(2).await["status"], "running");
+    check(&app.post(batch(1, [progress(4, 1)])).await, 1, 0);
+    assert_eq!(app.summary(1).await["status"], "running", "it is heard of after all");
 }
 
 #[tokio::test]

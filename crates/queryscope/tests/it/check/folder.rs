@@ -60,9 +60,7 @@ impl Folder {
             folder.seal(root, &[a_begins, a_ends], 2);
         }
         folder.seal(root, &[u], 3);
-        // Nothing seals what is imported while no service runs.
-        folder.import(root, &open);
-        folder.import(root, &late);
+        folder.post(&[&open, &late]);
         folder.events = [&ended[..], &open, &late].concat();
         folder
     }
@@ -72,6 +70,15 @@ impl Folder {
         self.import(root, events);
         let service = Service::start_with(&self.data, &["--silent-after", "200ms"]);
         wait_for("recordings", || (self.recordings() == recordings).then_some(()));
+        service.stop();
+    }
+
+    /// Stores batches, and seals nothing of them.
+    fn post(&self, batches: &[&[String]]) {
+        let service = Service::start_with(&self.data, &["--seal-within", "60s"]);
+        for events in batches {
+            assert_eq!(service.post(&self.stream.batch(events)).status, 202);
+        }
         service.stop();
     }
 
