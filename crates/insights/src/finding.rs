@@ -87,7 +87,7 @@ impl Builder {
         self.evidence(name, EvidenceValue::Text(text.into().into()), None)
     }
 
-    /// What following the advice saves at most, of the CPU time.
+    /// What following the advice saves at most of the CPU time of the nodes it is about.
     pub(crate) fn saves_cpu_ns(self, ns: f64) -> Self {
         self.number("saves_cpu_at_most", rounded(ns / 1e6), "ms")
     }

@@ -1585,7 +1585,7 @@ export interface components {
         };
         /** @description What a finding rests on. */
         Evidence: {
-            /** @description What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most. */
+            /** @description What it is; the advice saves at most `saves_wall_at_most` of the run, `saves_cpu_at_most` in its nodes. */
             name: string;
             /** @description Unit of the value. */
             unit?: string | null;

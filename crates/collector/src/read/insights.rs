@@ -88,7 +88,7 @@ struct Finding {
 /// What a finding rests on.
 #[derive(Debug, Serialize, ToSchema)]
 struct Evidence {
-    /// What it is; `saves_cpu_at_most` and `saves_wall_at_most` are what following the advice saves at most.
+    /// What it is; the advice saves at most `saves_wall_at_most` of the run, `saves_cpu_at_most` in its nodes.
     name: String,
     /// Its value; null where it is not known.
     #[schema(value_type = Option<NumberOrText>)]
