@@ -32,7 +32,7 @@ pub enum Kind {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = IssueState))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It is new, or open again, and nobody has said anything to it.
+    /// It is new, or open again, and nobody has acted on it.
     Open,
     /// Somebody knows of it.
     Acknowledged,

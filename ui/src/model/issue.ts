@@ -37,7 +37,7 @@ export const KINDS: Record<IssueKind, { name: string; tag: "fail" | "slow" | "pl
 
 /** What a state means, for who points at it. */
 export const STATE_WORDS: Record<IssueState, string> = {
-  open: "nobody has said anything to it",
+  open: "nobody has acted on it",
   regressed: "it was resolved and came back",
   acknowledged: "somebody knows of it",
   muted: "nobody wants to hear of it until its mute ends",

@@ -52,7 +52,7 @@ function nextLine(running: readonly Running[], asked: AskedById, nowMs: number):
     if (ms !== undefined && (next === undefined || ms < next.ms)) next = { one, ms };
   }
   if (next === undefined) return "";
-  const whole = Math.ceil(next.ms / 1000) * 1000;
+  const whole = Math.round(next.ms / 1000) * 1000;
   return `next to end: ${nameOf(next.one)} ${whole <= 1000 ? "any moment" : `in about ${formatDuration(whole)}`}`;
 }
 
