@@ -13,4 +13,5 @@ function cssHash({ hash, css }) {
   }
 }
 
-export default { compilerOptions: { runes: true, cssHash } };
+// Nobody asks a page for the version of Svelte.
+export default { compilerOptions: { runes: true, discloseVersion: false, cssHash } };

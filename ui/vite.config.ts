@@ -7,7 +7,11 @@ const collector = process.env["QUERYSCOPE_URL"] ?? "http://127.0.0.1:7766";
 /** All that shows a run in one chunk without imports: a shared file carries it as it is (src/run/share). */
 const RUN = { name: "run", test: /src\/run\/share\/viewer\.ts$/ };
 /** Pages that few open first, in one chunk that is loaded when one is opened; what other pages share is not in it. */
-const LATER = { name: "later", test: /src\/(issues|settings)\//, includeDependenciesRecursively: false };
+const LATER = {
+  name: "later",
+  test: /src\/(issues\/|settings\/|frame\/MissingRun)/,
+  includeDependenciesRecursively: false,
+};
 
 export default defineConfig({
   plugins: [svelte(), stampSources()],

@@ -19,8 +19,7 @@ export function remainingOf(progress: Progress | undefined | null): Remaining | 
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
   const { basis = null, rows_read_factor: rows = null } = progress;
   if (remaining !== null) {
-    const [least, most] = [formatDuration(remaining.p10), formatDuration(remaining.p90)];
-    const interval = `${least === most ? most : `${least} to ${most}`} more`;
+    const interval = `${formatDuration(remaining.p10)} to ${formatDuration(remaining.p90)} more`;
     const words = basis === null ? interval : `${interval} (${basis})`;
     return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, isLate };
   }

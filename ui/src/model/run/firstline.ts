@@ -158,23 +158,17 @@ function why({ node, moment }: Ranked, finding: Finding | undefined): string {
   return rows !== null && rows !== 0 ? `, which gave out ${formatCount(rows)} rows` : "";
 }
 
-export interface Saving {
-  ms: Milliseconds;
-  /** What it is of: nodes above that get fewer rows may save more. */
-  of: "run" | "node";
-}
-
 /**
- * What the finding could save at most: of the run, where that is told; else of its node, the time in which nothing but
- * that ran. Null where neither is told, and where the node calls code of the program: its counters hold little of its
- * time.
+ * What the finding could save in its node: at most the time in which nothing but that ran. Null where that is not told,
+ * and where the node calls code of the program: its counters hold little of its time. Nodes above that get fewer rows
+ * may save more.
  */
-export function savesAtMost(finding: Finding, node: PlanNode | undefined, wallMs: Milliseconds): Saving | null {
+export function savesAtMost(finding: Finding, node: PlanNode | undefined, wallMs: Milliseconds): Milliseconds | null {
   if (node && calledCode(node) !== null) return null;
   const told = finding.evidence.find(({ name }) => name === "saves_wall_at_most")?.value;
-  if (typeof told === "number") return { ms: told, of: "run" };
+  if (typeof told === "number") return told;
   const share = finding.blockedShare ?? finding.cpuShare;
-  return share === null ? null : { ms: Math.min(1, Math.max(0, share)) * wallMs, of: "node" };
+  return share === null ? null : Math.min(1, Math.max(0, share)) * wallMs;
 }
 
 /** "4 nodes, 0.3 %" */
