@@ -1,6 +1,6 @@
 """Records runs of DuckDB and Daft for the tests of the findings and of the browser.
 
-    python record.py FILE
+    python engines.py FILE
 
 needs the package `queryscope` with `duckdb` and `daft` (python/tests/requirements.txt). Two tables are made in the
 working directory: orders (400,000 rows, many row groups) and items (20 rows). The queries join, aggregate, write to
