@@ -168,7 +168,8 @@ async fn who_hears_of_all_runs_while_some_are_added_to_tries_again() {
     accepted(Arc::clone(&one), batch(1).progress(1, [2]).progress(2, [3]).received(1_000).build()).await;
     // The second query is locked before the first, whose row is written, too.
     let gate = Gate::closed(&address, ("running", "NEW.events = 0")).await;
-    let both = batch(1).started(1, 4, facts("x")).progress(2, [5]).received(2_000).build();
+    // Of the two that wait for each other, PostgreSQL ends either: at last both were heard of at the same time.
+    let both = batch(1).started(1, 4, facts("x")).progress(2, [5]).received(3_000).build();
     let held = tokio::spawn(accepted(one, both));
     let process = gate.reached().await;
     let heard = Arc::clone(&other);

@@ -134,22 +134,25 @@ impl Hub {
         self.rest();
     }
 
-    /// Takes up what was heard, and what else is there to be heard.
+    /// Takes up what was heard, and what else is there to be heard. Readers of single runs are told in that order.
     async fn hear(&mut self, heard: Heard) {
         let (mut taken, mut found, mut issues, mut lost) = (Vec::new(), Vec::new(), Vec::new(), false);
         let mut next = Some(heard);
         while let Some(heard) = next {
             match heard {
-                Heard::Changes(changes) => taken.push(changes),
+                Heard::Changes(changes) => {
+                    self.topics.tell(&self.app, &changes);
+                    taken.push(changes);
+                }
                 Heard::Found(changes) => found.push(changes),
                 Heard::Issues(moved) => issues.push(moved),
-                Heard::Lost => lost = true,
+                Heard::Lost => {
+                    self.topics.tell_all(&self.app, &Update::Lost);
+                    lost = true;
+                }
             }
             let is_full = taken.len() + found.len() + issues.len() >= TAKEN_MAX;
             next = if is_full { None } else { self.commits.as_mut().and_then(Commits::try_next) };
-        }
-        for changes in &taken {
-            self.topics.tell(&self.app, changes);
         }
         if lost {
             self.lost().await;
@@ -252,12 +255,11 @@ impl Hub {
         }
     }
 
-    /// Commits were lost, or could not be read: everything is read again, and every reader gets a snapshot. Where that
-    /// fails, their streams end.
+    /// Commits were lost, or could not be read: everything is read again, and every reader of all runs gets a snapshot.
+    /// Where that fails, their streams end.
     async fn lost(&mut self) {
         tracing::info!("the live streams fell behind and begin anew from the store");
         self.app.metrics.live_lost.inc();
-        self.topics.tell_all(&self.app, &Update::Lost);
         if self.board.take().is_some() {
             self.load().await;
             match &mut self.board {

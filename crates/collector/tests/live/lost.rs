@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use queryscope_protocol::seq_of;
 use queryscope_store::{CommitFeed, Commits, Heard};
 use serde_json::json;
 
@@ -58,6 +59,37 @@ async fn readers_of_all_queries_begin_anew_and_readers_of_one_miss_nothing() {
     lines.extend(one.expect("events").await.lines().map(Into::into));
     assert_eq!(one.expect("finished").await.json(), ended);
     assert_eq!(lines.join("\n") + "\n", server.recording(query(1)).await);
+}
+
+#[tokio::test]
+async fn what_was_lost_comes_before_what_is_heard_after_it() {
+    // Of every other commit followers hear that they lost it, together with the next one.
+    let feed = |mut commits: Commits| {
+        let feed = CommitFeed::new();
+        let told = feed.clone();
+        tokio::spawn(async move {
+            while commits.next().await.is_some() {
+                if let Some(Heard::Changes(changes)) = commits.next().await {
+                    told.publish_unnoted();
+                    told.publish(changes.to_vec());
+                }
+            }
+        });
+        feed
+    };
+    let server = Server::heard_through(feed, &Arc::default()).await;
+    server.post(batch(1, [started(2, 1)])).await;
+    server.post(batch(1, [sample(3, 1, 1_000.0, [500, 1_500])])).await;
+    let mut one = server.follow(1).await;
+    let mut seqs = Vec::new();
+    for (seq, elapsed_ms) in [(4, 1_500.0), (5, 2_000.0)] {
+        server.post(batch(1, [sample(seq, 1, elapsed_ms, [750, 2_000])])).await;
+    }
+    while seqs.len() < 5 {
+        let events = one.expect("events").await;
+        seqs.extend(events.lines().map(|line| seq_of(line.as_bytes()).expect("a seq").get()));
+    }
+    assert_eq!(seqs, [1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
