@@ -3,24 +3,28 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use queryscope_store::{Amount, ListRequest, Listed, NumberField, Order, Position, Status};
+use queryscope_history::Quantity;
+use queryscope_store::{Amount, ListRequest, Listed, NumberField, Order, Position, SortBy, Status};
 
 use crate::names::Names;
+use crate::rounded::{Rounded, is_rounded, is_told_apart, quantity_of, rounded, turned_quantity};
 use crate::segment::{ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
-use crate::words::{Words, are_in_columns};
+use crate::words::{Words, are_in_columns, asks_for_rounded};
 
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
 
 /// Whether the queries of a page are to be found here. An index of the store has all queries by their start, one those
-/// of each label, and one those that have not finished; what is asked for by anything else lies in none. By wall time
+/// of each label, and one those that have not finished; what is asked for by anything else lies in none. By a figure
 /// no index lists them. What is searched for is in no column.
 pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
     let is_in_columns = filter.search.is_none()
         && are_in_columns(&filter.expression)
-        && request.sort.is_none_or(|sort| sort.field == NumberField::Wall);
+        // How many of those that are skipped are kept is not known.
+        && (request.offset == 0 || !asks_for_rounded(&filter.expression))
+        && request.sort.is_none_or(|sort| sort.field == NumberField::Wall || is_rounded(sort.field));
     let is_indexed = filter.label.is_some() || filter.status.is_some_and(|status| status != Status::Finished);
     let one_index_serves =
         filter.values() <= usize::from(is_indexed) && filter.expression.is_empty() && request.sort.is_none();
@@ -36,7 +40,64 @@ fn skipped(request: &ListRequest) -> usize {
     usize::try_from(request.offset).unwrap_or(usize::MAX)
 }
 
-/// The places of a page that is [found here](finds_page). The tie of a place is the row.
+/// A place in the order of a page: what it is sorted by, start and row, each turned so that the first is the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) key: u64,
+    pub(crate) started: i64,
+    pub(crate) row: i64,
+}
+
+/// The key of a figure that is not known: it comes last.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+/// Places that hold the queries of a page, and where the columns hold a figure rounded, others of nearly the same.
+#[derive(Debug)]
+pub struct Found {
+    order: Order,
+    places: Vec<Place>,
+    /// How many of the queries there come before the page.
+    before: usize,
+    /// Whether the list has no other queries behind the place it begins after.
+    is_all: bool,
+}
+
+impl Found {
+    /// The places, in their order. The tie of a place is the row.
+    pub fn positions(&self) -> impl Iterator<Item = Position> {
+        self.places.iter().map(|place| Position {
+            started_unix_ns: turned(self.order, place.started),
+            tie: turned(self.order, place.row),
+        })
+    }
+
+    /// The page, of the queries that were read at these places. `None` where one of them is gone, or no longer says
+    /// what the columns did, or where too few are left: the page is then to be read by an index.
+    pub fn page(&self, request: &ListRequest, mut read: Vec<Listed>) -> Option<Vec<Listed>> {
+        read.sort_unstable_by_key(|listed| place_in_columns(request, listed));
+        let places = read.iter().map(|listed| place_in_columns(request, listed));
+        if !places.eq(self.places.iter().copied()) {
+            return None;
+        }
+        if let Some(field) = request.sort.map(|sort| sort.field).filter(|field| is_rounded(*field)) {
+            if !read.iter().all(|listed| field.of(&listed.query).is_none_or(is_told_apart)) {
+                return None;
+            }
+            read.sort_unstable_by_key(|listed| place(request, listed));
+        }
+        let count = read.len();
+        read.retain(|listed| request.filter.keeps(&listed.query));
+        let is_each_kept = read.len() == count;
+        if let Some(after) = after(request) {
+            read.retain(|listed| place(request, listed) > after);
+        }
+        let page: Vec<Listed> = read.into_iter().skip(self.before).take(request.limit).collect();
+        (is_each_kept || self.is_all || page.len() == request.limit).then_some(page)
+    }
+}
+
+/// Finds the places of a page that is [found here](finds_page). `None` where too many queries have nearly the same
+/// figure.
 ///
 /// # Errors
 /// When names cannot be read.
@@ -44,19 +105,16 @@ pub fn find_page<N: Names>(
     names: &N,
     snapshot: &Snapshot,
     request: &ListRequest,
-) -> Result<Vec<Position>, N::Error> {
+) -> Result<Option<Found>, N::Error> {
     let selection = Selection::of(names, &request.filter)?;
     let words = Words::of(names, snapshot, &request.filter.expression)?;
-    Ok(places(snapshot, &selection, &words, request))
+    Ok(find(snapshot, &selection, &words, request))
 }
 
 /// The places of a page, of the queries a selection keeps: what its filter says without words.
-pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -> Vec<Position> {
-    places(snapshot, selection, &Words::default(), request)
+pub fn page(snapshot: &Snapshot, selection: &Selection, request: &ListRequest) -> Option<Found> {
+    find(snapshot, selection, &Words::default(), request)
 }
-
-/// A place in the order of a page: what it is sorted by, start and row, each turned so that the first is the least.
-type Place = (u64, i64, i64);
 
 fn turned(order: Order, number: i64) -> i64 {
     match order {
@@ -65,37 +123,135 @@ fn turned(order: Order, number: i64) -> i64 {
     }
 }
 
-/// What a page sorted by wall time has a run at; NaN, which is no wall time, comes last.
-fn turned_wall(order: Order, wall_ms: f64) -> u64 {
-    // Times are at least 0, and so in the order of their bits.
-    match order {
-        _ if wall_ms.is_nan() => u64::MAX,
-        Order::Oldest => (wall_ms + 0.0).to_bits(),
-        // One less, so that a time of 0 comes before none.
-        Order::Newest => !(wall_ms + 0.0).to_bits() - 1,
+/// What a page sorted by a figure has a run at.
+fn turned_figure(order: Order, figure: Option<f64>) -> u64 {
+    // Figures are at least 0, and so in the order of their bits.
+    match (order, figure) {
+        (_, None) => UNKNOWN,
+        (Order::Oldest, Some(figure)) => (figure + 0.0).to_bits(),
+        // One less, so that a figure of 0 comes before none.
+        (Order::Newest, Some(figure)) => !(figure + 0.0).to_bits() - 1,
     }
 }
 
-/// Where a page begins.
+/// The place of a query by its exact figure.
+fn place(request: &ListRequest, listed: &Listed) -> Place {
+    let figure = |sort: SortBy| turned_figure(request.order, sort.field.of(&listed.query).map(Amount::get));
+    at(request, request.sort.map_or(0, figure), listed.position)
+}
+
+/// The place of a query as the columns have it.
+fn place_in_columns(request: &ListRequest, listed: &Listed) -> Place {
+    match request.sort {
+        Some(SortBy { field, .. }) if is_rounded(field) => {
+            at(request, turned_quantity(request.order, rounded(field, &listed.query)), listed.position)
+        }
+        _ => place(request, listed),
+    }
+}
+
+fn at(request: &ListRequest, key: u64, position: Position) -> Place {
+    let Position { started_unix_ns, tie } = position;
+    Place { key, started: turned(request.order, started_unix_ns), row: turned(request.order, tie) }
+}
+
+/// After which place a page begins.
 fn after(request: &ListRequest) -> Option<Place> {
-    let order = request.order;
-    let wall = request.sort.map(|sort| sort.after.map_or(f64::NAN, Amount::get));
-    request.after.map(|after| {
-        let key = wall.map_or(0, |wall| turned_wall(order, wall));
-        (key, turned(order, after.started_unix_ns), turned(order, after.tie))
-    })
+    let figure = |sort: SortBy| turned_figure(request.order, sort.after.map(Amount::get));
+    request.after.map(|after| at(request, request.sort.map_or(0, figure), after))
+}
+
+/// The first places of a page among those that are gone through.
+enum First {
+    /// As many as the page needs.
+    Exact { count: usize, after: Option<Place>, places: BinaryHeap<Place> },
+    /// By a figure that the columns hold rounded.
+    Rounded(Rounded),
+}
+
+impl First {
+    fn of(request: &ListRequest) -> Option<Self> {
+        let (count, after) = (end(request), after(request));
+        match request.sort.filter(|sort| is_rounded(sort.field)) {
+            None => Some(Self::Exact { count, after, places: BinaryHeap::new() }),
+            Some(SortBy { field, after: value }) => {
+                let quantity = value.map_or(Some(Quantity::NONE), |value| quantity_of(field, value))?;
+                let key = turned_quantity(request.order, quantity);
+                let after = after.map(|after| Place { key, ..after });
+                Some(Self::Rounded(Rounded::new(count, after)))
+            }
+        }
+    }
+
+    /// Whether no place of this key is among them.
+    fn is_beyond(&self, key: u64) -> bool {
+        match self {
+            Self::Exact { count, places, .. } => {
+                places.len() >= *count && places.peek().is_none_or(|last| key > last.key)
+            }
+            Self::Rounded(rounded) => rounded.is_beyond(key),
+        }
+    }
+
+    /// Whether, sorted by start, all of them are found and started before this.
+    fn is_before_start(&self, started: i64) -> bool {
+        match self {
+            Self::Exact { count, places, .. } => {
+                places.len() >= *count && places.peek().is_none_or(|last| last.started < started)
+            }
+            Self::Rounded(_) => false,
+        }
+    }
+
+    /// Whether a place is among them.
+    fn takes(&self, place: Place) -> bool {
+        match self {
+            Self::Exact { count, after, places } => {
+                (places.len() < *count || places.peek().is_some_and(|last| place < *last))
+                    && after.is_none_or(|after| place > after)
+            }
+            Self::Rounded(rounded) => rounded.takes(place),
+        }
+    }
+
+    fn add(&mut self, place: Place) {
+        match self {
+            Self::Exact { count, places, .. } => {
+                places.push(place);
+                if places.len() > *count {
+                    places.pop();
+                }
+            }
+            Self::Rounded(rounded) => rounded.add(place),
+        }
+    }
+
+    fn found(self, request: &ListRequest) -> Option<Found> {
+        let (order, skipped) = (request.order, skipped(request));
+        match self {
+            Self::Exact { count, places, .. } => {
+                let is_all = places.len() < count;
+                let places = places.into_sorted_vec().into_iter().skip(skipped).collect();
+                Some(Found { order, places, before: 0, is_all })
+            }
+            Self::Rounded(rounded) => {
+                let is_all = rounded.is_all();
+                Some(Found { order, places: rounded.places()?, before: skipped, is_all })
+            }
+        }
+    }
 }
 
 /// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
-/// Where another figure sorts, all of them.
-fn places(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &ListRequest) -> Vec<Position> {
-    let (order, count) = (request.order, end(request));
+/// Where a figure sorts, all of them.
+fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &ListRequest) -> Option<Found> {
+    let order = request.order;
+    let mut found = First::of(request)?;
     let kept = Kept::of(snapshot, selection);
     if kept.is_nothing() {
-        return Vec::new();
+        return found.found(request);
     }
     let labels = kept.labels(snapshot);
-    let (after, is_by_start) = (after(request), request.sort.is_none());
     let times = selection.since_unix_ns..=selection.until_unix_ns;
     let touched =
         snapshot.segments.iter().filter(|(_, segment)| segment.touches(*times.start(), *times.end()));
@@ -103,34 +259,30 @@ fn places(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &L
         let (first_unix_ns, last_unix_ns) = segment.bounds();
         turned(order, first_unix_ns).min(turned(order, last_unix_ns))
     };
+    let key_at = |segment: &Segment, at: usize| match request.sort.map(|sort| sort.field) {
+        None => 0,
+        Some(NumberField::Cpu) => turned_quantity(order, segment.cpu_at(at)),
+        Some(NumberField::Read) => turned_quantity(order, segment.bytes_read_at(at)),
+        Some(_) => turned_figure(order, Some(segment.wall_at(at)).filter(|wall| !wall.is_nan())),
+    };
     let mut segments: Vec<_> = touched.map(|(number, segment)| (first(segment), *number, segment)).collect();
     segments.sort_unstable_by_key(|(first, number, _)| (*first, *number));
-    // Turned, so that the last place is the largest.
-    let mut found: BinaryHeap<Place> = BinaryHeap::new();
     for (first, number, segment) in segments {
-        let is_behind = |last: &Place| is_by_start && last.1 < first;
-        if found.len() >= count && found.peek().is_none_or(is_behind) {
+        if request.sort.is_none() && found.is_before_start(first) {
             break;
         }
         let mut read = |places: Range<usize>| {
             for at in segment.places_of(places, |origin, plan, status| kept.keeps(|| origin, plan, status)) {
-                let key = if is_by_start { 0 } else { turned_wall(order, segment.wall_at(at)) };
-                if found.len() >= count && found.peek().is_some_and(|last| key > last.0) {
+                let key = key_at(segment, at);
+                if found.is_beyond(key) {
                     continue;
                 }
                 let (row, started_unix_ns) = segment.start_at(at);
-                let place =
-                    (key, turned(order, started_unix_ns), turned(order, (number * ROWS + row) as i64));
-                let is_before_last = found.len() < count || found.peek().is_some_and(|last| place < *last);
-                if is_before_last
-                    && after.is_none_or(|after| place > after)
-                    && times.contains(&started_unix_ns)
-                    && words.keeps_at(segment, at)
-                {
-                    found.push(place);
-                    if found.len() > count {
-                        found.pop();
-                    }
+                let (started, row) =
+                    (turned(order, started_unix_ns), turned(order, (number * ROWS + row) as i64));
+                let place = Place { key, started, row };
+                if found.takes(place) && times.contains(&started_unix_ns) && words.keeps_at(segment, at) {
+                    found.add(place);
                 }
             }
         };
@@ -143,35 +295,12 @@ fn places(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &L
             _ => read(0..ROWS),
         }
     }
-    let position =
-        |(_, started, row)| Position { started_unix_ns: turned(order, started), tie: turned(order, row) };
-    found.into_sorted_vec().into_iter().skip(skipped(request)).map(position).collect()
-}
-
-/// The queries that were read at the places of a page, in the order of the page. `None` where one of them is gone, or
-/// no longer says what the columns did: the page is then to be read by an index.
-pub fn still_there(
-    request: &ListRequest,
-    places: &[Position],
-    mut found: Vec<Listed>,
-) -> Option<Vec<Listed>> {
-    let order = request.order;
-    let place = |listed: &Listed| -> Place {
-        let wall = request.sort.map(|sort| sort.field.of(&listed.query).map_or(f64::NAN, Amount::get));
-        let key = wall.map_or(0, |wall| turned_wall(order, wall));
-        let Position { started_unix_ns, tie } = listed.position;
-        (key, turned(order, started_unix_ns), turned(order, tie))
-    };
-    found.sort_unstable_by_key(place);
-    let are_there = found.iter().map(|listed| &listed.position).eq(places)
-        && found.iter().all(|listed| request.filter.keeps(&listed.query))
-        && after(request).is_none_or(|after| found.iter().all(|listed| place(listed) > after));
-    are_there.then_some(found)
+    found.found(request)
 }
 
 #[cfg(test)]
 mod tests {
-    use queryscope_store::{Is, QueryFilter};
+    use queryscope_store::{Is, QueryFilter, parse};
 
     use super::*;
     use crate::apply::tests::{columns_of, put};
@@ -191,7 +320,7 @@ mod tests {
         let part = |selection: &Selection, order, after: Option<i64>, offset, limit| -> Vec<i64> {
             let after = after.map(|row| Position { started_unix_ns: row, tie: row });
             let request = request(order, after, offset, limit);
-            page(&snapshot, selection, &request).into_iter().map(|place| place.tie).collect()
+            page(&snapshot, selection, &request).expect("found").positions().map(|place| place.tie).collect()
         };
         let page = |selection: &Selection, order, after, limit| part(selection, order, after, 0, limit);
         let newest = [3 * far + 1, 2 * far, far, 3, 1];
@@ -220,7 +349,10 @@ mod tests {
         let mut columns = columns_of([]);
         let far = 5 * ROWS as i64;
         columns.apply([1, 2, far, far + 1].map(together));
-        let page = |order| page(&columns.snapshot(), &ALL, &request(order, None, 0, 1));
+        let page = |order| -> Vec<Position> {
+            let found = page(&columns.snapshot(), &ALL, &request(order, None, 0, 1));
+            found.expect("found").positions().collect()
+        };
         assert_eq!(page(Order::Newest), [Position { started_unix_ns: 5, tie: far + 1 }]);
         assert_eq!(page(Order::Oldest), [Position { started_unix_ns: 5, tie: 1 }]);
     }
@@ -251,6 +383,25 @@ mod tests {
             (QueryFilter { search: Some("text".into()), ..several.clone() }, false),
         ] {
             assert_eq!(finds_page(&request(filter.clone())), expected, "{filter:?}");
+        }
+        for (sort, words, offset, expected) in [
+            (Some(NumberField::Wall), "", 9, true),
+            (Some(NumberField::Cpu), "", 9, true),
+            (Some(NumberField::Read), "spilled>0", 0, false),
+            (Some(NumberField::Rows), "", 0, false),
+            (None, "cpu>1s", 0, true),
+            (None, "-read>1MB wall>1s", 0, true),
+            // Of runs that are skipped it is not known whether they read more or less.
+            (None, "read>1MB", 9, false),
+            (None, "rows>1", 0, false),
+        ] {
+            let expression = parse(words).expect("a filter");
+            let request = ListRequest {
+                sort: sort.map(|field| SortBy { field, after: None }),
+                offset,
+                ..request(QueryFilter { expression, ..all() })
+            };
+            assert_eq!(finds_page(&request), expected, "{request:?}");
         }
         for (offset, expected) in
             [(PLACES_MAX as u64 - 50, true), (PLACES_MAX as u64 - 49, false), (u64::MAX, false)]

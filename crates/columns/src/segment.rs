@@ -349,6 +349,15 @@ impl Segment {
         self.wall_ms[at]
     }
 
+    /// The CPU time of the query at a place, in nanoseconds.
+    pub(crate) fn cpu_at(&self, at: usize) -> Quantity {
+        self.cpu[at]
+    }
+
+    pub(crate) fn bytes_read_at(&self, at: usize) -> Quantity {
+        self.bytes_read[at]
+    }
+
     /// The row of the query at a place, and when it started.
     pub(crate) fn start_at(&self, at: usize) -> (usize, i64) {
         let row = self.sorted.as_ref().map_or(at, |sorted| usize::from(sorted.rows[at]));

@@ -1,11 +1,13 @@
 //! What a filter in words keeps, decided once for each origin and plan; of a run only its numbers are looked at.
 
+use queryscope_history::Quantity;
 use queryscope_store::{
     Amount, Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField,
 };
 
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
+use crate::rounded::{is_rounded, quantity_of};
 use crate::segment::Segment;
 use crate::select::Snapshot;
 
@@ -15,12 +17,13 @@ pub(crate) struct Words {
     origins: Option<Vec<bool>>,
     plans: Option<Vec<bool>>,
     statuses: Option<[bool; Status::ALL.len()]>,
-    walls: Vec<Wall>,
+    figures: Vec<Figure>,
 }
 
-/// A condition on the wall time.
+/// A condition on a figure.
 #[derive(Debug, Clone, Copy)]
-struct Wall {
+struct Figure {
+    field: NumberField,
     is_negated: bool,
     comparison: Comparison,
     asked: Amount,
@@ -29,12 +32,22 @@ struct Wall {
 /// Whether the columns hold what a filter in words asks for.
 pub(crate) fn are_in_columns(expression: &Expression) -> bool {
     expression.clauses.iter().all(|clause| match &clause.test {
-        Test::Number { field: NumberField::Wall, .. } | Test::Status(_) => true,
+        Test::Number { field: NumberField::Wall | NumberField::Cpu | NumberField::Read, .. }
+        | Test::Status(_) => true,
         Test::Number { field: NumberField::Warnings, comparison, value } => {
             asks_for_any(*comparison, value.get()).is_some()
         }
         Test::Text { field, .. } => !matches!(field, TextField::Error | TextField::Engine),
         Test::Number { .. } | Test::Word(_) => false,
+    })
+}
+
+/// Whether a filter in words asks for a figure that the columns hold rounded: they keep runs of nearly that figure,
+/// too.
+pub(crate) fn asks_for_rounded(expression: &Expression) -> bool {
+    expression.clauses.iter().any(|clause| match &clause.test {
+        Test::Number { field, .. } => is_rounded(*field),
+        Test::Text { .. } | Test::Status(_) | Test::Word(_) => false,
     })
 }
 
@@ -69,8 +82,9 @@ impl Words {
                 let plans = snapshot.plans.iter().map(|plan| (plan.rules.is_some() == any) != is_negated);
                 and(&mut self.plans, plans.collect());
             }
-            Test::Number { comparison, value, .. } => {
-                self.walls.push(Wall { is_negated, comparison: *comparison, asked: *value });
+            Test::Number { field, comparison, value } => {
+                let (field, comparison, asked) = (*field, *comparison, *value);
+                self.figures.push(Figure { field, is_negated, comparison, asked });
             }
             Test::Status(status) => {
                 let statuses = self.statuses.get_or_insert([true; Status::ALL.len()]);
@@ -123,32 +137,42 @@ impl Words {
         Ok(())
     }
 
-    /// Whether the run at a place is kept.
+    /// Whether the run at a place is kept, or has nearly a figure that is asked for.
     pub(crate) fn keeps_at(&self, segment: &Segment, at: usize) -> bool {
-        let is_all = self.statuses.is_none() && self.origins.is_none() && self.plans.is_none();
-        is_all && self.walls.is_empty() || {
-            let (origin, plan, status) = segment.ran_at(at);
-            self.keeps(origin, plan, status, || segment.wall_at(at))
-        }
-    }
-
-    /// Whether a run of this origin, plan, status and wall time is kept; NaN is no wall time.
-    fn keeps(&self, origin: u32, plan: u32, status: u8, wall_ms: impl FnOnce() -> f64) -> bool {
         let is_kept =
             |kept: &Option<Vec<bool>>, number: u32| kept.as_ref().is_none_or(|kept| kept[number as usize]);
-        self.statuses.is_none_or(|kept| kept[usize::from(status)])
-            && is_kept(&self.origins, origin)
-            && is_kept(&self.plans, plan)
-            && (self.walls.is_empty() || {
-                let found = wall_ms();
-                self.walls.iter().all(|wall| wall.holds(found) != wall.is_negated)
-            })
+        let is_all = self.statuses.is_none() && self.origins.is_none() && self.plans.is_none();
+        let is_where = || {
+            let (origin, plan, status) = segment.ran_at(at);
+            self.statuses.is_none_or(|kept| kept[usize::from(status)])
+                && is_kept(&self.origins, origin)
+                && is_kept(&self.plans, plan)
+        };
+        (is_all || is_where()) && self.figures.iter().all(|figure| figure.may_keep(segment, at))
     }
 }
 
-impl Wall {
-    fn holds(self, found: f64) -> bool {
-        Amount::new(found).is_some_and(|found| self.comparison.holds(found, self.asked))
+impl Figure {
+    fn may_keep(self, segment: &Segment, at: usize) -> bool {
+        let compared = match self.field {
+            NumberField::Cpu => self.compared(segment.cpu_at(at)),
+            NumberField::Read => self.compared(segment.bytes_read_at(at)),
+            _ => Some(
+                Amount::new(segment.wall_at(at))
+                    .is_some_and(|found| self.comparison.holds(found, self.asked)),
+            ),
+        };
+        compared.is_none_or(|holds| holds != self.is_negated)
+    }
+
+    /// Whether the condition holds for what is rounded to this; `None` where it may.
+    fn compared(self, found: Quantity) -> Option<bool> {
+        let amount = |quantity: Quantity| Amount::new(f64::from(quantity.code()));
+        if found == Quantity::NONE {
+            return Some(false);
+        }
+        let asked = quantity_of(self.field, self.asked).filter(|asked| *asked != found)?;
+        Some(self.comparison.holds(amount(found)?, amount(asked)?))
     }
 }
 

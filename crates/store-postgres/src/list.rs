@@ -1,8 +1,8 @@
 //! Pages of the list of runs.
 
 use deadpool_postgres::GenericClient;
-use queryscope_columns::still_there;
-use queryscope_store::{ListRequest, Listed, Position, QUERY_COLUMNS, list_order, sorted_search};
+use queryscope_columns::Found;
+use queryscope_store::{ListRequest, Listed, QUERY_COLUMNS, list_order, sorted_search};
 use tokio_postgres::types::ToSql;
 
 use crate::error::DbError;
@@ -36,12 +36,12 @@ pub(crate) async fn page(
     client: &impl GenericClient,
     terms: &TermTexts,
     request: &ListRequest,
-    places: Option<&[Position]>,
+    places: Option<&Found>,
 ) -> Result<Vec<Listed>, DbError> {
     if let Some(places) = places {
-        let rows: Vec<i64> = places.iter().map(|place| place.tie).collect();
+        let rows: Vec<i64> = places.positions().map(|place| place.tie).collect();
         let found = listed_at(client, terms, &rows).await?;
-        if let Some(listed) = still_there(request, places, found) {
+        if let Some(listed) = places.page(request, found) {
             return Ok(listed);
         }
     }

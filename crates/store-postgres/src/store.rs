@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient, Pool};
 use queryscope_columns::{
-    Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
+    Found, Selection, Snapshot, facets, find_page, finds_page, groups, overview, places, series, versions,
 };
 use queryscope_history::Version;
 use queryscope_issues::{Issue, Note};
@@ -15,7 +15,7 @@ use queryscope_store::{
     AccessStore, ChangesRequest, Commits, Committed, Deleted, DeployStore, Evaluation, Facets, Foreground,
     GroupsAnswer, GroupsRequest, HistoryRevision, IssueCount, IssueMoved, IssueRecord, IssueStep,
     IssuesRequest, ListRequest, Listed, NoteAdded, NoteStore, OutboxStore, OverviewAnswer, OverviewRequest,
-    OwnerOf, Pack, PendingRun, Places, Position, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
+    OwnerOf, Pack, PendingRun, Places, QUERY_COLUMNS, Query, QueryFilter, QueryHistory, QueryKey,
     RecordingParts, Sealed, Series, SeriesRequest, Store, StoreError, StoreStats, StoredChange, StreamBatch,
     TokenRecord, ViewStore,
 };
@@ -187,15 +187,13 @@ impl PostgresStore {
     }
 
     /// The places of a page, where the columns have them.
-    async fn places(&self, request: &ListRequest) -> Result<Option<Vec<Position>>, StoreError> {
+    async fn places(&self, request: &ListRequest) -> Result<Option<Found>, StoreError> {
         if !finds_page(request) {
             return Ok(None);
         }
         let Some(snapshot) = self.follower.snapshot_now().await else { return Ok(None) };
         let (filter, request) = (request.filter.clone(), request.clone());
-        let places =
-            self.answer(snapshot, filter, move |names, snapshot, _| find_page(names, snapshot, &request));
-        places.await.map(Some)
+        self.answer(snapshot, filter, move |names, snapshot, _| find_page(names, snapshot, &request)).await
     }
 }
 
@@ -241,7 +239,7 @@ impl Store for PostgresStore {
         // No more look for places than can read them.
         let client = self.reader().await?;
         let places = self.places(&request).await?;
-        Ok(list::page(&client, &self.terms, &request, places.as_deref()).await?)
+        Ok(list::page(&client, &self.terms, &request, places.as_ref()).await?)
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {

@@ -1,8 +1,8 @@
 //! Pages of the list of runs.
 
-use queryscope_columns::still_there;
+use queryscope_columns::Found;
 use queryscope_store::{
-    Clause, Conditions, ListRequest, Listed, Lookup, Position, QUERY_COLUMNS, Status, TextField, list_order,
+    Clause, Conditions, ListRequest, Listed, Lookup, QUERY_COLUMNS, Status, TextField, list_order,
     sorted_search,
 };
 use rusqlite::types::Value;
@@ -93,11 +93,11 @@ pub(crate) fn page(
     db: &Connection,
     terms: &TermTexts,
     request: &ListRequest,
-    places: Option<&[Position]>,
+    places: Option<&Found>,
 ) -> rusqlite::Result<Vec<Listed>> {
     if let Some(places) = places {
-        let found = listed_at(db, terms, places.iter().map(|place| place.tie))?;
-        if let Some(listed) = still_there(request, places, found) {
+        let found = listed_at(db, terms, places.positions().map(|place| place.tie))?;
+        if let Some(listed) = places.page(request, found) {
             return Ok(listed);
         }
     }

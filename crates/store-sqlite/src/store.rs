@@ -151,8 +151,8 @@ impl Store for SqliteStore {
         self.readers
             .read(move |db, terms| {
                 let find = |columns: Snapshot| find_page(&DatabaseNames { db, terms }, &columns, &request);
-                let places = columns.map(find).transpose()?;
-                list::page(db, terms, &request, places.as_deref())
+                let places = columns.map(find).transpose()?.flatten();
+                list::page(db, terms, &request, places.as_ref())
             })
             .await
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use deadpool_postgres::{Client, Pool};
 use proptest::prelude::*;
-use queryscope_columns::{Index, Selection, Snapshot};
+use queryscope_columns::{Found, Index, Selection, Snapshot};
 use queryscope_postgres_server::shared;
 use queryscope_store::testsuite::any_page;
 use queryscope_store::{Order, QueryFilter, Status};
@@ -54,15 +54,15 @@ impl Filled {
         page(&self.client, &self.names.terms, request, None).await.expect("read")
     }
 
-    fn places(&self, request: &ListRequest) -> Vec<Position> {
+    fn places(&self, request: &ListRequest) -> Found {
         let selection = Selection::of(&self.names, &request.filter).expect("in terms");
-        queryscope_columns::page(&self.columns, &selection, request)
+        queryscope_columns::page(&self.columns, &selection, request).expect("found")
     }
 
-    async fn by_places(&self, request: &ListRequest, places: &[Position]) -> Option<Vec<Listed>> {
-        let rows: Vec<i64> = places.iter().map(|place| place.tie).collect();
+    async fn by_places(&self, request: &ListRequest, places: &Found) -> Option<Vec<Listed>> {
+        let rows: Vec<i64> = places.positions().map(|place| place.tie).collect();
         let found = listed_at(&self.client, &self.names.terms, &rows).await.expect("read");
-        still_there(request, places, found)
+        places.page(request, found)
     }
 
     async fn by_columns(&self, request: &ListRequest) -> Vec<Listed> {
@@ -78,8 +78,9 @@ fn columns_and_indexes_give_the_same_page() {
     let found = Cell::new(0);
     proptest!(ProptestConfig::with_cases(300), |(request in any_page(0..QUERIES + 1, -10..800))| {
         let by_index = runtime.block_on(filled.by_index(&request));
-        let places: Vec<_> = by_index.iter().map(|listed| listed.position).collect();
-        prop_assert_eq!(filled.places(&request), places.clone());
+        let places = filled.places(&request);
+        let of_index: Vec<_> = by_index.iter().map(|listed| listed.position).collect();
+        prop_assert_eq!(places.positions().collect::<Vec<_>>(), of_index);
         let by_places = runtime.block_on(filled.by_places(&request, &places));
         prop_assert_eq!(by_places, Some(by_index.clone()));
         found.set(found.get() + by_index.len());
