@@ -1,4 +1,6 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { minify } from "terser";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { stampSources } from "./scripts/sources.mjs";
 
@@ -13,8 +15,21 @@ const LATER = {
   includeDependenciesRecursively: false,
 };
 
+/** Of the scripts that Vite's minifier leaves, terser makes a percent fewer bytes once packed. */
+const minifyAgain: Plugin = {
+  name: "minify-again",
+  apply: "build",
+  async generateBundle(_options, bundle) {
+    for (const part of Object.values(bundle)) {
+      if (part.type !== "chunk") continue;
+      const { code } = await minify(part.code, { module: true, ecma: 2020, compress: { passes: 3 } });
+      part.code = code ?? part.code;
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [svelte(), stampSources()],
+  plugins: [svelte(), minifyAgain, stampSources()],
   server: { host: "127.0.0.1", proxy: { "/api": collector, "/v1": collector } },
   build: {
     target: "es2022",
