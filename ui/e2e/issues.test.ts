@@ -89,6 +89,9 @@ describe.each(SCHEMES)("in %s", (scheme) => {
     await page.getByRole("heading", { level: 1, name: /^orders\/report is [23]\.\dx slower since/ }).waitFor();
     await page.getByRole("list", { name: "Causes" }).getByText("Slower per row").waitFor();
     await page.getByText("A typical run before").waitFor();
+    const chart = page.getByRole("slider", { name: /^Median, 95th percentile and runs over time/ });
+    await chart.waitFor();
+    for (const kind of ["slower", "issue"]) expect(await chart.locator(`[data-marker=${kind}]`).count()).toBe(1);
     await page
       .getByRole("region", { name: /^History/ })
       .getByText("Opened")
@@ -248,6 +251,23 @@ test("keys move between issues and act on them", async () => {
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: / is .* slower since/ }).waitFor();
+});
+
+test("those that are marked are acknowledged together", async () => {
+  const marked = ["orders/report", "orders/third"];
+  for (const label of marked) await act(label, "reopen");
+  const looked = await visit("/issues");
+  for (const label of marked) await page.getByRole("checkbox", { name: `Mark ${label}` }).check();
+  await page.getByRole("button", { name: "Acknowledge 2" }).click();
+  await expect.poll(() => page.getByRole("button", { name: /^Acknowledge/ }).count()).toBe(0);
+  for (const label of marked) expect((await issueOf(label)).state).toBe("acknowledged");
+  expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(0);
+  await expectGood(looked);
+  // What the state does not allow is said, and stays marked.
+  await page.getByRole("checkbox", { name: "Mark orders/third" }).check();
+  await page.getByRole("button", { name: "Acknowledge 1" }).click();
+  await page.getByRole("status").getByText("Not done: ").waitFor();
+  expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
 });
 
 test("a notification tells of an issue that opens, once asked for", async () => {

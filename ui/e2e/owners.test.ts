@@ -93,6 +93,12 @@ test("the first page shows the queries of an owner, and keeps the choice", async
   await worse.getByText("orders/daily").first().waitFor();
   expect(await choice.inputValue()).toBe("team-orders");
   expect(await worse.getByText("billing/daily").count()).toBe(0);
+  await page.goto(`${service.url}/issues`);
+  const row = page
+    .getByRole("list", { name: /^Issues/ })
+    .getByRole("listitem")
+    .filter({ hasText: "orders/daily" });
+  expect(await row.innerText()).toMatch(/of\s+team-orders[^]*a day at stake · opened\s+(just now|\d+ (s|min) ago)/);
 });
 
 test("services and hosts list owners, and what their CPU time costs", { tags: ["firefox"] }, async () => {

@@ -150,16 +150,18 @@ test("senders are shown with what was refused, what they dropped, and a clock th
   };
   const lines = ended({ label: "x", agoMs: -600_000 }).map((event) => JSON.stringify(event));
   expect(await post(lines)).toBe(202);
+  // Another process of the same service, host and library is in its row.
+  expect(await post(ended({ label: "x", runs: 3, agoMs: -60_000 }).map((event) => JSON.stringify(event)))).toBe(202);
   expect(await post([...lines.slice(0, 1), "no event"])).toBe(400);
   const looked = await settingsOf("ada", 390);
   const { page } = looked;
   const row = section(page, "Senders").getByRole("row", { name: /some-sender/ });
   await row.waitFor();
-  const [service_, host, agent, heard, ...rest] = await row.getByRole("cell").allInnerTexts();
-  expect([service_, host, agent]).toEqual(["etl", "etl-1", "some-sender/1.2"]);
+  const [service_, host, agent, processes, heard, ...rest] = await row.getByRole("cell").allInnerTexts();
+  expect([service_, host, agent, processes]).toEqual(["etl", "etl-1", "some-sender/1.2", "2"]);
   expect(heard).toMatch(/\d\d:\d\d/);
-  expect(rest).toEqual(["1", "1", "1,234", expect.stringMatching(/^\d.* ahead$/)]);
-  expect(await row.getByRole("cell").nth(5).getAttribute("title")).toMatch(/^line 2: the line is not JSON/);
+  expect(rest).toEqual(["4", "1", "2,468", expect.stringMatching(/^\d.* ahead$/)]);
+  expect(await row.getByRole("cell").nth(6).getAttribute("title")).toMatch(/^line 2: the line is not JSON/);
   await expectGood(looked);
   await page.context().close();
 });

@@ -2,6 +2,7 @@
 
 import type { QuerySummary } from "../api/client";
 import { shownStatus, type ShownStatus } from "../model/cancelled";
+import { timeTicks, wallTicks } from "../model/ticks";
 import { epochMs, formatDuration, type UnixNs } from "../units";
 
 export interface Point {
@@ -24,7 +25,6 @@ export interface Scatter {
 }
 
 const MARGIN = { left: 58, right: 14, top: 14, bottom: 26 };
-const DAY_MS = 86_400_000;
 const TICK_PX = 76;
 const YOUNGEST_MS = 600_000;
 /** So much of the axis at least, as a factor: the runs of a steady label are not spread over all of it. */
@@ -75,44 +75,9 @@ export function scatter(
   };
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const ROUND_MS = [
-  ...[0.001, 0.01, 0.1, 1, 10, 100].flatMap((decade) => [1, 2, 5].map((step) => step * decade)),
-  ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND),
-  ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 5, 10, 24, 48].map((hours) => hours * HOUR),
-];
-const MOST_TICKS = 8;
-
-/** Round times between the two; where there are many, every other. */
-export function wallTicks(from: number, to: number): number[] {
-  let ticks = ROUND_MS.filter((ms) => ms >= from && ms <= to);
-  while (ticks.length > MOST_TICKS) ticks = ticks.filter((_, at) => at % 2 === 0);
-  return ticks;
-}
-
 function wallRange(least: number, most: number): [number, number] {
   const room = Math.max(1.3, Math.sqrt(SPAN_LEAST / (most / least)));
   return [least / room, most * room];
-}
-
-const STEPS_MS = [
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
-  DAY_MS,
-];
-
-/** Midnights, of a short range round times of the day; at most `most` of them. */
-export function timeTicks(sinceMs: number, untilMs: number, dayStartMs: number, most: number): number[] {
-  const range = untilMs - sinceMs;
-  const step = STEPS_MS.find((one) => range / one <= most) ?? DAY_MS * Math.ceil(range / DAY_MS / Math.max(1, most));
-  const round = Math.min(step, DAY_MS);
-  const first = dayStartMs + Math.ceil((sinceMs - dayStartMs) / round) * round;
-  const ticks: number[] = [];
-  for (let ms = first; ms <= untilMs; ms += step) ticks.push(ms);
-  return ticks;
 }
 
 /** The point closest to a place, within `reach` pixels. */
