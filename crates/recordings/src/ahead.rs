@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
+use memchr::memmem;
 use object_store::ObjectStore;
-use queryscope_store::{RecordingPlace, Slice};
+use queryscope_store::{Inflater, RecordingParts, RecordingPlace, Slice, lines_of};
 
 use crate::content::Content;
 use crate::recordings::{Recordings, parse};
@@ -18,6 +19,8 @@ use crate::recordings::{Recordings, parse};
 const AHEAD_BYTES: u64 = 16 << 20;
 /// Packs of a bucket that are asked for at once.
 const REQUESTS: usize = 4;
+/// Bytes that are inflated at once.
+const TEXT_BYTES: usize = 16 << 20;
 
 /// Parts of packs, by place.
 pub(crate) type Ahead = HashMap<RecordingPlace, Bytes>;
@@ -61,6 +64,24 @@ impl Recordings {
             Some((path, slices, read))
         });
         asked.buffer_unordered(REQUESTS).filter_map(async |read| read).collect().await
+    }
+
+    /// The text of a sealed recording that was [read ahead](Self::read_ahead), inflated at once: the lines that
+    /// [`read`](Self::read) gives. `None` where it is to be read piece by piece: it is none of these, or damaged, or
+    /// its bytes alone do not tell that it is the run's.
+    pub fn text_ahead(&self, parts: &RecordingParts, inflater: &mut Inflater) -> Option<Vec<u8>> {
+        let place = parts.sealed.as_ref().filter(|_| parts.chunks.is_empty())?;
+        let mut text = Vec::new();
+        if !inflater.inflate_members(self.ahead.get(place)?, TEXT_BYTES, &mut text) {
+            return None;
+        }
+        let of_run = format!("\"query_id\":\"{}\"", parts.query.query_id);
+        let is_it = {
+            let mut lines = lines_of(&text);
+            lines.next()? == parts.process_line.as_bytes()
+                && memmem::find(lines.next()?, of_run.as_bytes()).is_some()
+        };
+        is_it.then_some(text)
     }
 
     /// What was read ahead.

@@ -47,6 +47,25 @@ impl Inflater {
     }
 }
 
+impl Inflater {
+    /// Inflates members one after the other into `text`, each as [`inflate`](Self::inflate) does; `false` where one of
+    /// them is to be inflated otherwise, or all are more than `limit` bytes.
+    pub fn inflate_members(&mut self, members: &[u8], limit: usize, text: &mut Vec<u8>) -> bool {
+        text.clear();
+        let (mut rest, mut member) = (members, Vec::new());
+        while !rest.is_empty() {
+            let next = memmem::find(&rest[1..], &MAGIC).map_or(rest.len(), |at| at + 1);
+            let (one, behind) = rest.split_at(next);
+            if !self.inflate(one, limit - text.len(), &mut member) {
+                return false;
+            }
+            text.extend_from_slice(&member);
+            rest = behind;
+        }
+        true
+    }
+}
+
 impl std::fmt::Debug for Inflater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inflater").finish_non_exhaustive()
@@ -91,6 +110,23 @@ mod tests {
         let mut named = GzBuilder::new().filename("events").write(Vec::new(), Compression::fast());
         named.write_all(b"a line").expect("written");
         assert_eq!(inflated(&named.finish().expect("a member"), 100), None);
+    }
+
+    #[test]
+    fn members_are_inflated_one_after_the_other() {
+        let all = |members: &[u8], limit| {
+            let mut text = b"of before".to_vec();
+            let is_whole = Inflater::default().inflate_members(members, limit, &mut text);
+            is_whole.then(|| String::from_utf8(text).expect("text"))
+        };
+        let joined = [member("a"), member("a"), member("b")].concat();
+        assert_eq!(all(&joined, 6).as_deref(), Some("a\na\nb\n"));
+        assert_eq!(all(&joined, 5), None);
+        assert_eq!(all(b"", 0).as_deref(), Some(""));
+        for end in 1..joined.len() {
+            let whole = all(&joined[..end], 6);
+            assert_eq!(whole.is_some(), end % member("a").len() == 0, "cut at {end}: {whole:?}");
+        }
     }
 
     #[test]

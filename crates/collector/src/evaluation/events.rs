@@ -7,7 +7,7 @@ use queryscope_diagnosis::{Context, RunFeatures, seen_run};
 use queryscope_insights::Outlines;
 use queryscope_issues::SeenRun;
 use queryscope_protocol::{Event, EventKind, Profile, QueryId, Seq, profile_of, seq_of};
-use queryscope_recordings::{LineReader, RecordingError};
+use queryscope_recordings::{LineReader, RecordingError, Recordings};
 use queryscope_store::{Inflater, Known, Query, RecordingParts, StoreError, lines_of, unpack};
 
 use super::look::Waiting;
@@ -53,6 +53,11 @@ pub(super) async fn read(app: &Arc<App>, runs: &[Waiting]) -> Result<Vec<Option<
         let read = app.store.chunks(ids.clone()).await?;
         chunks.extend(ids.into_iter().zip(read).filter_map(|(id, chunk)| Some((id, chunk?))));
     }
+    // Runs that ended together were mostly sealed together: their packs are opened once for all.
+    let sealed = parts.iter().zip(&places).filter(|(_, place)| place.is_none());
+    let sealed = sealed.filter_map(|(parts, _)| parts.as_ref()?.sealed.as_ref());
+    let recordings = app.recordings.read_ahead(sealed).await;
+    let mut inflater = Inflater::default();
     let mut all = Vec::with_capacity(runs.len());
     for ((run, parts), place) in runs.iter().zip(parts).zip(places) {
         let Some(parts) = parts else {
@@ -65,7 +70,10 @@ pub(super) async fn read(app: &Arc<App>, runs: &[Waiting]) -> Result<Vec<Option<
             _ if query.known != Known::Finished => None,
             Some(chunk) => Some(Text::Chunk(chunk)),
             // It is sealed.
-            _ => recorded(app, run, parts).await?.map(Text::Line),
+            _ => match recordings.text_ahead(&parts, &mut inflater) {
+                Some(text) => end_of(&text, run).map(|line| Text::Line(line.to_vec())),
+                None => recorded(app, &recordings, run, parts).await?.map(Text::Line),
+            },
         };
         all.push(text.map(|text| Ended { query, seq: run.seq, text }));
     }
@@ -100,18 +108,15 @@ async fn parts(app: &App, runs: &[Waiting]) -> Result<Vec<Option<RecordingParts>
 /// The line from the recording, wherever that is.
 async fn recorded(
     app: &Arc<App>,
+    recordings: &Recordings,
     run: &Waiting,
     parts: RecordingParts,
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let read = async {
-        let content = app.recordings.read(&app.store, parts).await?;
+        let content = recordings.read(&app.store, parts).await?;
         let mut lines = LineReader::new(run.query_id, content.bytes);
         while let Some(line) = lines.next_text().await? {
-            let is_it = match run.seq {
-                Some(seq) => seq_of(&line) == Some(seq),
-                None => is_end(&line),
-            };
-            if is_it {
+            if is_end_of(&line, run) {
                 return Ok(Some(line));
             }
         }
@@ -130,6 +135,18 @@ async fn recorded(
             }
             Ok(None)
         }
+    }
+}
+
+/// The line of a text that ended a run.
+fn end_of<'t>(text: &'t [u8], run: &Waiting) -> Option<&'t [u8]> {
+    lines_of(text).find(|line| is_end_of(line, run))
+}
+
+fn is_end_of(line: &[u8], run: &Waiting) -> bool {
+    match run.seq {
+        Some(seq) => seq_of(line) == Some(seq),
+        None => is_end(line),
     }
 }
 

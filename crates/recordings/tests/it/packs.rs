@@ -5,7 +5,7 @@ use std::fs;
 use queryscope_recordings::{RecordingError, Swept, check_pack, one_member};
 use queryscope_store::testsuite::{batch, facts, query_id};
 use queryscope_store::{
-    Facts, RecordingParts, RecordingPlace, Slice, pack_named_by, pack_path, recording_path,
+    Facts, Inflater, RecordingParts, RecordingPlace, Slice, pack_named_by, pack_path, recording_path,
 };
 
 use crate::kinds::of_every_kind;
@@ -285,6 +285,13 @@ async fn what_is_read_ahead_is_what_is_there() {
             let content = recordings.read(&world.store, world.parts(query).await).await.expect("a recording");
             assert_eq!(drain(content).await.expect("readable"), world.read(query).await, "{query}");
         }
+        let mut inflater = Inflater::default();
+        for (recordings, query, is_read) in [(&ahead, 1, true), (&ahead, 3, false), (&mixed, 3, true)] {
+            let text = recordings.text_ahead(&world.parts(query).await, &mut inflater);
+            let text = text.map(|text| String::from_utf8(text).expect("text"));
+            let lines = world.lines(query).await;
+            assert_eq!(text, is_read.then(|| lines.join("\n") + "\n"), "{query}");
+        }
         for place in [&gone, &of_other] {
             assert!(matches!(ahead.open(place).await, Err(RecordingError::Gone)));
         }
@@ -307,6 +314,7 @@ async fn a_link_is_not_read_ahead_and_what_is_not_its_runs_is_damaged() {
     let [place, other] = [world.place(1).await, world.place(2).await];
     let swapped = RecordingParts { sealed: Some(other.clone()), ..world.parts(1).await };
     let ahead = world.recordings.read_ahead([&place, &other]).await;
+    assert_eq!(ahead.text_ahead(&swapped, &mut Inflater::default()), None);
     let read = ahead.read(&world.store, swapped).await;
     assert!(matches!(read, Err(RecordingError::Damaged { .. })), "it is that of another");
     let (pack, elsewhere) = (world.root().join(&place.path), world.root().join("elsewhere"));
