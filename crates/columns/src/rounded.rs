@@ -101,11 +101,12 @@ impl Rounded {
 
     /// Whether a place is needed.
     pub(crate) fn takes(&self, place: Place) -> bool {
-        let is_after = |after: Place| match place.key {
-            UNKNOWN => place > after,
-            key => key >= after.key,
-        };
-        !self.is_beyond(place.key) && self.after.is_none_or(is_after)
+        if place.key == UNKNOWN {
+            let is_first =
+                self.unknown.len() < self.count || self.unknown.peek().is_some_and(|last| place < *last);
+            return is_first && !self.is_beyond(UNKNOWN) && self.after.is_none_or(|after| place > after);
+        }
+        !self.is_beyond(place.key) && self.after.is_none_or(|after| place.key >= after.key)
     }
 
     /// Adds a place that is [needed](Self::takes).
