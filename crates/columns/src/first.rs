@@ -40,6 +40,11 @@ impl<R: Ord + Copy, T> First<R, T> {
         }
     }
 
+    /// How many entries are held.
+    pub(crate) fn len(&self) -> usize {
+        self.tied.len() + self.kept.len()
+    }
+
     /// Those that are among the first, in any order.
     pub(crate) fn into_entries(mut self) -> impl Iterator<Item = (R, T)> {
         self.trim();

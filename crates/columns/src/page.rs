@@ -161,19 +161,60 @@ fn after(request: &ListRequest) -> Option<Place> {
     request.after.map(|after| at(request, request.sort.map_or(0, figure), after))
 }
 
+/// The first so many places after one.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    count: usize,
+    after: Option<Place>,
+    /// Turned, so that the last place is the largest.
+    places: BinaryHeap<Place>,
+}
+
+impl Exact {
+    pub(crate) fn new(count: usize, after: Option<Place>) -> Self {
+        Self { count, after, places: BinaryHeap::new() }
+    }
+
+    /// Whether there are so many, the last of which is one of these.
+    fn is_full(&self, is_one: impl FnOnce(&Place) -> bool) -> bool {
+        self.places.len() >= self.count && self.places.peek().is_none_or(is_one)
+    }
+
+    /// Whether a place is among them.
+    pub(crate) fn takes(&self, place: Place) -> bool {
+        !self.is_full(|last| place >= *last) && self.after.is_none_or(|after| place > after)
+    }
+
+    /// Adds a place that is among them.
+    pub(crate) fn add(&mut self, place: Place) {
+        self.places.push(place);
+        if self.places.len() > self.count {
+            self.places.pop();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn into_places(self) -> Vec<Place> {
+        self.places.into_sorted_vec()
+    }
+}
+
 /// The first places of a page among those that are gone through.
-enum First {
+enum Sought {
     /// As many as the page needs.
-    Exact { count: usize, after: Option<Place>, places: BinaryHeap<Place> },
+    Exact(Exact),
     /// By a figure that the columns hold rounded.
     Rounded(Rounded),
 }
 
-impl First {
+impl Sought {
     fn of(request: &ListRequest) -> Option<Self> {
         let (count, after) = (end(request), after(request));
         match request.sort.filter(|sort| is_rounded(sort.field)) {
-            None => Some(Self::Exact { count, after, places: BinaryHeap::new() }),
+            None => Some(Self::Exact(Exact::new(count, after))),
             Some(SortBy { field, after: value }) => {
                 let quantity = value.map_or(Some(Quantity::NONE), |value| quantity_of(field, value))?;
                 let key = turned_quantity(request.order, quantity);
@@ -186,9 +227,7 @@ impl First {
     /// Whether no place of this key is among them.
     fn is_beyond(&self, key: u64) -> bool {
         match self {
-            Self::Exact { count, places, .. } => {
-                places.len() >= *count && places.peek().is_none_or(|last| key > last.key)
-            }
+            Self::Exact(exact) => exact.is_full(|last| key > last.key),
             Self::Rounded(rounded) => rounded.is_beyond(key),
         }
     }
@@ -196,9 +235,7 @@ impl First {
     /// Whether, sorted by start, all of them are found and started before this.
     fn is_before_start(&self, started: i64) -> bool {
         match self {
-            Self::Exact { count, places, .. } => {
-                places.len() >= *count && places.peek().is_none_or(|last| last.started < started)
-            }
+            Self::Exact(exact) => exact.is_full(|last| last.started < started),
             Self::Rounded(_) => false,
         }
     }
@@ -206,22 +243,14 @@ impl First {
     /// Whether a place is among them.
     fn takes(&self, place: Place) -> bool {
         match self {
-            Self::Exact { count, after, places } => {
-                (places.len() < *count || places.peek().is_some_and(|last| place < *last))
-                    && after.is_none_or(|after| place > after)
-            }
+            Self::Exact(exact) => exact.takes(place),
             Self::Rounded(rounded) => rounded.takes(place),
         }
     }
 
     fn add(&mut self, place: Place) {
         match self {
-            Self::Exact { count, places, .. } => {
-                places.push(place);
-                if places.len() > *count {
-                    places.pop();
-                }
-            }
+            Self::Exact(exact) => exact.add(place),
             Self::Rounded(rounded) => rounded.add(place),
         }
     }
@@ -229,14 +258,14 @@ impl First {
     fn found(self, request: &ListRequest) -> Option<Found> {
         let (order, skipped) = (request.order, skipped(request));
         match self {
-            Self::Exact { count, places, .. } => {
-                let is_all = places.len() < count;
-                let places = places.into_sorted_vec().into_iter().skip(skipped).collect();
+            Self::Exact(exact) => {
+                let is_all = exact.len() < exact.count;
+                let places = exact.into_places().into_iter().skip(skipped).collect();
                 Some(Found { order, places, before: 0, is_all })
             }
             Self::Rounded(rounded) => {
-                let is_all = rounded.is_all();
-                Some(Found { order, places: rounded.places()?, before: skipped, is_all })
+                let (places, is_all) = rounded.places()?;
+                Some(Found { order, places, before: skipped, is_all })
             }
         }
     }
@@ -246,7 +275,7 @@ impl First {
 /// Where a figure sorts, all of them.
 fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &ListRequest) -> Option<Found> {
     let order = request.order;
-    let mut found = First::of(request)?;
+    let mut found = Sought::of(request)?;
     let kept = Kept::of(snapshot, selection);
     if kept.is_nothing() {
         return found.found(request);

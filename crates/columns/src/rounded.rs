@@ -5,12 +5,11 @@
 //! by code, and all others of the last code among them, hold the page; the store reads these rows and sorts them by
 //! what they say.
 
-use std::collections::{BTreeMap, BinaryHeap};
-
 use queryscope_history::Quantity;
 use queryscope_store::{Amount, NumberField, Order, Query};
 
-use crate::page::{Place, UNKNOWN};
+use crate::first::First;
+use crate::page::{Exact, Place, UNKNOWN};
 
 /// Rows that are read for a page at most. Reading one takes some 10 us; all of a store are read by SQL in the time
 /// of a few thousand.
@@ -63,102 +62,53 @@ pub(crate) struct Rounded {
     count: usize,
     /// Where the page begins: those of its code come before it or after it.
     after: Option<Place>,
-    /// Places whose figure is known; some are of codes that are no longer needed.
-    known: Vec<Place>,
-    /// How many are needed of each code behind that of `after`.
-    needed: BTreeMap<u64, usize>,
-    /// The sum of `needed`.
-    sum: usize,
-    /// How many have the code of `after`.
-    beside: usize,
-    /// The last code that is needed.
-    last: u64,
-    /// The first places whose figure is not known: these have an order.
-    unknown: BinaryHeap<Place>,
+    /// Places whose figure is known.
+    known: First<u64, Place>,
+    /// Places whose figure is not known: these have an order.
+    unknown: Exact,
     /// Whether too many have one code.
     is_too_many: bool,
 }
 
 impl Rounded {
     pub(crate) fn new(count: usize, after: Option<Place>) -> Self {
-        Self {
-            count,
-            after,
-            known: Vec::new(),
-            needed: BTreeMap::new(),
-            sum: 0,
-            beside: 0,
-            last: UNKNOWN,
-            unknown: BinaryHeap::new(),
-            is_too_many: false,
-        }
+        let known = First::new(Some(count), after.map(|after| after.key));
+        Self { count, after, known, unknown: Exact::new(count, after), is_too_many: false }
     }
 
     /// Whether no place of this code is needed.
     pub(crate) fn is_beyond(&self, key: u64) -> bool {
-        self.is_too_many || key > self.last
+        self.is_too_many || !self.known.takes(key)
     }
 
     /// Whether a place is needed.
     pub(crate) fn takes(&self, place: Place) -> bool {
-        if place.key == UNKNOWN {
-            let is_first =
-                self.unknown.len() < self.count || self.unknown.peek().is_some_and(|last| place < *last);
-            return is_first && !self.is_beyond(UNKNOWN) && self.after.is_none_or(|after| place > after);
-        }
-        !self.is_beyond(place.key) && self.after.is_none_or(|after| place.key >= after.key)
+        !self.is_beyond(place.key) && (place.key != UNKNOWN || self.unknown.takes(place))
     }
 
     /// Adds a place that is [needed](Self::takes).
     pub(crate) fn add(&mut self, place: Place) {
         if place.key == UNKNOWN {
-            self.unknown.push(place);
-            if self.unknown.len() > self.count {
-                self.unknown.pop();
-            }
-            return;
-        }
-        self.known.push(place);
-        if self.after.is_some_and(|after| after.key == place.key) {
-            self.beside += 1;
+            self.unknown.add(place);
         } else {
-            *self.needed.entry(place.key).or_default() += 1;
-            self.sum += 1;
-            self.forget();
-        }
-        self.is_too_many = self.known.len() > HELD_MAX;
-    }
-
-    /// Forgets the last code as long as those before it are enough.
-    fn forget(&mut self) {
-        while let Some(last) = self.needed.last_entry() {
-            if self.sum - last.get() < self.count {
-                break;
-            }
-            self.last = last.key().saturating_sub(1);
-            self.sum -= last.remove();
-        }
-        // Half of the places or more are needed, so each is moved but a few times.
-        if self.known.len() > 2 * (self.sum + self.beside) + READ_MAX {
-            self.known.retain(|place| place.key <= self.last);
+            self.known.push(place.key, place);
+            self.is_too_many = self.known.len() > HELD_MAX;
         }
     }
 
-    /// Whether there are fewer places behind that of `after` than the page needs.
-    pub(crate) fn is_all(&self) -> bool {
-        self.sum + self.unknown.len() < self.count
-    }
-
-    /// All places that are needed, in their order; `None` where they are too many.
-    pub(crate) fn places(mut self) -> Option<Vec<Place>> {
-        let unknown = self.count.saturating_sub(self.sum);
-        if self.is_too_many || self.sum + self.beside + unknown > READ_MAX {
+    /// All places that are needed, in their order, and whether there are fewer behind that of `after` than the page
+    /// needs; `None` where they are too many.
+    pub(crate) fn places(self) -> Option<(Vec<Place>, bool)> {
+        if self.is_too_many {
             return None;
         }
-        self.known.retain(|place| place.key <= self.last);
-        self.known.sort_unstable();
-        self.known.extend(self.unknown.into_sorted_vec().into_iter().take(unknown));
-        Some(self.known)
+        let mut places: Vec<Place> = self.known.into_entries().map(|(_, place)| place).collect();
+        let is_behind = |place: &&Place| self.after.is_none_or(|after| place.key != after.key);
+        let behind = places.iter().filter(is_behind).count();
+        let is_all = behind + self.unknown.len() < self.count;
+        places.sort_unstable();
+        places.extend(self.unknown.into_places().into_iter().take(self.count.saturating_sub(behind)));
+        (places.len() <= READ_MAX).then_some((places, is_all))
     }
 }
 
@@ -193,7 +143,7 @@ mod tests {
                     rounded.add(*place);
                 }
             }
-            let found = rounded.places().expect("few");
+            let (found, _) = rounded.places().expect("few");
             prop_assert!(found.is_sorted());
             // Whatever the order within a code, as all of a code are there or none.
             for place in page(&all, after, count) {
@@ -214,7 +164,7 @@ mod tests {
                     rounded.add(place);
                 }
             }
-            rounded.places().map(|places| places.len())
+            rounded.places().map(|(places, _)| places.len())
         };
         assert_eq!(of(4_096, false), Some(4_096));
         assert_eq!(of(4_097, false), None);

@@ -27,6 +27,8 @@ struct Figure {
     is_negated: bool,
     comparison: Comparison,
     asked: Amount,
+    /// What the columns hold of `asked`, where they hold the figure rounded and tell it apart.
+    rounded: Option<Quantity>,
 }
 
 /// Whether the columns hold what a filter in words asks for.
@@ -84,7 +86,8 @@ impl Words {
             }
             Test::Number { field, comparison, value } => {
                 let (field, comparison, asked) = (*field, *comparison, *value);
-                self.figures.push(Figure { field, is_negated, comparison, asked });
+                let rounded = quantity_of(field, asked);
+                self.figures.push(Figure { field, is_negated, comparison, asked, rounded });
             }
             Test::Status(status) => {
                 let statuses = self.statuses.get_or_insert([true; Status::ALL.len()]);
@@ -171,7 +174,7 @@ impl Figure {
         if found == Quantity::NONE {
             return Some(false);
         }
-        let asked = quantity_of(self.field, self.asked).filter(|asked| *asked != found)?;
+        let asked = self.rounded.filter(|asked| *asked != found)?;
         Some(self.comparison.holds(amount(found)?, amount(asked)?))
     }
 }
