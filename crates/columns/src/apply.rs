@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use queryscope_history::Quantity;
-
 use crate::copy::{SegmentCopy, Unpacked};
 use crate::dictionary::{Dictionary, Origin, Plan};
+use crate::figures::Figures;
 use crate::segment::{ROWS, Row, Segment};
 use crate::select::Snapshot;
 
@@ -26,10 +25,8 @@ pub struct QueryState {
     pub started_unix_ns: i64,
     /// Its wall time in milliseconds, once it ended.
     pub wall_ms: Option<f64>,
-    /// Its CPU time in nanoseconds, once it ended.
-    pub cpu: Quantity,
-    /// Bytes it read.
-    pub bytes_read: Quantity,
+    /// Its other figures, once it ended.
+    pub figures: Figures,
     /// Where it ran.
     pub origin: Origin,
     /// What it ran.
@@ -105,10 +102,10 @@ impl Columns {
         let label_of = Arc::clone(&self.label_of);
         let deleted_early = std::mem::take(&mut self.deleted_early);
         let segment = self.segment(number);
-        for (at, values) in queries {
+        for (at, values, figures) in queries {
             if segment.is_gone(at) && !deleted_early.contains(&(copy.first_row + at as i64)) {
                 let (origin, plan) = (origins[values.origin as usize], plans[values.plan as usize]);
-                segment.put(at, Row { origin, plan, ..values }, &label_of);
+                segment.put(at, Row { origin, plan, ..values }, figures, &label_of);
             }
         }
         self.deleted_early = deleted_early;
@@ -180,20 +177,18 @@ impl Columns {
         let values = Row {
             started_unix_ns: query.started_unix_ns,
             wall_ms: query.wall_ms.unwrap_or(f64::NAN),
-            cpu: query.cpu,
-            bytes_read: query.bytes_read,
             origin: self.origins.number(query.origin),
             plan,
             status: query.status,
         };
         let (number, at) = place(row);
         let before = self.segments.get(number).and_then(Option::as_ref).and_then(|segment| segment.get(at));
-        if before.is_some_and(|before| before.says(&values)) {
+        if before.is_some_and(|(before, figures)| before.says(&values) && figures == query.figures) {
             return;
         }
         let label_of = Arc::clone(&self.label_of);
         let segment = self.segment(number);
-        segment.put(at, values, &label_of);
+        segment.put(at, values, query.figures, &label_of);
         if !segment.is_sorted() {
             self.unsorted.insert(number);
         }
@@ -247,6 +242,8 @@ fn place(row: i64) -> (usize, usize) {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use queryscope_history::Quantity;
+
     use super::*;
 
     pub(crate) fn put(row: i64, label: i64, status: u8) -> RowState {
@@ -254,7 +251,8 @@ pub(crate) mod tests {
         let plan = Plan { label: Some(label), fingerprint: None, rules: None, engine_version: None };
         let cpu = Quantity::new(row.unsigned_abs());
         let bytes_read = if row % 3 == 0 { Quantity::NONE } else { Quantity::new(7 * row.unsigned_abs()) };
-        let query = QueryState { started_unix_ns: row, wall_ms: None, cpu, bytes_read, origin, plan, status };
+        let figures = Figures { cpu, bytes_read, warnings: Quantity::new(0), ..Figures::NONE };
+        let query = QueryState { started_unix_ns: row, wall_ms: None, figures, origin, plan, status };
         RowState { row, query: Some(query) }
     }
 

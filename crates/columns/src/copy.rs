@@ -7,6 +7,7 @@ use queryscope_history::Quantity;
 
 use crate::apply::{Columns, QueryState, RowState};
 use crate::dictionary::{Dictionary, Origin, Plan};
+use crate::figures::{FIGURES, Figures};
 use crate::segment::{GONE, ROWS, Row};
 use crate::select::Snapshot;
 
@@ -36,10 +37,9 @@ pub struct SegmentCopy {
     pub started_unix_ns: Vec<u8>,
     /// Of each query its wall time in milliseconds, NaN for none.
     pub wall_ms: Vec<u8>,
-    /// Of each query its CPU time in nanoseconds, as [`Quantity::code`].
-    pub cpu: Vec<u8>,
-    /// Of each query the bytes it read, as [`Quantity::code`]; empty where of none this is known.
-    pub bytes_read: Vec<u8>,
+    /// Of each query its figures in the order of [`Figures`], each an array of [`Quantity::code`]: one where all have
+    /// the same, none where of none it is known.
+    pub figures: [Vec<u8>; FIGURES],
 }
 
 impl SegmentCopy {
@@ -64,8 +64,7 @@ impl SegmentCopy {
             status: Vec::with_capacity(rows),
             started_unix_ns: Vec::with_capacity(8 * rows),
             wall_ms: Vec::with_capacity(8 * rows),
-            cpu: Vec::with_capacity(2 * rows),
-            bytes_read: Vec::new(),
+            figures: std::array::from_fn(|_| Vec::with_capacity(2 * rows)),
         }
     }
 
@@ -90,13 +89,12 @@ impl SegmentCopy {
     /// What the rows said; `None` when the arrays do not belong together.
     pub fn rows(&self) -> Option<Vec<RowState>> {
         let Unpacked { origins, plans, queries } = self.unpack()?;
-        let state = |(row, values): (usize, Row)| RowState {
+        let state = |(row, values, figures): (usize, Row, Figures)| RowState {
             row: self.first_row + row as i64,
             query: Some(QueryState {
                 started_unix_ns: values.started_unix_ns,
                 wall_ms: (!values.wall_ms.is_nan()).then_some(values.wall_ms),
-                cpu: values.cpu,
-                bytes_read: values.bytes_read,
+                figures,
                 origin: origins[values.origin as usize],
                 plan: plans[values.plan as usize],
                 status: values.status,
@@ -106,7 +104,7 @@ impl SegmentCopy {
     }
 
     /// `None` when the arrays do not belong together.
-    pub(crate) fn unpack(&self) -> Option<Unpacked<impl Iterator<Item = (usize, Row)>>> {
+    pub(crate) fn unpack(&self) -> Option<Unpacked<impl Iterator<Item = (usize, Row, Figures)>>> {
         let origins = groups(&self.origins)?.map(|[project, service, environment, host]| Origin {
             project,
             service: some(service),
@@ -130,34 +128,35 @@ impl SegmentCopy {
         }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
-        let (cpu, bytes_read) = (numbers(&self.cpu)?, numbers(&self.bytes_read)?);
-        let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len(), cpu.len()];
+        let mut figures: [&[[u8; 2]]; FIGURES] = [&[]; FIGURES];
+        for (codes, array) in figures.iter_mut().zip(&self.figures) {
+            *codes = numbers(array)?;
+        }
+        let lengths = [origin.len(), plan.len(), self.status.len(), started.len(), wall.len()];
         let below = |numbers: &[[u8; 2]], end| numbers.iter().all(|number| sixteen(*number) < end);
         let belong = (engines.is_empty() || engines.len() == plans.len())
             && (programs.is_empty() || programs.len() == origins.len())
-            && (bytes_read.is_empty() || bytes_read.len() == row.len())
+            && figures.iter().all(|codes| codes.len() <= 1 || codes.len() == row.len())
             && lengths.iter().all(|length| *length == row.len())
             && below(row, ROWS)
             && below(origin, origins.len())
             && below(plan, plans.len())
             && !self.status.contains(&GONE);
-        let bytes_read = bytes_read.iter().map(Some).chain(std::iter::repeat(None));
-        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall);
-        let queries = queries.zip(cpu.iter().zip(bytes_read));
-        let quantity = |code: [u8; 2]| Quantity::from_code(u16::from_le_bytes(code));
-        let queries =
-            queries.map(move |((((((row, origin), plan), status), started), wall), (cpu, read))| {
-                let values = Row {
-                    started_unix_ns: i64::from_le_bytes(*started),
-                    wall_ms: f64::from_le_bytes(*wall),
-                    cpu: quantity(*cpu),
-                    bytes_read: read.copied().map_or(Quantity::NONE, quantity),
-                    origin: sixteen(*origin) as u32,
-                    plan: sixteen(*plan) as u32,
-                    status: *status,
-                };
-                (sixteen(*row), values)
-            });
+        let figures_at = move |at: usize| {
+            let code = |codes: &[[u8; 2]]| codes.get(at).or(codes.first()).copied().unwrap_or_default();
+            Figures::from_columns(figures.map(|codes| Quantity::from_code(u16::from_le_bytes(code(codes)))))
+        };
+        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall).enumerate();
+        let queries = queries.map(move |(at, (((((row, origin), plan), status), started), wall))| {
+            let values = Row {
+                started_unix_ns: i64::from_le_bytes(*started),
+                wall_ms: f64::from_le_bytes(*wall),
+                origin: sixteen(*origin) as u32,
+                plan: sixteen(*plan) as u32,
+                status: *status,
+            };
+            (sixteen(*row), values, figures_at(at))
+        });
         belong.then_some(Unpacked { origins, plans, queries })
     }
 }
@@ -166,7 +165,7 @@ impl SegmentCopy {
 pub(crate) struct Unpacked<Queries> {
     pub(crate) origins: Vec<Origin>,
     pub(crate) plans: Vec<Plan>,
-    /// Row within the segment and values of each query, whose origin and plan are places in those.
+    /// Row within the segment, values and figures of each query, whose origin and plan are places in those.
     pub(crate) queries: Queries,
 }
 
@@ -178,20 +177,19 @@ impl Snapshot {
         let segment = &self.segments[at].1;
         let (mut origins, mut plans) = (Dictionary::default(), Dictionary::default());
         let mut copy = SegmentCopy::with_room((number * ROWS) as i64, ROWS);
-        for (row, values) in segment.rows(0..ROWS) {
+        for (at, values) in segment.rows(0..ROWS) {
             // Of all of these a segment has fewer than 65,536.
-            copy.row.extend((row as u16).to_le_bytes());
+            copy.row.extend((segment.start_at(at).0 as u16).to_le_bytes());
             copy.origin.extend((origins.number(values.origin) as u16).to_le_bytes());
             copy.plan.extend((plans.number(values.plan) as u16).to_le_bytes());
             copy.status.push(values.status);
             copy.started_unix_ns.extend(values.started_unix_ns.to_le_bytes());
             copy.wall_ms.extend(values.wall_ms.to_le_bytes());
-            copy.cpu.extend(values.cpu.code().to_le_bytes());
-            copy.bytes_read.extend(values.bytes_read.code().to_le_bytes());
+            for (codes, figure) in copy.figures.iter_mut().zip(segment.figures_at(at).columns()) {
+                codes.extend(figure.code().to_le_bytes());
+            }
         }
-        if copy.bytes_read.iter().all(|byte| *byte == 0) {
-            copy.bytes_read = Vec::new();
-        }
+        copy.figures = copy.figures.map(shortened);
         let none = |term: Option<i64>| term.unwrap_or(0);
         copy.origins = terms(&origins, |number| {
             let Origin { project, service, environment, host, .. } = self.origins[number as usize];
@@ -216,6 +214,16 @@ fn terms<T: Copy + Eq + Hash, const N: usize>(used: &Dictionary<T>, of: impl Fn(
 fn versions(used: &Dictionary<u32>, of: impl Fn(u32) -> Option<i64>) -> Vec<u8> {
     let some = used.values().iter().any(|number| of(*number).is_some());
     if some { terms(used, |number| [of(number).unwrap_or(0)]) } else { Vec::new() }
+}
+
+/// An array of codes where one stands for as many as are the same, and nothing for those of no figure.
+fn shortened(mut codes: Vec<u8>) -> Vec<u8> {
+    let (pairs, _) = codes.as_chunks::<2>();
+    let first = pairs.first().copied().unwrap_or_default();
+    if pairs.iter().all(|code| *code == first) {
+        codes.truncate(if first == Quantity::NONE.code().to_le_bytes() { 0 } else { first.len() });
+    }
+    codes
 }
 
 /// An array as numbers of `N` bytes.

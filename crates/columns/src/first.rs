@@ -40,6 +40,11 @@ impl<R: Ord + Copy, T> First<R, T> {
         }
     }
 
+    /// Whether nothing of this rank, nor what ranks behind it, is among them.
+    pub(crate) fn is_behind(&self, rank: R) -> bool {
+        self.last.is_some_and(|last| rank > last)
+    }
+
     /// How many entries are held.
     pub(crate) fn len(&self) -> usize {
         self.tied.len() + self.kept.len()
@@ -51,9 +56,10 @@ impl<R: Ord + Copy, T> First<R, T> {
         self.tied.into_iter().chain(self.kept)
     }
 
-    fn trim(&mut self) {
-        let Some(wanted) = self.wanted.filter(|wanted| *wanted < self.kept.len()) else { return };
-        let Some(at) = wanted.checked_sub(1) else { return };
+    /// Lets go of what is not among them.
+    pub(crate) fn trim(&mut self) {
+        let Some(wanted) = self.wanted.filter(|wanted| *wanted <= self.kept.len()) else { return };
+        let Some(at) = wanted.checked_sub(1) else { return self.kept.clear() };
         let last = self.kept.select_nth_unstable_by_key(at, |(rank, _)| *rank).1.0;
         self.kept.retain(|(rank, _)| *rank <= last);
         self.last = Some(last);

@@ -2,8 +2,9 @@
 //!
 //! Groups, facets, versions and the overview read every run of the time they cover. Where a run ran
 //! (project, service, environment, host) and what it ran (label, fingerprint, rules, engine version) repeat, so each
-//! combination is numbered once; a run is then 25 bytes: two numbers, its start, its wall time, its CPU
-//! time, the bytes it read and its status. A filter is decided once for each combination, not for each run.
+//! combination is numbered once; a run is then 21 bytes: two numbers, its start, its wall time and its status. Other
+//! figures take two bytes each where the runs of a segment differ by them. A filter is decided once for each
+//! combination, not for each run.
 //!
 //! Most answers are given label by label, so the rows of a segment that has settled lie by label.
 //!
@@ -16,6 +17,7 @@ mod clusters;
 mod copy;
 mod dictionary;
 mod facets;
+mod figures;
 mod first;
 mod groups;
 mod index;
@@ -29,6 +31,7 @@ mod rules;
 mod segment;
 mod select;
 mod series;
+mod sought;
 mod stretches;
 mod tallies;
 mod versions;
@@ -38,6 +41,7 @@ pub use apply::{Columns, QueryState, RowState};
 pub use copy::SegmentCopy;
 pub use dictionary::{Origin, Plan};
 pub use facets::facets;
+pub use figures::Figures;
 pub use groups::groups;
 pub use index::{Index, Segments, Source, parts};
 pub use names::Names;

@@ -1,16 +1,16 @@
 //! A page of a list.
 
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use queryscope_history::Quantity;
 use queryscope_store::{Amount, ListRequest, Listed, NumberField, Order, Position, SortBy, Status};
 
+use crate::figures::{Figures, column_of};
 use crate::names::Names;
-use crate::rounded::{Rounded, is_rounded, is_told_apart, quantity_of, rounded, turned_quantity};
+use crate::rounded::{is_told_apart, turned_quantity};
 use crate::segment::{ROWS, Segment};
 use crate::select::{Kept, Selection, Snapshot};
-use crate::words::{Words, are_in_columns, asks_for_rounded};
+use crate::sought::Sought;
+use crate::words::{Words, asks_for_rounded};
 
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
@@ -20,11 +20,9 @@ const PLACES_MAX: usize = 100_000;
 /// no index lists them. What is searched for is in no column.
 pub fn finds_page(request: &ListRequest) -> bool {
     let filter = &request.filter;
-    let is_in_columns = filter.search.is_none()
-        && are_in_columns(&filter.expression)
+    let is_in_columns = !filter.asks_for_texts()
         // How many of those that are skipped are kept is not known.
-        && (request.offset == 0 || !asks_for_rounded(&filter.expression))
-        && request.sort.is_none_or(|sort| sort.field == NumberField::Wall || is_rounded(sort.field));
+        && (request.offset == 0 || !asks_for_rounded(&filter.expression));
     let is_indexed = filter.label.is_some() || filter.status.is_some_and(|status| status != Status::Finished);
     let one_index_serves =
         filter.values() <= usize::from(is_indexed) && filter.expression.is_empty() && request.sort.is_none();
@@ -32,11 +30,11 @@ pub fn finds_page(request: &ListRequest) -> bool {
 }
 
 /// The place in a list before which a page ends.
-fn end(request: &ListRequest) -> usize {
+pub(crate) fn end(request: &ListRequest) -> usize {
     skipped(request).saturating_add(request.limit)
 }
 
-fn skipped(request: &ListRequest) -> usize {
+pub(crate) fn skipped(request: &ListRequest) -> usize {
     usize::try_from(request.offset).unwrap_or(usize::MAX)
 }
 
@@ -48,18 +46,25 @@ pub(crate) struct Place {
     pub(crate) row: i64,
 }
 
+impl Place {
+    /// Where the places of a key begin.
+    pub(crate) fn first_of(key: u64) -> Self {
+        Self { key, started: i64::MIN, row: i64::MIN }
+    }
+}
+
 /// The key of a figure that is not known: it comes last.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Places that hold the queries of a page, and where the columns hold a figure rounded, others of nearly the same.
 #[derive(Debug)]
 pub struct Found {
-    order: Order,
-    places: Vec<Place>,
+    pub(crate) order: Order,
+    pub(crate) places: Vec<Place>,
     /// How many of the queries there come before the page.
-    before: usize,
+    pub(crate) before: usize,
     /// Whether the list has no other queries behind the place it begins after.
-    is_all: bool,
+    pub(crate) is_all: bool,
 }
 
 impl Found {
@@ -79,7 +84,8 @@ impl Found {
         if !places.eq(self.places.iter().copied()) {
             return None;
         }
-        if let Some(field) = request.sort.map(|sort| sort.field).filter(|field| is_rounded(*field)) {
+        let rounded = request.sort.map(|sort| sort.field).filter(|field| column_of(*field).is_some());
+        if let Some(field) = rounded {
             if !read.iter().all(|listed| field.of(&listed.query).is_none_or(is_told_apart)) {
                 return None;
             }
@@ -143,8 +149,9 @@ fn place(request: &ListRequest, listed: &Listed) -> Place {
 /// The place of a query as the columns have it.
 fn place_in_columns(request: &ListRequest, listed: &Listed) -> Place {
     match request.sort {
-        Some(SortBy { field, .. }) if is_rounded(field) => {
-            at(request, turned_quantity(request.order, rounded(field, &listed.query)), listed.position)
+        Some(SortBy { field, .. }) if column_of(field).is_some() => {
+            let quantity = Figures::of(&listed.query).get(field);
+            at(request, turned_quantity(request.order, quantity), listed.position)
         }
         _ => place(request, listed),
     }
@@ -156,119 +163,9 @@ fn at(request: &ListRequest, key: u64, position: Position) -> Place {
 }
 
 /// After which place a page begins.
-fn after(request: &ListRequest) -> Option<Place> {
+pub(crate) fn after(request: &ListRequest) -> Option<Place> {
     let figure = |sort: SortBy| turned_figure(request.order, sort.after.map(Amount::get));
     request.after.map(|after| at(request, request.sort.map_or(0, figure), after))
-}
-
-/// The first so many places after one.
-#[derive(Debug)]
-pub(crate) struct Exact {
-    count: usize,
-    after: Option<Place>,
-    /// Turned, so that the last place is the largest.
-    places: BinaryHeap<Place>,
-}
-
-impl Exact {
-    pub(crate) fn new(count: usize, after: Option<Place>) -> Self {
-        Self { count, after, places: BinaryHeap::new() }
-    }
-
-    /// Whether there are so many, the last of which is one of these.
-    fn is_full(&self, is_one: impl FnOnce(&Place) -> bool) -> bool {
-        self.places.len() >= self.count && self.places.peek().is_none_or(is_one)
-    }
-
-    /// Whether a place is among them.
-    pub(crate) fn takes(&self, place: Place) -> bool {
-        !self.is_full(|last| place >= *last) && self.after.is_none_or(|after| place > after)
-    }
-
-    /// Adds a place that is among them.
-    pub(crate) fn add(&mut self, place: Place) {
-        self.places.push(place);
-        if self.places.len() > self.count {
-            self.places.pop();
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    pub(crate) fn into_places(self) -> Vec<Place> {
-        self.places.into_sorted_vec()
-    }
-}
-
-/// The first places of a page among those that are gone through.
-enum Sought {
-    /// As many as the page needs.
-    Exact(Exact),
-    /// By a figure that the columns hold rounded.
-    Rounded(Rounded),
-}
-
-impl Sought {
-    fn of(request: &ListRequest) -> Option<Self> {
-        let (count, after) = (end(request), after(request));
-        match request.sort.filter(|sort| is_rounded(sort.field)) {
-            None => Some(Self::Exact(Exact::new(count, after))),
-            Some(SortBy { field, after: value }) => {
-                let quantity = value.map_or(Some(Quantity::NONE), |value| quantity_of(field, value))?;
-                let key = turned_quantity(request.order, quantity);
-                let after = after.map(|after| Place { key, ..after });
-                Some(Self::Rounded(Rounded::new(count, after)))
-            }
-        }
-    }
-
-    /// Whether no place of this key is among them.
-    fn is_beyond(&self, key: u64) -> bool {
-        match self {
-            Self::Exact(exact) => exact.is_full(|last| key > last.key),
-            Self::Rounded(rounded) => rounded.is_beyond(key),
-        }
-    }
-
-    /// Whether, sorted by start, all of them are found and started before this.
-    fn is_before_start(&self, started: i64) -> bool {
-        match self {
-            Self::Exact(exact) => exact.is_full(|last| last.started < started),
-            Self::Rounded(_) => false,
-        }
-    }
-
-    /// Whether a place is among them.
-    fn takes(&self, place: Place) -> bool {
-        match self {
-            Self::Exact(exact) => exact.takes(place),
-            Self::Rounded(rounded) => rounded.takes(place),
-        }
-    }
-
-    fn add(&mut self, place: Place) {
-        match self {
-            Self::Exact(exact) => exact.add(place),
-            Self::Rounded(rounded) => rounded.add(place),
-        }
-    }
-
-    fn found(self, request: &ListRequest) -> Option<Found> {
-        let (order, skipped) = (request.order, skipped(request));
-        match self {
-            Self::Exact(exact) => {
-                let is_all = exact.len() < exact.count;
-                let places = exact.into_places().into_iter().skip(skipped).collect();
-                Some(Found { order, places, before: 0, is_all })
-            }
-            Self::Rounded(rounded) => {
-                let (places, is_all) = rounded.places()?;
-                Some(Found { order, places, before: skipped, is_all })
-            }
-        }
-    }
 }
 
 /// Segments are read in the order of their times, and no more of them than can hold a place before the last one found.
@@ -278,7 +175,7 @@ fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &Lis
     let mut found = Sought::of(request)?;
     let kept = Kept::of(snapshot, selection);
     if kept.is_nothing() {
-        return found.found(request);
+        return found.found();
     }
     let labels = kept.labels(snapshot);
     let times = selection.since_unix_ns..=selection.until_unix_ns;
@@ -290,9 +187,10 @@ fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &Lis
     };
     let key_at = |segment: &Segment, at: usize| match request.sort.map(|sort| sort.field) {
         None => 0,
-        Some(NumberField::Cpu) => turned_quantity(order, segment.cpu_at(at)),
-        Some(NumberField::Read) => turned_quantity(order, segment.bytes_read_at(at)),
-        Some(_) => turned_figure(order, Some(segment.wall_at(at)).filter(|wall| !wall.is_nan())),
+        Some(NumberField::Wall) => {
+            turned_figure(order, Some(segment.wall_at(at)).filter(|wall| !wall.is_nan()))
+        }
+        Some(field) => turned_quantity(order, segment.figure_at(field, at)),
     };
     let mut segments: Vec<_> = touched.map(|(number, segment)| (first(segment), *number, segment)).collect();
     segments.sort_unstable_by_key(|(first, number, _)| (*first, *number));
@@ -323,8 +221,9 @@ fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &Lis
             }
             _ => read(0..ROWS),
         }
+        found.finish_stretch();
     }
-    found.found(request)
+    found.found()
 }
 
 #[cfg(test)]
@@ -416,13 +315,17 @@ mod tests {
         for (sort, words, offset, expected) in [
             (Some(NumberField::Wall), "", 9, true),
             (Some(NumberField::Cpu), "", 9, true),
-            (Some(NumberField::Read), "spilled>0", 0, false),
-            (Some(NumberField::Rows), "", 0, false),
+            (Some(NumberField::Read), "spilled>0", 9, true),
+            (Some(NumberField::Rows), "", 0, true),
+            (Some(NumberField::Warnings), "warnings>2", 9, true),
             (None, "cpu>1s", 0, true),
             (None, "-read>1MB wall>1s", 0, true),
             // Of runs that are skipped it is not known whether they read more or less.
             (None, "read>1MB", 9, false),
-            (None, "rows>1", 0, false),
+            (None, "rows>1", 9, true),
+            (None, "rows>5000", 0, true),
+            (None, "rows>5000", 9, false),
+            (None, "error~timeout", 0, false),
         ] {
             let expression = parse(words).expect("a filter");
             let request = ListRequest {

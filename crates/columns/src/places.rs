@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use queryscope_history::{Place, PlaceTotal, RunStatus};
-use queryscope_store::{OwnerOf, Places, Status, YieldPoint, in_place_order};
+use queryscope_store::{NumberField, OwnerOf, Places, Status, YieldPoint, in_place_order};
 
 use crate::dictionary::Origin;
 use crate::names::Names;
-use crate::segment::Row;
 use crate::select::{Kept, Selection, Snapshot};
 
 /// The runs a selection keeps by service, environment, host and owner, as
@@ -26,12 +25,15 @@ pub fn places<N: Names>(
         None => Vec::new(),
     };
     if !kept.is_nothing() {
-        snapshot.each_row(selection.since_unix_ns, selection.until_unix_ns, |row| {
+        snapshot.each_place(selection.since_unix_ns, selection.until_unix_ns, |segment, at, row| {
             if kept.keeps(|| row.origin, row.plan, row.status) {
-                add(totals[row.origin as usize].get_or_insert_default(), &row);
+                let cpu = segment.figure_at(NumberField::Cpu, at);
+                let read = segment.figure_at(NumberField::Read, at);
+                let add = |total: &mut PlaceTotal| total.add(status(row.status), row.wall_ms, cpu, read);
+                add(totals[row.origin as usize].get_or_insert_default());
                 if owner_of.is_some() {
                     let label = snapshot.label_of[row.plan as usize] as usize;
-                    add(label_totals[label].get_or_insert_default(), &row);
+                    add(label_totals[label].get_or_insert_default());
                 }
             }
         });
@@ -60,10 +62,6 @@ pub fn places<N: Names>(
         host: by(|origin| Some(origin.host))?,
         owner: in_place_order(owners.into_iter().map(|(owner, total)| total.named(owner)).collect()),
     })
-}
-
-fn add(total: &mut PlaceTotal, row: &Row) {
-    total.add(status(row.status), row.wall_ms, row.cpu, row.bytes_read);
 }
 
 fn status(number: u8) -> RunStatus {

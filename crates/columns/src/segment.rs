@@ -7,6 +7,9 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use queryscope_history::Quantity;
+use queryscope_store::NumberField;
+
+use crate::figures::{Column, FIGURES, Figures, column_of};
 
 /// Rows of a segment: few enough to copy when a reader holds it while the writer changes it, and to number in
 /// sixteen bits. A little less than a power of two, of which the allocator makes a quarter more. In debug builds a
@@ -19,15 +22,12 @@ pub(crate) const GONE: u8 = u8::MAX;
 /// No label has this number.
 const NO_LABEL: u32 = u32::MAX;
 
-/// One query.
+/// One query, but its rounded figures, which few answers are made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
     pub(crate) started_unix_ns: i64,
     /// NaN where there is none.
     pub(crate) wall_ms: f64,
-    /// CPU time in nanoseconds.
-    pub(crate) cpu: Quantity,
-    pub(crate) bytes_read: Quantity,
     /// Number of its [`Origin`](super::Origin).
     pub(crate) origin: u32,
     /// Number of its [`Plan`](super::Plan).
@@ -39,22 +39,12 @@ pub(crate) struct Row {
 impl Row {
     /// Whether both say the same.
     pub(crate) fn says(&self, other: &Self) -> bool {
-        let wall_as_bits = |row: &Self| {
-            let figures = (row.wall_ms.to_bits(), row.cpu, row.bytes_read);
-            (row.started_unix_ns, figures, row.origin, row.plan, row.status)
-        };
+        let wall_as_bits =
+            |row: &Self| (row.started_unix_ns, row.wall_ms.to_bits(), row.origin, row.plan, row.status);
         wall_as_bits(self) == wall_as_bits(other)
     }
 
-    const NONE: Self = Self {
-        started_unix_ns: 0,
-        wall_ms: f64::NAN,
-        cpu: Quantity::NONE,
-        bytes_read: Quantity::NONE,
-        origin: 0,
-        plan: 0,
-        status: GONE,
-    };
+    const NONE: Self = Self { started_unix_ns: 0, wall_ms: f64::NAN, origin: 0, plan: 0, status: GONE };
 }
 
 /// A query of a segment, of which only what is asked for is read from memory.
@@ -161,8 +151,7 @@ impl Numbers {
 pub(crate) struct Segment {
     started_unix_ns: Vec<i64>,
     wall_ms: Vec<f64>,
-    cpu: Vec<Quantity>,
-    bytes_read: Vec<Quantity>,
+    figures: [Column; FIGURES],
     origin: Numbers,
     plan: Numbers,
     status: Vec<u8>,
@@ -177,8 +166,7 @@ impl Segment {
         Self {
             started_unix_ns: vec![Row::NONE.started_unix_ns; ROWS],
             wall_ms: vec![Row::NONE.wall_ms; ROWS],
-            cpu: vec![Row::NONE.cpu; ROWS],
-            bytes_read: vec![Row::NONE.bytes_read; ROWS],
+            figures: [Column::NONE; FIGURES],
             origin: Numbers::none(),
             plan: Numbers::none(),
             status: vec![Row::NONE.status; ROWS],
@@ -195,7 +183,7 @@ impl Segment {
     }
 
     /// Puts in a row. Where the segment is sorted and the row belongs elsewhere, it is no longer sorted.
-    pub(crate) fn put(&mut self, row: usize, values: Row, label_of: &[u32]) {
+    pub(crate) fn put(&mut self, row: usize, values: Row, figures: Figures, label_of: &[u32]) {
         let mut at = self.place_of(row);
         let stays =
             self.status[at] != GONE && label_of[self.plan.at(at) as usize] == label_of[values.plan as usize];
@@ -205,8 +193,9 @@ impl Segment {
         }
         self.started_unix_ns[at] = values.started_unix_ns;
         self.wall_ms[at] = values.wall_ms;
-        self.cpu[at] = values.cpu;
-        self.bytes_read[at] = values.bytes_read;
+        for (column, figure) in self.figures.iter_mut().zip(figures.columns()) {
+            column.put(at, figure);
+        }
         self.origin.put(at, values.origin);
         self.plan.put(at, values.plan);
         self.status[at] = values.status;
@@ -225,9 +214,9 @@ impl Segment {
     }
 
     /// What a row holds; `None` when there is no query.
-    pub(crate) fn get(&self, row: usize) -> Option<Row> {
+    pub(crate) fn get(&self, row: usize) -> Option<(Row, Figures)> {
         let at = self.place_of(row);
-        self.rows(at..at + 1).next().map(|(_, values)| values)
+        self.rows(at..at + 1).next().map(|(_, values)| (values, self.figures_at(at)))
     }
 
     pub(crate) fn is_sorted(&self) -> bool {
@@ -286,8 +275,7 @@ impl Segment {
         Self {
             started_unix_ns: places.clone().map(|at| self.started_unix_ns[at]).collect(),
             wall_ms: places.clone().map(|at| self.wall_ms[at]).collect(),
-            cpu: places.clone().map(|at| self.cpu[at]).collect(),
-            bytes_read: places.clone().map(|at| self.bytes_read[at]).collect(),
+            figures: self.figures.each_ref().map(|column| column.picked(places.clone())),
             origin: self.origin.picked(places.clone()),
             plan: self.plan.picked(places.clone()),
             status: places.map(|at| self.status[at]).collect(),
@@ -349,13 +337,14 @@ impl Segment {
         self.wall_ms[at]
     }
 
-    /// The CPU time of the query at a place, in nanoseconds.
-    pub(crate) fn cpu_at(&self, at: usize) -> Quantity {
-        self.cpu[at]
+    /// A figure that is rounded, of the query at a place.
+    pub(crate) fn figure_at(&self, field: NumberField, at: usize) -> Quantity {
+        column_of(field).map_or(Quantity::NONE, |column| self.figures[column].at(at))
     }
 
-    pub(crate) fn bytes_read_at(&self, at: usize) -> Quantity {
-        self.bytes_read[at]
+    /// All figures that are rounded, of the query at a place.
+    pub(crate) fn figures_at(&self, at: usize) -> Figures {
+        Figures::from_columns(self.figures.each_ref().map(|column| column.at(at)))
     }
 
     /// The row of the query at a place, and when it started.
@@ -375,10 +364,9 @@ impl Segment {
         queries.map(move |(at, _)| Query { segment: self, at, first_number })
     }
 
-    /// Queries at these places, in the order they lie, each with its row.
+    /// Queries at these places, in the order they lie, each with its place.
     pub(crate) fn rows(&self, places: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, Row)> {
         let begin = places.start;
-        let numbers = self.sorted.as_ref().map(|sorted| &sorted.rows[places.clone()]);
         let columns = self.started_unix_ns[places.clone()]
             .iter()
             .zip(&self.wall_ms[places.clone()])
@@ -388,14 +376,11 @@ impl Segment {
             let row = Row {
                 started_unix_ns: *started,
                 wall_ms: *wall,
-                cpu: self.cpu[begin + at],
-                bytes_read: self.bytes_read[begin + at],
                 origin: self.origin.at(begin + at),
                 plan: self.plan.at(begin + at),
                 status: *status,
             };
-            let number = numbers.map_or(begin + at, |numbers| usize::from(numbers[at]));
-            (*status != GONE).then_some((number, row))
+            (*status != GONE).then_some((begin + at, row))
         })
     }
 }
@@ -408,13 +393,14 @@ mod tests {
     fn numbers_of_more_than_sixteen_bits_are_kept() {
         let label_of: Vec<u32> = (0..70_001).map(|plan| plan % 3).collect();
         let row = |origin, plan| {
-            let (cpu, bytes_read) = (Quantity::new(u64::from(plan)), Quantity::new(u64::from(origin)));
-            Row { started_unix_ns: 1, wall_ms: 2.0, cpu, bytes_read, origin, plan, status: 3 }
+            let cpu = Quantity::new(u64::from(plan));
+            let figures = Figures { cpu, bytes_read: Quantity::new(u64::from(origin)), ..Figures::NONE };
+            (Row { started_unix_ns: 1, wall_ms: 2.0, origin, plan, status: 3 }, figures)
         };
         let rows = [row(1, 65_535), row(65_535, 65_537), row(2, 4), row(65_536, 70_000), row(3, 5)];
         let mut segment = Segment::empty();
-        for (at, values) in rows.into_iter().enumerate() {
-            segment.put(at, values, &label_of);
+        for (at, (values, figures)) in rows.into_iter().enumerate() {
+            segment.put(at, values, figures, &label_of);
             assert_eq!(matches!(segment.plan, Numbers::Wide(_)), at >= 1);
             assert_eq!(matches!(segment.origin, Numbers::Wide(_)), at >= 3);
         }

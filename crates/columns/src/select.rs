@@ -35,13 +35,24 @@ impl Snapshot {
     /// Hands on the queries that started in a stretch of time, both ends included. It is no iterator: one over the
     /// rows of all segments, asked for row by row, takes three times as long.
     pub(crate) fn each_row(&self, since_unix_ns: i64, until_unix_ns: i64, mut take: impl FnMut(Row)) {
+        self.each_place(since_unix_ns, until_unix_ns, |_, _, row| take(row));
+    }
+
+    /// As [`each_row`](Self::each_row), each with its segment and its place there.
+    pub(crate) fn each_place(
+        &self,
+        since_unix_ns: i64,
+        until_unix_ns: i64,
+        mut take: impl FnMut(&Segment, usize, Row),
+    ) {
         let turn = YieldPoint::new(self.foreground());
-        let is_within = |row: &Row| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns);
+        let is_within =
+            |(_, row): &(usize, Row)| (since_unix_ns..=until_unix_ns).contains(&row.started_unix_ns);
         for (_, segment) in
             self.segments.iter().filter(|(_, segment)| segment.touches(since_unix_ns, until_unix_ns))
         {
             turn.pass();
-            segment.rows(0..ROWS).map(|(_, row)| row).filter(is_within).for_each(&mut take);
+            segment.rows(0..ROWS).filter(is_within).for_each(|(at, row)| take(segment, at, row));
         }
     }
 }
@@ -143,6 +154,10 @@ impl Kept {
         Some(labels)
     }
 
+    pub(crate) fn keeps_origin(&self, origin: usize) -> bool {
+        self.origins.as_ref().is_none_or(|origins| origins[origin])
+    }
+
     pub(crate) fn keeps_plan(&self, plan: usize) -> bool {
         self.plans.as_ref().is_none_or(|plans| plans[plan])
     }
@@ -150,7 +165,7 @@ impl Kept {
     /// Whether a query of this origin, plan and status is kept.
     pub(crate) fn keeps(&self, origin: impl FnOnce() -> u32, plan: u32, status: u8) -> bool {
         self.status.is_none_or(|kept| kept == status)
-            && self.origins.as_ref().is_none_or(|origins| origins[origin() as usize])
+            && (self.origins.is_none() || self.keeps_origin(origin() as usize))
             && self.keeps_plan(plan as usize)
     }
 

@@ -6,8 +6,9 @@ use queryscope_store::{
 };
 
 use crate::dictionary::{Origin, Plan};
+use crate::figures::column_of;
 use crate::names::Names;
-use crate::rounded::{is_rounded, quantity_of};
+use crate::rounded::{is_exact, quantity_of};
 use crate::segment::Segment;
 use crate::select::Snapshot;
 
@@ -31,35 +32,15 @@ struct Figure {
     rounded: Option<Quantity>,
 }
 
-/// Whether the columns hold what a filter in words asks for.
-pub(crate) fn are_in_columns(expression: &Expression) -> bool {
-    expression.clauses.iter().all(|clause| match &clause.test {
-        Test::Number { field: NumberField::Wall | NumberField::Cpu | NumberField::Read, .. }
-        | Test::Status(_) => true,
-        Test::Number { field: NumberField::Warnings, comparison, value } => {
-            asks_for_any(*comparison, value.get()).is_some()
-        }
-        Test::Text { field, .. } => !matches!(field, TextField::Error | TextField::Engine),
-        Test::Number { .. } | Test::Word(_) => false,
-    })
-}
-
-/// Whether a filter in words asks for a figure that the columns hold rounded: they keep runs of nearly that figure,
-/// too.
+/// Whether a filter in words asks for a figure that others are rounded to: the columns keep runs of these, too.
 pub(crate) fn asks_for_rounded(expression: &Expression) -> bool {
     expression.clauses.iter().any(|clause| match &clause.test {
-        Test::Number { field, .. } => is_rounded(*field),
+        Test::Number { field, value, .. } => {
+            column_of(*field).is_some()
+                && quantity_of(*field, *value).is_none_or(|quantity| !is_exact(*field, quantity))
+        }
         Test::Text { .. } | Test::Status(_) | Test::Word(_) => false,
     })
-}
-
-/// Whether a condition on warnings asks for any, or for none: how many there are is in no column.
-fn asks_for_any(comparison: Comparison, value: f64) -> Option<bool> {
-    match (comparison, value) {
-        (Comparison::More, 0.0) | (Comparison::AtLeast, 1.0) => Some(true),
-        (Comparison::Equal | Comparison::AtMost, 0.0) | (Comparison::Less, 1.0) => Some(false),
-        _ => None,
-    }
 }
 
 impl Words {
@@ -79,11 +60,6 @@ impl Words {
     fn add<N: Names>(&mut self, names: &N, snapshot: &Snapshot, clause: &Clause) -> Result<(), N::Error> {
         let is_negated = clause.is_negated;
         match &clause.test {
-            Test::Number { field: NumberField::Warnings, comparison, value } => {
-                let any = asks_for_any(*comparison, value.get()).unwrap_or_default();
-                let plans = snapshot.plans.iter().map(|plan| (plan.rules.is_some() == any) != is_negated);
-                and(&mut self.plans, plans.collect());
-            }
             Test::Number { field, comparison, value } => {
                 let (field, comparison, asked) = (*field, *comparison, *value);
                 let rounded = quantity_of(field, asked);
@@ -142,6 +118,15 @@ impl Words {
 
     /// Whether the run at a place is kept, or has nearly a figure that is asked for.
     pub(crate) fn keeps_at(&self, segment: &Segment, at: usize) -> bool {
+        self.is_where(segment, at) && self.figures.iter().all(|figure| figure.may_keep(segment, at))
+    }
+
+    /// Whether the run at a place is kept, where figures and what is asked of them are rounded alike.
+    pub(crate) fn keeps_rounded_at(&self, segment: &Segment, at: usize) -> bool {
+        self.is_where(segment, at) && self.figures.iter().all(|figure| figure.keeps_rounded(segment, at))
+    }
+
+    fn is_where(&self, segment: &Segment, at: usize) -> bool {
         let is_kept =
             |kept: &Option<Vec<bool>>, number: u32| kept.as_ref().is_none_or(|kept| kept[number as usize]);
         let is_all = self.statuses.is_none() && self.origins.is_none() && self.plans.is_none();
@@ -151,28 +136,39 @@ impl Words {
                 && is_kept(&self.origins, origin)
                 && is_kept(&self.plans, plan)
         };
-        (is_all || is_where()) && self.figures.iter().all(|figure| figure.may_keep(segment, at))
+        is_all || is_where()
     }
 }
 
 impl Figure {
     fn may_keep(self, segment: &Segment, at: usize) -> bool {
-        let compared = match self.field {
-            NumberField::Cpu => self.compared(segment.cpu_at(at)),
-            NumberField::Read => self.compared(segment.bytes_read_at(at)),
-            _ => Some(
-                Amount::new(segment.wall_at(at))
-                    .is_some_and(|found| self.comparison.holds(found, self.asked)),
-            ),
-        };
-        compared.is_none_or(|holds| holds != self.is_negated)
+        self.holds_at(segment, at).is_none_or(|holds| holds != self.is_negated)
+    }
+
+    fn keeps_rounded(self, segment: &Segment, at: usize) -> bool {
+        // What is not told apart from what is asked for counts as the same.
+        let is_same = matches!(self.comparison, Comparison::AtLeast | Comparison::AtMost | Comparison::Equal);
+        self.holds_at(segment, at).unwrap_or(is_same) != self.is_negated
+    }
+
+    /// Whether the condition holds for a run; `None` where it may.
+    fn holds_at(self, segment: &Segment, at: usize) -> Option<bool> {
+        match self.field {
+            NumberField::Wall => Some(self.holds(segment.wall_at(at))),
+            field => self.compared(segment.figure_at(field, at)),
+        }
+    }
+
+    /// Whether the condition holds for a figure; it holds for none that is not known.
+    fn holds(self, found: f64) -> bool {
+        Amount::new(found).is_some_and(|found| self.comparison.holds(found, self.asked))
     }
 
     /// Whether the condition holds for what is rounded to this; `None` where it may.
     fn compared(self, found: Quantity) -> Option<bool> {
         let amount = |quantity: Quantity| Amount::new(f64::from(quantity.code()));
-        if found == Quantity::NONE {
-            return Some(false);
+        if is_exact(self.field, found) {
+            return Some(self.holds(found.value().unwrap_or(f64::NAN)));
         }
         let asked = self.rounded.filter(|asked| *asked != found)?;
         Some(self.comparison.holds(amount(found)?, amount(asked)?))

@@ -56,6 +56,11 @@ impl Quantity {
         Self(code)
     }
 
+    /// Whether it stands for one whole number alone, or for none.
+    pub fn is_exact(self) -> bool {
+        self.0 <= 2048
+    }
+
     /// The rounded number, for a calculation.
     pub fn value(self) -> Option<f64> {
         self.get().map(|value| value as f64)
@@ -78,7 +83,9 @@ mod tests {
     fn small_numbers_are_exact() {
         for value in 0..2048 {
             assert_eq!(Quantity::new(value).get(), Some(value));
+            assert!(Quantity::new(value).is_exact());
         }
+        assert!(Quantity::NONE.is_exact() && !Quantity::new(2048).is_exact());
         assert_eq!(Quantity::NONE.get(), None);
         assert_eq!(Quantity::default(), Quantity::NONE);
     }

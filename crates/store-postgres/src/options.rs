@@ -12,7 +12,7 @@ pub struct PostgresOptions {
     /// Groups of batches that are committed at the same time, each on a connection of its own.
     pub writers: usize,
     /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries
-    /// are held in memory, 27 bytes each.
+    /// are held in memory, 23 to 35 bytes each.
     pub answers: bool,
     /// Whether a database without tables or of an earlier version is brought up to date, or refused.
     pub upgrade: bool,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadpool_postgres::GenericClient;
-use queryscope_columns::{Origin, Plan, QueryState, RowState};
+use queryscope_columns::{Figures, Origin, Plan, QueryState, RowState};
 use queryscope_history::Quantity;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{Known, Listed, Position, QUERY_COLUMNS, Query, Status};
@@ -19,8 +19,8 @@ const TERMS: [usize; 11] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19, 20];
 /// The columns [`state`] reads, of `query AS q`.
 pub(crate) const STATE_COLUMNS: &str = "
     q.id, q.started_unix_ns, q.wall_ms, q.project, q.service, q.environment, q.host, q.label, q.fingerprint,
-    q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms,
-    q.bytes_read";
+    q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms, q.result_rows, q.bytes_read, q.spilled_bytes,
+    q.peak_memory_bytes, q.warnings";
 
 /// Reads the queries of rows, in any order; one that is gone is left out.
 pub(crate) async fn listed_at(
@@ -98,8 +98,14 @@ pub(crate) fn state(row: &Row, from: usize) -> RowState {
     let query = QueryState {
         started_unix_ns: row.get(from + 1),
         wall_ms: row.get(from + 2),
-        cpu: Quantity::from_ms(row.get(from + 13)),
-        bytes_read: Quantity::from_whole(row.get(from + 14)),
+        figures: Figures {
+            cpu: Quantity::from_ms(row.get(from + 13)),
+            result_rows: Quantity::from_whole(row.get(from + 14)),
+            bytes_read: Quantity::from_whole(row.get(from + 15)),
+            spilled_bytes: Quantity::from_whole(row.get(from + 16)),
+            peak_memory_bytes: Quantity::from_whole(row.get(from + 17)),
+            warnings: Quantity::from_whole(row.get(from + 18)),
+        },
         origin: Origin {
             project: row.get(from + 3),
             service: row.get(from + 4),

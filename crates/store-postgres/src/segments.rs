@@ -23,12 +23,11 @@ const LAST: i64 = ROWS as i64 - 1;
 const LOOKS_MAX: usize = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not know
-/// the versions of the engine and of the program, the CPU time, or the bytes read.
+/// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not copy
+/// all that is copied now: the warnings came last.
 const TIDY: &str = "
     DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')
-        OR (origins IS NOT NULL AND
-        (engine_versions IS NULL OR program_versions IS NULL OR cpu IS NULL OR bytes_read IS NULL))";
+        OR (origins IS NOT NULL AND warnings IS NULL)";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
 /// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is
@@ -38,18 +37,15 @@ const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::t
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
         wall_ms = $10, engine_versions = $11, program_versions = $12, cpu = $13,
-        bytes_read = $14
+        result_rows = $14, bytes_read = $15, spilled_bytes = $16, peak_memory_bytes = $17, warnings = $18
     WHERE last = $1 AND mark = $2";
 const READ: &str = "
     SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions, cpu,
-        bytes_read
+        result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings
     FROM segment
-    WHERE first = $1 AND last = $2 AND origins IS NOT NULL AND engine_versions IS NOT NULL
-        AND program_versions IS NOT NULL AND cpu IS NOT NULL AND bytes_read IS NOT NULL";
+    WHERE first = $1 AND last = $2 AND warnings IS NOT NULL";
 const MADE: &str =
-    "SELECT first FROM segment WHERE last = first + $1 AND engine_versions IS NOT NULL AND program_versions IS NOT NULL
-         AND cpu IS NOT NULL AND bytes_read IS NOT NULL
-     ORDER BY first";
+    "SELECT first FROM segment WHERE last = first + $1 AND warnings IS NOT NULL ORDER BY first";
 const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
 
 /// Copies segments that have stayed as they are since this was last called, one after the other.
@@ -127,7 +123,8 @@ impl Mark {
     /// Puts the copy where the mark is; `false` when a row has changed since that was set.
     async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
         let transaction = format.begin(client).await?;
-        let values: [&(dyn ToSql + Sync); 14] = [
+        let [cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings] = &copy.figures;
+        let values: [&(dyn ToSql + Sync); 18] = [
             &(self.first + LAST),
             &self.id,
             &copy.origins,
@@ -140,8 +137,12 @@ impl Mark {
             &copy.wall_ms,
             &copy.engine_versions,
             &copy.program_versions,
-            &copy.cpu,
-            &copy.bytes_read,
+            cpu,
+            result_rows,
+            bytes_read,
+            spilled_bytes,
+            peak_memory_bytes,
+            warnings,
         ];
         let filled = transaction.execute(FILL, &values).await?;
         transaction.commit().await?;
@@ -182,8 +183,7 @@ pub(crate) async fn read(
             wall_ms: array(7),
             engine_versions: array(8),
             program_versions: array(9),
-            cpu: array(10),
-            bytes_read: array(11),
+            figures: std::array::from_fn(|figure| array(10 + figure)),
         }
     }))
 }

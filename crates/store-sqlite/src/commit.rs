@@ -374,7 +374,8 @@ mod tests {
         assert_eq!(next(), 1);
         // Its last rows have been deleted before it was copied, all later ones since.
         db.execute_batch(
-            "INSERT INTO segment VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'', x'', NULL, x'', NULL)",
+            "INSERT INTO segment (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms)
+                 VALUES (8, 15, x'', x'', x'', x'', x'', x'', x'', x'')",
         )
         .expect("a copy");
         assert_eq!(next(), 16);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use futures_util::FutureExt;
-use queryscope_columns::{Index, Origin, Plan, QueryState, RowState, SegmentCopy, Segments, Source};
+use queryscope_columns::{Figures, Index, Origin, Plan, QueryState, RowState, SegmentCopy, Segments, Source};
 use queryscope_history::Quantity;
 use queryscope_store::Status;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -21,7 +21,8 @@ const LOADERS: usize = 2;
 const BOUNDS: &str = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM query";
 const ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status,
-         engine_version, program_version, cpu_ms, bytes_read
+         engine_version, program_version, cpu_ms, result_rows, bytes_read, spilled_bytes,
+         peak_memory_bytes, warnings
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 
 /// Fills the columns on threads of its own, while commits go on.
@@ -132,8 +133,14 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
     let query = QueryState {
         started_unix_ns: row.get(1)?,
         wall_ms: row.get(2)?,
-        cpu: Quantity::from_ms(row.get(13)?),
-        bytes_read: Quantity::from_whole(row.get(14)?),
+        figures: Figures {
+            cpu: Quantity::from_ms(row.get(13)?),
+            result_rows: Quantity::from_whole(row.get(14)?),
+            bytes_read: Quantity::from_whole(row.get(15)?),
+            spilled_bytes: Quantity::from_whole(row.get(16)?),
+            peak_memory_bytes: Quantity::from_whole(row.get(17)?),
+            warnings: Quantity::from_whole(row.get(18)?),
+        },
         origin: Origin {
             project: row.get(3)?,
             service: row.get(4)?,

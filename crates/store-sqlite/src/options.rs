@@ -10,7 +10,7 @@ pub struct SqliteOptions {
     /// Connections for readers.
     pub readers: usize,
     /// Whether answers over many queries are given (groups, versions, overviews, facets): for those all queries
-    /// are held in memory, 27 bytes each. A store that is written to gives them.
+    /// are held in memory, 23 to 35 bytes each. A store that is written to gives them.
     pub answers: bool,
     /// Whether a database of an earlier version is brought up to date, or refused. A store that may not do that is one
     /// that is looked at: it is not prepared for the next start either.

@@ -1,7 +1,6 @@
 //! What a row of the table `query` takes from the run it stands for.
 
-use queryscope_columns::{Origin, Plan, QueryState};
-use queryscope_history::Quantity;
+use queryscope_columns::{Figures, Origin, Plan, QueryState};
 use queryscope_store::Query;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
@@ -64,9 +63,7 @@ pub(crate) fn bind(
     // As SQLite gives it back: NaN is stored as NULL, and -0.0 as 0.
     let wall_ms = query.wall_ms.filter(|ms| !ms.is_nan()).map(|ms| ms + 0.0);
     let (started_unix_ns, status) = (query.started_unix_ns, query.status.number());
-    let cpu = Quantity::from_ms(query.cpu_ms);
-    let bytes_read = Quantity::from_whole(query.bytes_read);
-    Ok(QueryState { started_unix_ns, wall_ms, cpu, bytes_read, origin, plan, status })
+    Ok(QueryState { started_unix_ns, wall_ms, figures: Figures::of(query), origin, plan, status })
 }
 
 /// The number of a list of rules; none of the empty one.

@@ -53,11 +53,12 @@ pub(crate) fn commits_of_others(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
+    let [cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings] = &copy.figures;
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
              (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu, bytes_read)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?
     .execute(params![
         copy.first_row,
@@ -72,8 +73,12 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         copy.wall_ms,
         (!copy.engine_versions.is_empty()).then_some(&copy.engine_versions),
         (!copy.program_versions.is_empty()).then_some(&copy.program_versions),
-        copy.cpu,
-        (!copy.bytes_read.is_empty()).then_some(&copy.bytes_read),
+        cpu,
+        result_rows,
+        bytes_read,
+        spilled_bytes,
+        peak_memory_bytes,
+        warnings,
     ])?;
     Ok(())
 }
@@ -82,7 +87,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
         "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu, bytes_read
+             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings
          FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
@@ -103,8 +108,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             wall_ms: array(8)?,
             engine_versions: array(9)?,
             program_versions: array(10)?,
-            cpu: array(11)?,
-            bytes_read: array(12)?,
+            figures: [array(11)?, array(12)?, array(13)?, array(14)?, array(15)?, array(16)?],
         })
     })
     .optional()

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::expression::{Amount, Clause, Expression, NumberField, Test, holds};
+use crate::expression::{Amount, Clause, Expression, NumberField, Test, TextField, holds};
 use crate::query::{Query, Status};
 
 /// A value a query must have.
@@ -54,6 +54,15 @@ impl QueryFilter {
         let names = names.map(Option::is_some);
         let others = [project.is_some(), host.is_some(), status.is_some()];
         names.into_iter().chain(others).filter(|asks| *asks).count()
+    }
+
+    /// Whether it asks for texts that are in rows alone: those that are searched, the error, or the engine's name.
+    pub fn asks_for_texts(&self) -> bool {
+        let is_of_rows = |test: &Test| match test {
+            Test::Word(_) | Test::Text { field: TextField::Error | TextField::Engine, .. } => true,
+            Test::Text { .. } | Test::Number { .. } | Test::Status(_) => false,
+        };
+        self.search.is_some() || self.expression.clauses.iter().any(|clause| is_of_rows(&clause.test))
     }
 
     /// Whether a query is one of those.

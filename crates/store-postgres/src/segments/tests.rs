@@ -140,7 +140,11 @@ async fn whoever_changes_a_row_takes_the_copy_of_its_segment_out() {
         ("started_unix_ns", "9"),
         ("wall_ms", "9"),
         ("cpu_ms", "9"),
+        ("result_rows", "9"),
         ("bytes_read", "9"),
+        ("spilled_bytes", "9"),
+        ("peak_memory_bytes", "9"),
+        ("warnings", "9"),
     ];
     let set = columns.map(|(column, value)| {
         format!("UPDATE query SET {column} = {value} WHERE id IN ({SEGMENT}, {})", 4 * SEGMENT)
@@ -336,7 +340,7 @@ async fn what_nobody_reads_or_makes_is_taken_out() {
     let old = format!(
         "UPDATE segment SET first = first + 1 WHERE first = 0;
          UPDATE segment SET marked = now() - interval '11 minutes' WHERE first IN ({SEGMENT}, {});
-         UPDATE segment SET cpu = NULL WHERE first = {}",
+         UPDATE segment SET warnings = NULL WHERE first = {}",
         2 * SEGMENT,
         4 * SEGMENT
     );
@@ -354,7 +358,7 @@ async fn a_copy_that_is_damaged_is_not_read_and_a_wrong_one_is_found_and_taken_o
     let damages = [
         ("status = '\\x07'", true),
         ("wall_ms = NULL", true),
-        ("cpu = ''", true),
+        ("cpu = '\\x07'", true),
         ("bytes_read = '\\x07'", true),
         ("row = decode(repeat('ff', 16), 'hex')", true),
         // A text nobody knows.

@@ -109,7 +109,7 @@ fn what_stays_as_it_is_is_copied_and_what_changes_no_longer() {
     store.change(&format!("UPDATE query SET status = 1, wall_ms = 3.5 WHERE id = {}", SEGMENT + 1));
     assert_eq!(store.copied(), [0, 2 * SEGMENT]);
     store.wait(WHILE);
-    for figure in ["cpu_ms", "bytes_read"] {
+    for figure in ["cpu_ms", "result_rows", "bytes_read", "spilled_bytes", "peak_memory_bytes", "warnings"] {
         store.change(&format!("UPDATE query SET {figure} = 3 WHERE id = {}", SEGMENT + 1));
         assert_eq!(store.copied(), [0, 2 * SEGMENT]);
         store.wait(WHILE);
@@ -162,7 +162,11 @@ fn no_damage_of_an_array_goes_unnoticed() {
         "started_unix_ns",
         "wall_ms",
         "cpu",
+        "result_rows",
         "bytes_read",
+        "spilled_bytes",
+        "peak_memory_bytes",
+        "warnings",
     ]
     .map(|array| (array, "07".to_owned()));
     let beyond = [("row", 2), ("origin", 2), ("plan", 2), ("status", 1)]
@@ -253,7 +257,8 @@ proptest! {
                     last += i64::from(rows);
                 }
                 Step::End(row) => store.change(&format!(
-                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5, cpu_ms = 2.5, bytes_read = 7 WHERE id = {}",
+                    "UPDATE query SET status = 2, label = 7, wall_ms = 1.5, cpu_ms = 2.5, bytes_read = 7, warnings = 1
+                     WHERE id = {}",
                     row.index(last as usize + 1)
                 )),
                 Step::Delete(row) => {
