@@ -44,7 +44,7 @@ test.each([1280, 390] as Width[])("%d pixels wide, a note is added, marked, edit
   await editing.getByLabel("Note").fill("The old join");
   await expectGood(looked);
   await editing.getByRole("button", { name: "Save it" }).click();
-  await expect.poll(() => item.innerText()).toMatch(/ by\s+Ada[^]*The old join$/);
+  await expect.poll(() => item.innerText()).toMatch(/ by\s+Ada\s+· edited [^]* by\s+Ada[^]*The old join$/);
   // On the page of all services it says whose it is, and on that of another it is not.
   await page.goto(`${service.url}/labels/orders%2Fdaily`);
   await item.getByText("etl").waitFor();

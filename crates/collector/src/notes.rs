@@ -7,7 +7,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use queryscope_store::{AccessAction, NotesRequest, QueryNote, random_id, short_name};
+use queryscope_store::{AccessAction, NoteEdit, NotesRequest, QueryNote, random_id, short_name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,6 +62,10 @@ pub(crate) struct EditBody {
     /// The text, 1 to 10,000 characters, not of white space alone.
     #[schema(min_length = 1, max_length = 10_000, pattern = r"^[^\x00]*[^\s\x00][^\x00]*$")]
     text: String,
+    /// Your name, as where a note is added.
+    #[serde(default)]
+    #[schema(max_length = 200, pattern = r"^[^\x00]*$")]
+    by: Option<String>,
 }
 
 /// Which notes are asked for.
@@ -194,6 +198,8 @@ pub(crate) async fn add(
         written_unix_ns: now_unix_ns,
         by: name(body.by)?,
         text: written(body.text)?,
+        edited_unix_ns: None,
+        edited_by: None,
     };
     let added = app.store.notes().add_query_note(note.clone()).await;
     if !added.inspect_err(|error| app.watch(error))? {
@@ -249,8 +255,11 @@ pub(crate) async fn edit(
     let Path(id) = id.map_err(|_| none())?;
     let (head, body) = request.into_parts();
     let from = access::address_of(&app, &head);
-    let EditBody { text } = read(Request::from_parts(head, body)).await?;
-    let edited = app.store.notes().edit_query_note(&id, project.name(), &written(text)?).await;
+    let mut body: EditBody = read(Request::from_parts(head, body)).await?;
+    who.sign(&mut body.by);
+    let (text, by) = (written(body.text)?, name(body.by)?);
+    let edit = NoteEdit { text, edited_unix_ns: app.clock.unix_ns(), by };
+    let edited = app.store.notes().edit_query_note(&id, project.name(), edit).await;
     let edited = edited.inspect_err(|error| app.watch(error))?.ok_or_else(none)?;
     access::note(&app, AccessAction::NoteEdited, who.name, Some(edited.label.clone()), from).await;
     Ok(Json(edited))

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use queryscope_store::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote, StoreError};
+use queryscope_store::{
+    NOTES_MAX, NOTES_OF_QUERY_MAX, NoteEdit, NoteStore, NotesRequest, QueryNote, StoreError,
+};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -10,7 +12,8 @@ use crate::error::DbError;
 use crate::list::bound;
 use crate::store::{PostgresStore, rows};
 
-const COLUMNS: &str = "id, project, service, label, unix_ns, written_unix_ns, by_name, text";
+const COLUMNS: &str =
+    "id, project, service, label, unix_ns, written_unix_ns, by_name, text, edited_unix_ns, edited_by";
 /// One at a time adds a note: those that are there are counted.
 const LOCK: &str = "LOCK TABLE query_note IN SHARE ROW EXCLUSIVE MODE";
 const HAS_ROOM: &str = "
@@ -19,12 +22,25 @@ const HAS_ROOM: &str = "
 
 /// Adds a note, unless its id is there; whether it did.
 async fn put(transaction: &Transaction<'_>, note: &QueryNote) -> Result<bool, DbError> {
-    let QueryNote { id, project, service, label, unix_ns, written_unix_ns, by, text } = note;
+    let QueryNote {
+        id,
+        project,
+        service,
+        label,
+        unix_ns,
+        written_unix_ns,
+        by,
+        text,
+        edited_unix_ns,
+        edited_by,
+    } = note;
     let sql = format!(
-        "INSERT INTO query_note ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING"
+        "INSERT INTO query_note ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (id) DO NOTHING"
     );
     let service = service.as_deref().unwrap_or_default();
-    let values: [&(dyn ToSql + Sync); 8] = [id, project, &service, label, unix_ns, written_unix_ns, by, text];
+    let values: [&(dyn ToSql + Sync); 10] =
+        [id, project, &service, label, unix_ns, written_unix_ns, by, text, edited_unix_ns, edited_by];
     Ok(transaction.execute(&transaction.prepare_cached(&sql).await?, &values).await? > 0)
 }
 
@@ -38,6 +54,8 @@ fn read(row: &Row) -> QueryNote {
         written_unix_ns: row.get(5),
         by: row.get(6),
         text: row.get(7),
+        edited_unix_ns: row.get(8),
+        edited_by: row.get(9),
     }
 }
 
@@ -114,12 +132,14 @@ impl NoteStore for PostgresStore {
         &self,
         id: &str,
         project: Option<&str>,
-        text: &str,
+        edit: NoteEdit,
     ) -> Result<Option<QueryNote>, StoreError> {
         if [Some(id), project].into_iter().flatten().any(|text| text.contains('\0')) {
             return Ok(None);
         }
-        Ok(self.change_note("UPDATE query_note SET text = $3", &[&id, &project, &text]).await?)
+        let NoteEdit { text, edited_unix_ns, by } = edit;
+        let statement = "UPDATE query_note SET text = $3, edited_unix_ns = $4, edited_by = $5";
+        Ok(self.change_note(statement, &[&id, &project, &text, &edited_unix_ns, &by]).await?)
     }
 
     async fn delete_query_note(

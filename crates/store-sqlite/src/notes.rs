@@ -1,22 +1,48 @@
 //! Notes on queries.
 
 use async_trait::async_trait;
-use queryscope_store::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote, StoreError};
+use queryscope_store::{
+    NOTES_MAX, NOTES_OF_QUERY_MAX, NoteEdit, NoteStore, NotesRequest, QueryNote, StoreError,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::store::SqliteStore;
 
-const COLUMNS: &str = "id, project, service, label, unix_ns, written_unix_ns, by_name, text";
+const COLUMNS: &str =
+    "id, project, service, label, unix_ns, written_unix_ns, by_name, text, edited_unix_ns, edited_by";
 
 /// Adds a note, unless its id is there; whether it did.
 fn put(db: &Connection, note: &QueryNote) -> rusqlite::Result<bool> {
-    let QueryNote { id, project, service, label, unix_ns, written_unix_ns, by, text } = note;
+    let QueryNote {
+        id,
+        project,
+        service,
+        label,
+        unix_ns,
+        written_unix_ns,
+        by,
+        text,
+        edited_unix_ns,
+        edited_by,
+    } = note;
     let sql = format!(
-        "INSERT INTO query_note ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING"
+        "INSERT INTO query_note ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+         ON CONFLICT (id) DO NOTHING"
     );
     let service = service.as_deref().unwrap_or_default();
     db.prepare_cached(&sql)?
-        .execute(params![id, project, service, label, unix_ns, written_unix_ns, by, text])
+        .execute(params![
+            id,
+            project,
+            service,
+            label,
+            unix_ns,
+            written_unix_ns,
+            by,
+            text,
+            edited_unix_ns,
+            edited_by
+        ])
         .map(|added| added == 1)
 }
 
@@ -30,6 +56,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<QueryNote> {
         written_unix_ns: row.get(5)?,
         by: row.get(6)?,
         text: row.get(7)?,
+        edited_unix_ns: row.get(8)?,
+        edited_by: row.get(9)?,
     })
 }
 
@@ -72,14 +100,18 @@ impl NoteStore for SqliteStore {
         &self,
         id: &str,
         project: Option<&str>,
-        text: &str,
+        edit: NoteEdit,
     ) -> Result<Option<QueryNote>, StoreError> {
-        let (id, project, text) = (id.to_owned(), project.map(str::to_owned), text.to_owned());
+        let (id, project) = (id.to_owned(), project.map(str::to_owned));
         let sql = format!(
-            "UPDATE query_note SET text = ?3 WHERE id = ?1 AND (?2 IS NULL OR project = ?2) RETURNING {COLUMNS}"
+            "UPDATE query_note SET text = ?3, edited_unix_ns = ?4, edited_by = ?5
+             WHERE id = ?1 AND (?2 IS NULL OR project = ?2) RETURNING {COLUMNS}"
         );
-        let edit =
-            move |db: &Connection| db.prepare_cached(&sql)?.query_row((id, project, text), read).optional();
+        let NoteEdit { text, edited_unix_ns, by } = edit;
+        let edit = move |db: &Connection| {
+            let values = (id, project, text, edited_unix_ns, by);
+            db.prepare_cached(&sql)?.query_row(values, read).optional()
+        };
         self.writer.write(edit).await
     }
 

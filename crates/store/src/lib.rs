@@ -81,7 +81,7 @@ pub use issues::{
 pub use kept::{Account, Kept, Loss, StreamSeen};
 pub use machine::{now, random_id};
 pub use name::{NAME_CHARS, Naming, short_name};
-pub use notes::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote};
+pub use notes::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteEdit, NoteStore, NotesRequest, QueryNote};
 pub use outbox::{
     Attempt, Delivery, DeliveryState, Dispatch, NewDelivery, OUTBOX_FULL, OUTBOX_KEPT, OUTBOX_MAX,
     OutboxPage, OutboxStore, RouteRecord, StoredNotice, outbox_kept_since,

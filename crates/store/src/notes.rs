@@ -33,6 +33,21 @@ pub struct QueryNote {
     pub by: Option<String>,
     /// The text.
     pub text: String,
+    /// When its text was edited last, in Unix nanoseconds; null where it never was, or by a version that kept no time.
+    pub edited_unix_ns: Option<i64>,
+    /// The name of the person who edited it last; null where nobody did, or nobody says.
+    pub edited_by: Option<String>,
+}
+
+/// Another text for a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteEdit {
+    /// The text.
+    pub text: String,
+    /// When it is edited, in Unix nanoseconds.
+    pub edited_unix_ns: i64,
+    /// The name of the person who edits it, where somebody says.
+    pub by: Option<String>,
 }
 
 /// Which notes are asked for; a field that is `None` keeps all.
@@ -65,12 +80,12 @@ pub trait NoteStore: Send + Sync {
     async fn query_notes(&self, request: NotesRequest) -> Result<Vec<QueryNote>, StoreError>;
 
     /// Puts a text in place of that of a note, and gives the note back as it is then; `None` where none of that id is
-    /// there in that project, or in any. Who wrote it, and when, stay.
+    /// there in that project, or in any. Who wrote it first, and when, stay.
     async fn edit_query_note(
         &self,
         id: &str,
         project: Option<&str>,
-        text: &str,
+        edit: NoteEdit,
     ) -> Result<Option<QueryNote>, StoreError>;
 
     /// Deletes a note and gives it back; `None` where there is none of that id in that project, or in any.

@@ -108,6 +108,8 @@ async fn write_again(app: &TestApp) {
         written_unix_ns: NOW_NS,
         by: None,
         text: "since secret-host came".into(),
+        edited_unix_ns: None,
+        edited_by: None,
     };
     app.store.notes().adopt_query_notes(vec![note]).await.expect("a store");
     let view = |project: &str, search: &str| SharedView {

@@ -50,6 +50,7 @@ async fn a_note_is_added_listed_and_deleted() {
     let expected = json!({
         "id": first["id"], "project": "default", "service": "orders-etl", "label": "orders/daily",
         "unix_ns": NOW_NS - SECOND_NS, "written_unix_ns": NOW_NS, "by": "Ada", "text": "the new join",
+        "edited_unix_ns": null, "edited_by": null,
     });
     assert_eq!(first, expected);
     let other =
@@ -101,12 +102,14 @@ async fn an_edited_note_keeps_its_author_and_its_times() {
     }
     let mut expected = first.clone();
     expected["text"] = json!("y");
+    expected["edited_unix_ns"] = json!(NOW_NS);
+    expected["edited_by"] = json!("editor");
     let listed = ask(&app, &session('e'), "GET", "/api/notes").await.json();
     assert_eq!(listed["notes"], json!([expected]));
     for (body, says) in [
         (json!({"text": " "}), "text: must not be empty"),
         (json!({}), "missing field `text`"),
-        (json!({"text": "x", "by": "somebody else"}), "unknown field `by`"),
+        (json!({"text": "x", "unix_ns": 1}), "unknown field `unix_ns`"),
     ] {
         let answer = put(&session('e'), body).await;
         assert_eq!(answer.status, 400);

@@ -22,6 +22,8 @@ struct Note {
     unix_ns: i64,
     by: Option<String>,
     text: String,
+    edited_unix_ns: Option<i64>,
+    edited_by: Option<String>,
 }
 
 pub(crate) async fn run(args: &NotesArgs, screen: Screen) -> Result<Found> {
@@ -52,7 +54,10 @@ pub(crate) async fn run(args: &NotesArgs, screen: Screen) -> Result<Found> {
 fn said(note: &Note, screen: Screen) -> String {
     let of = note.service.as_deref().map(|service| format!(" of {}", name(service))).unwrap_or_default();
     let by = note.by.as_deref().map_or("somebody".into(), name);
-    let head = format!("{}, {}{of}, by {by}", screen.times.at(note.unix_ns), name(&note.label));
+    let editor = note.edited_by.as_deref().map(|by| format!(" by {}", name(by))).unwrap_or_default();
+    let edited = note.edited_unix_ns.map(|at| format!(", edited {}{editor}", screen.times.at(at)));
+    let edited = edited.unwrap_or_default();
+    let head = format!("{}, {}{of}, by {by}{edited}", screen.times.at(note.unix_ns), name(&note.label));
     let lines = block(&note.text).into_iter().map(|line| screen.paragraph(&line, "  "));
     painted(&head, STRONG) + "\n" + &lines.collect::<String>()
 }
@@ -71,11 +76,18 @@ mod tests {
             unix_ns: 0,
             by: None,
             text: "The new join\nbegan".into(),
+            edited_unix_ns: Some(30_000_000_000),
+            edited_by: Some("Eve".into()),
         };
         let times = Times { now_unix_ns: 60_000_000_000, zone: Zone::Utc };
         let screen = Screen { columns: Some(80), times, reader: Reader::Agent };
         let text = said(&note, screen);
         assert!(text.ends_with("\n  The new join\n  began\n"), "{text:?}");
-        assert!(text.contains(" of etl, by somebody") && !text.contains("\u{1b}[2J"), "{text:?}");
+        assert!(
+            text.contains(" of etl, by somebody, edited ")
+                && text.contains(" by Eve")
+                && !text.contains("\u{1b}[2J"),
+            "{text:?}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::batch::{batch, facts};
 use super::subject::{Subject, Subjects};
-use crate::notes::{NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote};
+use crate::notes::{NOTES_OF_QUERY_MAX, NoteEdit, NoteStore, NotesRequest, QueryNote};
 
 fn notes(s: &Subject) -> &dyn NoteStore {
     s.store.notes()
@@ -18,6 +18,8 @@ fn note(number: usize, unix_ns: i64) -> QueryNote {
         written_unix_ns: 1_000,
         by: Some("Ada".into()),
         text: format!("the new join, {number} ä\n"),
+        edited_unix_ns: None,
+        edited_by: None,
     }
 }
 
@@ -41,7 +43,12 @@ pub(super) fn notes_are_listed_by_page(subjects: &Subjects) {
             .map(|(number, unix_ns)| note(number, unix_ns))
             .chain([
                 QueryNote { service: None, by: None, ..note(5, 5) },
-                QueryNote { label: "y".into(), ..note(6, 4) },
+                QueryNote {
+                    label: "y".into(),
+                    edited_unix_ns: Some(7),
+                    edited_by: Some("Eve".into()),
+                    ..note(6, 4)
+                },
                 QueryNote { project: "other".into(), ..note(7, i64::MIN) },
             ])
             .collect();
@@ -79,19 +86,23 @@ pub(super) fn a_note_is_edited_within_its_project(subjects: &Subjects) {
     subjects.one(async |s| {
         add(s, note(1, 10)).await;
         add(s, note(2, 20)).await;
-        let edit = async |id: &str, project: Option<&str>, text: &str| {
-            notes(s).edit_query_note(id, project, text).await.expect("a store")
+        let edit = async |id: &str, project: Option<&str>, text: &str, by: Option<&str>| {
+            let edit = NoteEdit { text: text.into(), edited_unix_ns: 2_000, by: by.map(Into::into) };
+            notes(s).edit_query_note(id, project, edit).await.expect("a store")
         };
         for (id, project) in
             [("note-0001", Some("other")), ("note-0003", None), ("\0", None), ("note-0001", Some("\0"))]
         {
-            assert_eq!(edit(id, project, "x").await, None, "{id:?} {project:?}");
+            assert_eq!(edit(id, project, "x", None).await, None, "{id:?} {project:?}");
         }
         assert_eq!(list(s, all()).await, [note(2, 20), note(1, 10)]);
-        let expected = QueryNote { text: "the old join ä".into(), ..note(1, 10) };
-        assert_eq!(edit("note-0001", Some("default"), "the old join ä").await, Some(expected.clone()));
-        let other = QueryNote { text: "y".into(), ..note(2, 20) };
-        assert_eq!(edit("note-0002", None, "y").await, Some(other.clone()));
+        let edited = |text: &str, note| QueryNote { text: text.into(), edited_unix_ns: Some(2_000), ..note };
+        let expected = edited("the old join ä", note(1, 10));
+        let first = edit("note-0001", Some("default"), "x", Some("Eve")).await.expect("there");
+        assert_eq!(first.edited_by.as_deref(), Some("Eve"));
+        assert_eq!(edit("note-0001", Some("default"), "the old join ä", None).await, Some(expected.clone()));
+        let other = QueryNote { edited_by: Some("Bob".into()), ..edited("y", note(2, 20)) };
+        assert_eq!(edit("note-0002", None, "y", Some("Bob")).await, Some(other.clone()));
         s.reopen().await;
         assert_eq!(list(s, all()).await, [other, expected]);
         assert_eq!(s.store.verify().await.expect("judged"), [""; 0]);

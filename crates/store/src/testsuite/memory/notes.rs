@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::MemoryStore;
 use crate::error::StoreError;
-use crate::notes::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteStore, NotesRequest, QueryNote};
+use crate::notes::{NOTES_MAX, NOTES_OF_QUERY_MAX, NoteEdit, NoteStore, NotesRequest, QueryNote};
 
 #[async_trait]
 impl NoteStore for MemoryStore {
@@ -46,12 +46,13 @@ impl NoteStore for MemoryStore {
         &self,
         id: &str,
         project: Option<&str>,
-        text: &str,
+        edit: NoteEdit,
     ) -> Result<Option<QueryNote>, StoreError> {
         let notes = &mut self.disk()?.notes;
         let note = notes.get_mut(id).filter(|note| project.is_none_or(|project| note.project == project));
         Ok(note.map(|note| {
-            text.clone_into(&mut note.text);
+            let NoteEdit { text, edited_unix_ns, by } = edit;
+            (note.text, note.edited_unix_ns, note.edited_by) = (text, Some(edited_unix_ns), by);
             note.clone()
         }))
     }
