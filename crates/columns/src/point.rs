@@ -13,17 +13,21 @@ pub(crate) fn point(query: Query<'_>, plan: u32) -> Point {
         number: query.number(),
         plan,
         service: query.origin(),
-        failed: is_failed(query),
+        failed: is_failed(query.status()),
     }
 }
 
 /// Its part in medians and totals, if it has one.
 pub(crate) fn time_ms(query: Query<'_>) -> Option<f64> {
-    let wall_ms = query.wall_ms();
-    let has_time = query.status() == Status::Finished.number() && wall_ms.is_finite() && wall_ms >= 0.0;
+    time_of(query.status(), query.wall_ms())
+}
+
+/// The same, of a query of this status that took this long.
+pub(crate) fn time_of(status: u8, wall_ms: f64) -> Option<f64> {
+    let has_time = status == Status::Finished.number() && wall_ms.is_finite() && wall_ms >= 0.0;
     has_time.then_some(wall_ms)
 }
 
-pub(crate) fn is_failed(query: Query<'_>) -> bool {
-    query.status() == Status::Failed.number()
+pub(crate) fn is_failed(status: u8) -> bool {
+    status == Status::Failed.number()
 }

@@ -119,7 +119,7 @@ impl<'s> Reader<'s> {
             *seen = true;
             let tally = &mut self.parts[part as usize].tally;
             if told == Told::Group && tally.has_later(query.segment_last_unix_ns()) {
-                tally.add_earlier(time_ms(query), is_failed(query));
+                tally.add_earlier(time_ms(query), is_failed(query.status()));
             } else {
                 tally.add(&point(query, plan));
             }

@@ -78,15 +78,16 @@ pub fn quartiles(values: &mut [f64]) -> Option<Quartiles> {
     (count > 0).then(|| Quartiles { lower: quarter(1), median: quarter(2), upper: quarter(3) })
 }
 
-/// The value below which so many of a hundred lie, of values that are sorted (type 7, see above). `None` of nothing.
-pub(crate) fn quantile_of_sorted(sorted: &[f64], hundredths: u64) -> Option<f64> {
-    let place = (sorted.len() as u64).checked_sub(1)? * hundredths;
-    let (index, part) = ((place / 100) as usize, place % 100);
-    let below = sorted[index];
+/// The value below which so many of a hundred lie (type 7, see above). `None` of nothing. Reorders the values.
+pub(crate) fn quantile(values: &mut [f64], hundredths: u64) -> Option<f64> {
+    let place = (values.len() as u64).checked_sub(1)? * hundredths;
+    let (index, part) = (place / 100, place % 100);
+    let mut ascending = Ascending { values, from: 0 };
+    let below = ascending.value_at(index);
     if part == 0 {
         return Some(below);
     }
-    let above = sorted[index + 1];
+    let above = ascending.value_at(index + 1);
     Some(if part == 50 {
         f64::midpoint(below, above)
     } else {
@@ -143,11 +144,11 @@ mod tests {
 
     #[test]
     fn any_hundredth_lies_between_values() {
-        assert_eq!(quantile_of_sorted(&[], 95), None);
-        assert_eq!(quantile_of_sorted(&[7.0], 95), Some(7.0));
-        assert_eq!(quantile_of_sorted(&[0.0, 10.0], 95), Some(9.5));
-        assert_eq!(quantile_of_sorted(&[1.0, 2.0, 4.0, 9.0], 50), median(&mut [1.0, 2.0, 4.0, 9.0]));
-        assert_eq!(quantile_of_sorted(&[1.0, 2.0, 4.0], 100), Some(4.0));
+        assert_eq!(quantile(&mut [], 95), None);
+        assert_eq!(quantile(&mut [7.0], 95), Some(7.0));
+        assert_eq!(quantile(&mut [0.0, 10.0], 95), Some(9.5));
+        assert_eq!(quantile(&mut [1.0, 2.0, 4.0, 9.0], 50), median(&mut [1.0, 2.0, 4.0, 9.0]));
+        assert_eq!(quantile(&mut [1.0, 2.0, 4.0], 100), Some(4.0));
     }
 
     fn check(values: &[f64], expected: Option<(f64, f64, f64)>) {

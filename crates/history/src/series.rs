@@ -3,11 +3,9 @@
 //! Quantiles are those of type 7 ([`quartiles`](crate::quartiles)), exact, of the runs that finished. The 95th of a
 //! hundred needs some runs to say more than the largest of them does: it is told from [`P95_RUNS_MIN`] on.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
-use crate::quantile::quantile_of_sorted;
+use crate::quantile::quantile;
 use crate::total::WallTotal;
 use crate::window::Window;
 
@@ -59,63 +57,87 @@ pub struct SeriesGroup {
 
 /// The groups of some runs, those of the most wall time first, without their values: the number of each stands beside
 /// it. Where there are more than `most`, the last one holds all others and has no number.
-pub fn series(window: &Window, mut runs: Vec<SeriesRun>, most: usize) -> Vec<(Option<u32>, SeriesGroup)> {
-    let mut totals: Vec<(u32, WallTotal, u64)> = Vec::new();
-    runs.sort_unstable_by_key(|run| run.group);
-    for group in runs.chunk_by(|a, b| a.group == b.group) {
-        let mut total = WallTotal::default();
-        total.extend(group.iter().map(|run| run.time_ms).filter(|ms| !ms.is_nan()));
-        totals.push((group[0].group, total, group.len() as u64));
-    }
+///
+/// `each_run` hands on one run after the other, whose groups have numbers below `groups`. It is asked twice, so that
+/// only the times of runs are held, in 8 bytes each.
+pub fn series(
+    window: &Window,
+    groups: usize,
+    most: usize,
+    each_run: impl Fn(&mut dyn FnMut(SeriesRun)),
+) -> Vec<(Option<u32>, SeriesGroup)> {
+    let mut totals: Vec<(u32, WallTotal, u64)> =
+        (0..groups as u32).map(|group| (group, WallTotal::default(), 0)).collect();
+    each_run(&mut |run| {
+        let (_, total, runs) = &mut totals[run.group as usize];
+        *runs += 1;
+        total.extend((!run.time_ms.is_nan()).then_some(run.time_ms));
+    });
+    totals.retain(|(.., runs)| *runs > 0);
     // Of two with the same time, that with more runs; of these, that which has the smaller number.
     totals.sort_by(|a, b| b.1.cmp(&a.1).then(b.2.cmp(&a.2)).then(a.0.cmp(&b.0)));
     let own = if totals.len() > most { most.saturating_sub(1) } else { totals.len() };
-    let mut place_of = HashMap::new();
-    for (at, (group, ..)) in totals.iter().enumerate() {
-        place_of.insert(*group, at.min(own) as u32);
-    }
     let rest = totals.len() - own;
-    let mut groups: Vec<(Option<u32>, SeriesGroup)> = (0..own + usize::from(rest > 0))
-        .map(|at| {
-            let number = (at < own).then(|| totals[at].0);
-            let values = if at < own { 1 } else { rest as u64 };
-            (number, SeriesGroup { values, ..SeriesGroup::default() })
-        })
-        .collect();
-    let slice_of = |run: &SeriesRun| window.slice_of(run.started_unix_ns);
-    runs.retain(|run| run.started_unix_ns >= window.since_unix_ns());
-    let place = |run: &SeriesRun| place_of.get(&run.group).copied().unwrap_or_default();
-    runs.sort_unstable_by(|a, b| {
-        (place(a), slice_of(a)).cmp(&(place(b), slice_of(b))).then(a.time_ms.total_cmp(&b.time_ms))
-    });
-    let mut times = Vec::new();
-    for of_group in runs.chunk_by(|a, b| place(a) == place(b)) {
-        let (_, group) = &mut groups[place(&of_group[0]) as usize];
-        group.slices = vec![SeriesSlice::default(); window.slice_count()];
-        for of_slice in of_group.chunk_by(|a, b| slice_of(a) == slice_of(b)) {
-            times.clear();
-            times.extend(of_slice.iter().map(|run| run.time_ms).filter(|ms| !ms.is_nan()));
-            group.slices[slice_of(&of_slice[0])] = slice(of_slice, &times);
-        }
-        times.clear();
-        times.extend(of_group.iter().map(|run| run.time_ms).filter(|ms| !ms.is_nan()));
-        times.sort_unstable_by(f64::total_cmp);
-        group.all = slice(of_group, &times);
-        let mut total = WallTotal::default();
-        total.extend(times.iter().copied());
-        group.total_wall_ms = total.wall_ms();
+    let mut place_of = vec![own; groups];
+    for (place, (group, ..)) in totals.iter().enumerate().take(own) {
+        place_of[*group as usize] = place;
     }
-    groups
+    let slices = || (0..window.slice_count()).map(|_| Slice::default()).collect::<Vec<_>>();
+    let mut sliced: Vec<Vec<Slice>> = (0..own + usize::from(rest > 0)).map(|_| slices()).collect();
+    each_run(&mut |run| {
+        sliced[place_of[run.group as usize]][window.slice_of(run.started_unix_ns)].add(run);
+    });
+    let told = sliced.into_iter().enumerate().map(|(place, slices)| {
+        let total = totals[place..].iter().take(if place < own { 1 } else { rest });
+        let total = total.fold(WallTotal::default(), |mut sum, (_, total, _)| {
+            sum.merge(*total);
+            sum
+        });
+        let (number, values) = if place < own { (Some(totals[place].0), 1) } else { (None, rest as u64) };
+        (number, group(values, total, slices))
+    });
+    told.collect()
 }
 
-/// Of runs and their times, which are sorted.
-fn slice(runs: &[SeriesRun], times: &[f64]) -> SeriesSlice {
-    SeriesSlice {
-        runs: runs.len() as u64,
-        failed: runs.iter().filter(|run| run.failed).count() as u64,
-        p50_ms: quantile_of_sorted(times, 50),
-        p95_ms: (times.len() >= P95_RUNS_MIN).then(|| quantile_of_sorted(times, 95)).flatten(),
+/// The runs of a slice.
+#[derive(Debug, Default)]
+struct Slice {
+    runs: u64,
+    failed: u64,
+    /// Of those that finished.
+    times: Vec<f64>,
+}
+
+impl Slice {
+    fn add(&mut self, run: SeriesRun) {
+        self.runs += 1;
+        self.failed += u64::from(run.failed);
+        if !run.time_ms.is_nan() {
+            self.times.push(run.time_ms);
+        }
     }
+
+    fn told(&mut self) -> SeriesSlice {
+        SeriesSlice {
+            runs: self.runs,
+            failed: self.failed,
+            p50_ms: quantile(&mut self.times, 50),
+            p95_ms: if self.times.len() < P95_RUNS_MIN { None } else { quantile(&mut self.times, 95) },
+        }
+    }
+}
+
+fn group(values: u64, total: WallTotal, slices: Vec<Slice>) -> SeriesGroup {
+    let mut all = Slice::default();
+    let told = slices.into_iter().map(|mut slice| {
+        let told = slice.told();
+        all.runs += slice.runs;
+        all.failed += slice.failed;
+        all.times.append(&mut slice.times);
+        told
+    });
+    let slices = told.collect();
+    SeriesGroup { value: None, values, all: all.told(), total_wall_ms: total.wall_ms(), slices }
 }
 
 #[cfg(test)]
@@ -133,12 +155,16 @@ mod tests {
         SeriesRun { group, started_unix_ns: minute * MINUTE_NS, time_ms, failed: false }
     }
 
+    fn series_of(runs: &[SeriesRun], most: usize) -> Vec<(Option<u32>, SeriesGroup)> {
+        series(&window(), 4, most, |take| runs.iter().copied().for_each(take))
+    }
+
     #[test]
     fn slices_tell_of_the_runs_that_started_in_them() {
         let mut runs: Vec<SeriesRun> = (1..=5).map(|ms| run(0, 3, f64::from(ms) * 10.0)).collect();
         runs.push(SeriesRun { failed: true, ..run(0, 3, f64::NAN) });
         runs.push(run(0, 59, 7.0));
-        let groups = series(&window(), runs, 8);
+        let groups = series_of(&runs, 8);
         let [(Some(0), group)] = &groups[..] else { panic!("{groups:?}") };
         assert_eq!(group.slices.len(), 60);
         let third = SeriesSlice { runs: 6, failed: 1, p50_ms: Some(30.0), p95_ms: Some(48.0) };
@@ -154,18 +180,18 @@ mod tests {
         let runs =
             vec![run(0, 1, 5.0), run(1, 1, 50.0), run(2, 1, 20.0), run(3, 2, 1.0), run(3, 3, f64::NAN)];
         let told = |most| {
-            let groups = series(&window(), runs.clone(), most);
+            let groups = series_of(&runs, most);
             groups.iter().map(|(number, group)| (*number, group.values, group.all.runs)).collect::<Vec<_>>()
         };
         assert_eq!(told(8), [(Some(1), 1, 1), (Some(2), 1, 1), (Some(0), 1, 1), (Some(3), 1, 2)]);
         assert_eq!(told(2), [(Some(1), 1, 1), (None, 3, 4)]);
         assert_eq!(told(4).len(), 4);
-        let rest = &series(&window(), runs, 2)[1].1;
+        let rest = &series_of(&runs, 2)[1].1;
         assert_eq!((rest.all.p50_ms, rest.total_wall_ms), (Some(5.0), 26.0));
     }
 
     #[test]
     fn nothing_has_no_groups() {
-        assert_eq!(series(&window(), Vec::new(), 8), []);
+        assert_eq!(series_of(&[], 8), []);
     }
 }

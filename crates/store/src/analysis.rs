@@ -113,7 +113,8 @@ pub enum SeriesBy {
 /// Which runs a series is of.
 #[derive(Debug, Clone)]
 pub struct SeriesRequest {
-    /// The runs; its times and search have no say.
+    /// The runs; its times and search have no say. It [asks for no texts](QueryFilter::asks_for_texts) that rows alone
+    /// have, and its conditions on figures but wall time are of figures rounded to 11 binary digits.
     pub filter: QueryFilter,
     /// The range, and with it the slices.
     pub window: Window,

@@ -720,8 +720,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tells how the wall times of a label's runs developed: for each slice of the range, runs, failures, the median and
-         *     the 95th percentile of those that finished. Needs `label`.
+         * Tells how the wall times of runs developed: for each slice of the range, runs, failures, the median and the 95th
+         *     percentile of those that finished.
+         * @description A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
+         *     to 0.05 %.
          */
         get: operations["series"];
         put?: never;
@@ -1549,6 +1551,8 @@ export interface components {
         };
         /** @description What a note says from now on. */
         EditBody: {
+            /** @description Your name, as where a note is added. */
+            by?: string | null;
             /** @description The text, 1 to 10,000 characters, not of white space alone. */
             text: string;
         };
@@ -2589,8 +2593,8 @@ export interface components {
              */
             rows_read_factor?: number | null;
             /**
-             * @description Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those of its
-             *     label from before the change. Nothing is said by fewer than 5.
+             * @description Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those from
+             *     before it, and before the changes that it followed. Nothing is said by fewer than 5.
              */
             runs: number;
             /** @description State of the query. */
@@ -2663,6 +2667,13 @@ export interface components {
         QueryNote: {
             /** @description The name of the person who wrote it first; null where nobody says. */
             by?: string | null;
+            /** @description The name of the person who edited it last; null where nobody did, or nobody says. */
+            edited_by?: string | null;
+            /**
+             * Format: int64
+             * @description When its text was edited last, in Unix nanoseconds; null where it never was, or by a version that kept no time.
+             */
+            edited_unix_ns?: UnixNs | null;
             /** @description Its id, unique. */
             id: string;
             /** @description The label of the query. */
@@ -2972,7 +2983,7 @@ export interface components {
             since_unix_ns: UnixNs;
         };
         /**
-         * @description How the wall times of a label developed.
+         * @description How the wall times of some runs developed.
          * @example {
          *       "groups": [
          *         {
@@ -6996,6 +7007,12 @@ export interface operations {
                  */
                 environment?: string;
                 /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
                  * @description Keeps queries with this plan fingerprint; empty keeps those without one.
                  * @example 238b6af6d50a
                  */
@@ -7036,6 +7053,11 @@ export interface operations {
                  */
                 since?: UnixNs;
                 /**
+                 * @description Keeps queries in this state.
+                 * @example finished
+                 */
+                status?: "running" | "finished" | "failed" | "unfinished";
+                /**
                  * @description The end of the range, in Unix nanoseconds: now, unless an earlier time is given.
                  * @example 1796000000000000000
                  */
@@ -7056,7 +7078,7 @@ export interface operations {
                     "application/json": components["schemas"]["SeriesAnswer"];
                 };
             };
-            /** @description A parameter is invalid, or label is missing */
+            /** @description A parameter is invalid */
             400: {
                 headers: {
                     [name: string]: unknown;

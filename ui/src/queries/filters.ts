@@ -21,7 +21,7 @@ export type Filters = { readonly [Name in FilterName | "since" | "until"]?: stri
 
 export const STATUSES = ["running", "finished", "failed", "unfinished"] as const satisfies readonly Status[];
 
-interface Asked {
+interface Conditions {
   label: string | undefined;
   service: string | undefined;
   environment: string | undefined;
@@ -30,12 +30,14 @@ interface Asked {
   program_version: string | undefined;
   fingerprint: string | undefined;
   status: Status | undefined;
+}
+interface Asked extends Conditions {
   since: bigint | undefined;
   until: bigint | undefined;
 }
 
-/** The filters as parameters of the read API, without the search, which not every list takes. */
-export function asked(filters: Filters): Asked {
+/** The filters but the range as parameters of the read API, without the search, which not every list takes. */
+export function conditions(filters: Filters): Conditions {
   return {
     label: filters.label,
     service: filters.service,
@@ -45,9 +47,12 @@ export function asked(filters: Filters): Asked {
     program_version: filters.program_version,
     fingerprint: filters.fingerprint,
     status: STATUSES.find((status) => status === filters.status),
-    since: nanoseconds(filters.since),
-    until: nanoseconds(filters.until),
   };
+}
+
+/** The same with the range. */
+export function asked(filters: Filters): Asked {
+  return { ...conditions(filters), since: nanoseconds(filters.since), until: nanoseconds(filters.until) };
 }
 
 function nanoseconds(text: string | undefined): bigint | undefined {

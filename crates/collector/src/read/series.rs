@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use queryscope_history::{SeriesGroup, Window};
-use queryscope_store::{Is, QueryFilter, SeriesBy, SeriesRequest};
+use queryscope_store::{QueryFilter, SeriesBy, SeriesRequest, Status};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::asked::{Asked, whole};
-use super::params::{SourceFilters, is, unix_ns};
+use super::params::{SourceFilters, WordsFilter, is, unix_ns};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -33,6 +33,9 @@ pub(crate) struct SeriesParams {
     /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
     #[param(example = "2026.11.3")]
     program_version: Option<String>,
+    /// Keeps queries in this state.
+    #[param(value_type = Status, inline, required = false, example = "finished")]
+    status: Option<Status>,
     /// The start of the range, in Unix nanoseconds: 14 days before its end, where it is not given; at most 90 days.
     #[param(example = 1_794_000_000_000_000_000_i64)]
     #[serde(deserialize_with = "unix_ns")]
@@ -54,7 +57,7 @@ fn most<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     whole(from, 1..=GROUPS_MAX)
 }
 
-/// How the wall times of a label developed.
+/// How the wall times of some runs developed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
@@ -83,16 +86,19 @@ pub(crate) struct SeriesAnswer {
     groups: Vec<SeriesGroup>,
 }
 
-/// Tells how the wall times of a label's runs developed: for each slice of the range, runs, failures, the median and
-/// the 95th percentile of those that finished. Needs `label`.
+/// Tells how the wall times of runs developed: for each slice of the range, runs, failures, the median and the 95th
+/// percentile of those that finished.
+///
+/// A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
+/// to 0.05 %.
 #[utoipa::path(
     get,
     path = "/api/series",
     tag = "read",
-    params(SourceFilters, SeriesParams),
+    params(SourceFilters, SeriesParams, WordsFilter),
     responses(
         (status = 200, description = "The series", body = SeriesAnswer),
-        (status = 400, description = "A parameter is invalid, or label is missing", body = ErrorBody),
+        (status = 400, description = "A parameter is invalid", body = ErrorBody),
         (status = 403, description = "The Host is a name that is not served", body = ErrorBody),
         (status = 503, description = "Reading failed, or too many others read", body = ErrorBody),
     )
@@ -101,6 +107,7 @@ pub(crate) async fn series(
     State(app): State<Arc<App>>,
     Asked(source): Asked<SourceFilters>,
     Asked(params): Asked<SeriesParams>,
+    Asked(words): Asked<WordsFilter>,
 ) -> Result<Json<SeriesAnswer>, ApiError> {
     let now_unix_ns = app.clock.unix_ns();
     let past = params.until.filter(|until| *until < now_unix_ns);
@@ -109,14 +116,17 @@ pub(crate) async fn series(
     let window = Window::between(since_unix_ns, until_unix_ns, 0);
     let window = window.map_err(|error| ApiError::invalid(error.to_string()))?;
     let window = if past.is_none() { window.ending_now() } else { window };
-    let filter = QueryFilter {
+    let mut filter = QueryFilter {
         fingerprint: params.fingerprint.as_deref().map(is),
         engine_version: params.engine_version.as_deref().map(is),
         program_version: params.program_version.as_deref().map(is),
+        status: params.status,
         ..source.filter()
     };
-    if !matches!(filter.label, Some(Is::Value(_))) {
-        return Err(ApiError::invalid("label: is needed, a series is that of one label"));
+    words.add_to(&mut filter);
+    if filter.asks_for_texts() {
+        let allowed = "a series takes all conditions but error, engine and words to search for";
+        return Err(ApiError::invalid(format!("filter: {allowed}")));
     }
     let most = params.most.unwrap_or(GROUPS_DEFAULT) as usize;
     let request = SeriesRequest { filter, window, by: params.by, most };

@@ -92,8 +92,8 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
     let export = format!("{filters} filter q format");
     let overview = "project label service environment host engine_version program_version days since until utc_offset \
                     order split limit cursor";
-    let series = "project label service environment host fingerprint engine_version program_version since until by \
-                  most";
+    let series = "project label service environment host fingerprint engine_version program_version status since until \
+                  by most filter";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
     let differences = "project label service environment host since until base_since base_until program_version \

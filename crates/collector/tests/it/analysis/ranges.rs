@@ -48,8 +48,10 @@ async fn a_range_that_cannot_be_covered_is_400() {
         ("/api/overview?since=9&until=9".to_owned(), "expected a time before 9"),
         (format!("/api/series?label=x&since={NOW_NS}"), "expected a time before"),
         ("/api/series?label=x&since=soon".to_owned(), "since: \"soon\" is not a time in Unix nanoseconds"),
-        ("/api/series".to_owned(), "label: is needed"),
-        ("/api/series?label=".to_owned(), "label: is needed"),
+        ("/api/series?filter=timeout".to_owned(), "filter: a series takes all conditions but error"),
+        ("/api/series?filter=error~x".to_owned(), "filter: a series takes all conditions but error"),
+        ("/api/series?filter=wall%3Esoon".to_owned(), "filter: at character"),
+        ("/api/series?status=done".to_owned(), "status: "),
         ("/api/series?label=x&by=day".to_owned(), "by: \"day\" is not"),
         ("/api/series?label=x&most=51".to_owned(), "most: \"51\" is not a whole number from 1 to 50"),
         ("/api/differences?label=x".to_owned(), "service: is needed"),
@@ -89,6 +91,39 @@ async fn a_series_is_divided_by_a_field() {
     assert_eq!(of_etl["groups"][0]["value"], "worker-3");
     let rest = get(&app, &format!("/api/series?label=daily&since={since}&by=host&most=1")).await;
     assert_eq!((&rest["groups"][0]["values"], &rest["groups"][0]["all"]["runs"]), (&json!(2), &json!(3)));
+}
+
+#[tokio::test]
+async fn a_series_is_of_all_runs_that_a_filter_keeps() {
+    let app = TestApp::new().await;
+    five(&app).await;
+    let since = NOW_NS - 3 * DAY_NS;
+    let counts = async |params: &str| {
+        let series = get(&app, &format!("/api/series?since={since}{params}")).await;
+        let groups = series["groups"].as_array().expect("groups").clone();
+        let counts = groups.iter().map(|group| group["all"]["runs"].as_u64().expect("a number"));
+        counts.collect::<Vec<_>>()
+    };
+    let listed = async |params: &str| {
+        let list = get(&app, &format!("/api/queries?since={since}{params}")).await;
+        list.as_array().expect("a list").len() as u64
+    };
+    assert_eq!(counts("").await, [5]);
+    for params in [
+        "&label=daily",
+        "&label=",
+        "&status=failed",
+        "&filter=status:failed",
+        "&filter=-status:failed%20label:daily",
+        "&filter=service:web",
+        "&filter=wall%3E=2ms",
+        "&filter=warnings%3E0",
+        "&filter=-warnings%3E0",
+        "&filter=label:none",
+    ] {
+        assert_eq!(counts(params).await.iter().sum::<u64>(), listed(params).await, "{params}");
+    }
+    assert_eq!(counts("&by=service").await.len(), 3);
 }
 
 #[tokio::test]

@@ -146,7 +146,7 @@ pub(super) fn series(rows: &[Row], request: &SeriesRequest) -> Series {
     };
     let values: BTreeSet<Option<String>> = kept(rows, &filter).map(|row| field(&row.query)).collect();
     let values: Vec<Option<String>> = values.into_iter().collect();
-    let runs = kept(rows, &filter).map(|row| {
+    let run_of = |row: &Row| {
         let value = field(&row.query);
         SeriesRun {
             group: values.iter().position(|other| *other == value).unwrap_or_default() as u32,
@@ -154,8 +154,10 @@ pub(super) fn series(rows: &[Row], request: &SeriesRequest) -> Series {
             time_ms: run(row, &[]).time_ms().unwrap_or(f64::NAN),
             failed: row.query.status == Status::Failed,
         }
+    };
+    let groups = queryscope_history::series(window, values.len(), *most, |take| {
+        kept(rows, &filter).for_each(|row| take(run_of(row)));
     });
-    let groups = queryscope_history::series(window, runs.collect(), *most);
     let named = |(number, group): (Option<u32>, SeriesGroup)| SeriesGroup {
         value: number.and_then(|number| values[number as usize].clone()),
         ..group
