@@ -74,7 +74,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
         }
     }
     explained.harmless = chosen.harmless(sides);
-    let mut causes = shares(parts, difference_ms, &mut explained.harmless);
+    let mut causes = shares(parts, difference_ms);
     dimension::carry(&mut causes, sides);
     settle(&mut causes, difference_ms);
     explained.causes = causes;
@@ -239,15 +239,10 @@ fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
     (own - then).abs() * 2.0 < (now - own).abs()
 }
 
-/// Parts in the direction of the difference, as causes whose shares sum to 1; those against it are harmless.
-fn shares(parts: Vec<Part>, difference_ms: f64, harmless: &mut Vec<String>) -> Vec<Cause> {
-    let (with, against): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.wall_ns > 0.0);
+/// Parts in the direction of the difference, as causes whose shares sum to 1.
+fn shares(parts: Vec<Part>, difference_ms: f64) -> Vec<Cause> {
+    let with: Vec<Part> = parts.into_iter().filter(|part| part.wall_ns > 0.0).collect();
     let sum: f64 = with.iter().map(|part| part.wall_ns).sum();
-    for part in &against {
-        if -part.wall_ns >= 0.1 * sum && part.cause != CauseKind::Unexplained {
-            harmless.push(format!("Against it: {}", part.sentence));
-        }
-    }
     if sum <= 0.0 {
         return vec![unexplained(1.0)];
     }
@@ -293,14 +288,14 @@ fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
         causes.iter().filter(|cause| cause.cause != CauseKind::Unexplained).map(|cause| cause.share).sum();
     causes.retain(|cause| cause.cause != CauseKind::Unexplained);
     // What the milliseconds are rounded to: whole nanoseconds.
-    let rounded = |ms: f64| (ms * 1e6).round() / 1e6;
+    let rounded = |ms: f64| (ms * 1e6).round() / 1e6 + 0.0;
     causes.sort_by(|a, b| b.share.total_cmp(&a.share));
     for cause in &mut *causes {
         cause.wall_ms = rounded(cause.share * difference_ms);
     }
     let told: f64 = causes.iter().map(|cause| cause.wall_ms).sum();
     let mut rest = unexplained((1.0 - known).clamp(0.0, 1.0));
-    rest.wall_ms = difference_ms - told;
+    rest.wall_ms = difference_ms - told + 0.0;
     rest.sentence = format!(
         "The counters do not say where {} ({} %) went",
         ms_words(rest.wall_ms.abs()),

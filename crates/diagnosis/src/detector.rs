@@ -218,8 +218,10 @@ impl Detector {
         layer.pay(point);
         layer.change.after.runs = layer.runs + layer.failed;
         layer.settle_cost(ended_unix_ns, &self.series);
-        // A faster time that lasts is the usual one: what comes after is a change of its own.
-        let settled = layer.change.kind == Kind::Faster && layer.runs > ACCEPTED_RUNS;
+        // A faster time that lasts is the usual one: what comes after is a change of its own. Where its end seemed to
+        // have begun, that is followed first.
+        let settled =
+            layer.change.kind == Kind::Faster && layer.runs > ACCEPTED_RUNS && layer.quiet_since.is_none();
         if !settled && layer.recovers(point) {
             let Some(host) = self.still_changed_on() else {
                 self.recover(ended_unix_ns, told);
@@ -262,6 +264,10 @@ impl Detector {
             let before = layer.before.iter().filter(|run| crate::series::number(run.host.as_ref()) == host);
             before.count() >= AFTER_RUNS_MIN
         };
+        // Where one host runs the query, nothing tells it from the query.
+        if since.iter().all(|point| point.host == since[0].host) {
+            return None;
+        }
         since
             .iter()
             .map(|point| point.host)
@@ -399,17 +405,23 @@ impl Detector {
                     .map(|found| Found { host: Some(point.host), ..found });
             }
         }
-        let Some(found) = found else { return };
+        let Some(mut found) = found else { return };
         let kind = if found.shift > 0.0 { Kind::Slower } else { Kind::Faster };
         if let Some(top) = self.here.layers.last() {
             // What got better while it is slower is followed as recovery; what was faster got still faster.
             let stacks = top.change.kind == Kind::Slower
                 && kind == Kind::Slower
                 && self.here.layers.len() < LAYERS_MAX;
-            let replaces = top.change.kind == Kind::Faster && top.runs > ACCEPTED_RUNS / 2;
+            // Until a faster time is the usual one, what is slower again is its end.
+            let lasted = self.since(top).filter(|entry| entry.point.place() < found.since).count();
+            let replaces = top.change.kind == Kind::Faster && lasted as u64 > ACCEPTED_RUNS;
             if !(stacks || replaces) {
                 return;
             }
+        }
+        if kind == Kind::Slower {
+            let Some(alike_days) = self.needs_alike_days(&found, point) else { return };
+            found.alike_days = alike_days;
         }
         self.series.load(load);
         self.open_layer(kind, &found, point, ended_unix_ns, workspace, told);

@@ -6,7 +6,8 @@
 //! first group has the larger number than the smaller one. Of a value that runs have or have not, it is the
 //! difference of the two shares. What is told has an effect of [`DELTA_MIN`] or more either way, and would come
 //! about by luck alone in less than [`PROBABILITY_MAX`] of all cases, over all comparisons that were made
-//! (Mann-Whitney U, with Bonferroni's correction).
+//! (Mann-Whitney U, with Bonferroni's correction). Medians of a number that are less than a twentieth apart are told of
+//! as little as those that are the same: an effect says how surely two groups differ, and not by how much.
 //!
 //! Effects are no causes: hosts and versions often change together. They are ranked by effect, then by name.
 
@@ -23,6 +24,8 @@ pub const RUNS_MIN: usize = 5;
 /// Least effect that is told: a medium one (J. Romano and others, "Appropriate statistics for ordinal level
 /// data", 2006).
 pub(crate) const DELTA_MIN: f64 = 0.33;
+/// The larger median of a number is at least so many times the smaller one.
+const MEDIANS_RATIO_MIN: f64 = 1.05;
 /// Probability of luck, over all comparisons, under which an effect is told.
 pub(crate) const PROBABILITY_MAX: f64 = 0.01;
 /// The median of the slow runs is at least so many times that of the others: else none is called slow.
@@ -211,7 +214,11 @@ impl<'r> Groups<'r> {
             }
             comparisons += 1;
             let (first_runs, second_runs) = (first.len(), second.len());
-            let (first_median, second_median) = (Some(median(&mut first)), Some(median(&mut second)));
+            let (first_median, second_median) = (median(&mut first), median(&mut second));
+            if first_median.max(second_median) < MEDIANS_RATIO_MIN * first_median.min(second_median) {
+                continue;
+            }
+            let (first_median, second_median) = (Some(first_median), Some(second_median));
             if let Some((delta, probability)) = compared(first, second) {
                 let value = None;
                 found.push(Contrast {
@@ -383,6 +390,15 @@ mod tests {
         assert_eq!((found[0].first_median, found[0].second_median), (Some(918.0), Some(320.0)));
         let less = forty(|at, is_slow| ("w", if is_slow { 100 } else { 300 } + at as u64, 3));
         assert_eq!(told(&less), [(Trait::RowsRead, None, -1.0)]);
+    }
+
+    #[test]
+    fn medians_that_are_nearly_the_same_are_not_told() {
+        let of =
+            |slow: u64| told(&forty(|at, is_slow| ("w", if is_slow { slow } else { 2_102 }, at as i64 % 5)));
+        assert_eq!(of(2_104), []);
+        assert_eq!(of(2_207), []);
+        assert_eq!(of(2_208), [(Trait::RowsRead, None, 1.0)]);
     }
 
     #[test]

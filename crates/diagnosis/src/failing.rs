@@ -108,6 +108,10 @@ fn find(series: &mut Series, point: &Point, ended_unix_ns: i64, load: Load<'_>) 
         if now < FAILURES_MIN {
             break;
         }
+        // What always failed, or as often, does not begin to.
+        if now * cut <= sums[cut] * after {
+            continue;
+        }
         let probability = failures_tail(now, after, sums[cut], cut);
         if probability > allowed || best.is_some_and(|(least, _)| least <= probability) {
             continue;

@@ -49,6 +49,8 @@ pub(crate) struct Found {
     pub(crate) is_doubtful: bool,
     /// The one host it was found on.
     pub(crate) host: Option<u32>,
+    /// Whether it is held against runs of the same sort of day alone.
+    pub(crate) alike_days: bool,
     pub(crate) adjustment: Adjustment,
 }
 
@@ -101,6 +103,7 @@ pub(crate) fn search(
             by_rows: false,
             is_doubtful,
             host: None,
+            alike_days: false,
             adjustment,
         });
     }
@@ -125,7 +128,15 @@ pub(crate) fn search(
         return None;
     }
     let since = points[cut].place();
-    Some(Found { since, shift: by_time, by_rows: true, is_doubtful: false, host: None, adjustment })
+    Some(Found {
+        since,
+        shift: by_time,
+        by_rows: true,
+        is_doubtful: false,
+        host: None,
+        alike_days: false,
+        adjustment,
+    })
 }
 
 /// Whether a version, the plan or the number of threads is another since a cut, or a run or two from it.

@@ -180,12 +180,18 @@ async fn chosen_base(
 }
 
 async fn usual_base(app: &App, run: &Query) -> Result<(Query, Basis, Option<usize>), ApiError> {
-    if let Some(change) = open_change(app, run).await?
-        && change.since_unix_ns <= run.started_unix_ns
-        && let Some(base) = change.examples.base.and_then(|base| base.parse().ok())
-        && let Some(base) = app.store.query(base).await?
-    {
-        return Ok((base, Basis::BeforeChange, usize::try_from(change.before.runs).ok()));
+    let change = open_change(app, run).await?.filter(|change| change.since_unix_ns <= run.started_unix_ns);
+    if let Some(change) = change {
+        if let Some(base) = change.examples.base.as_ref().and_then(|base| base.parse().ok())
+            && let Some(base) = app.store.query(base).await?
+        {
+            return Ok((base, Basis::BeforeChange, usize::try_from(change.before.runs).ok()));
+        }
+        // Retention deleted it: another one from before the change is as good.
+        let earlier = QueryFilter { until_unix_ns: Some(change.since_unix_ns - 1), ..QueryFilter::default() };
+        if let Some((base, runs)) = typical(app, run, earlier).await? {
+            return Ok((base, Basis::BeforeChange, Some(runs)));
+        }
     }
     let usual = usual(app, run).await?;
     let (base, alike, runs) = usual.ok_or_else(|| {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_diagnosis::{Remaining as Forecast, RunFeatures, Running, counted, remaining, rows_read};
+use queryscope_diagnosis::{
+    Change, Remaining as Forecast, RunFeatures, Running, counted, remaining, rows_read,
+};
 use queryscope_insights::{Progress as Judged, progress as judge};
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
@@ -16,7 +18,7 @@ use super::diagnosed::{detector, open_change};
 use super::params::ProjectFilter;
 use super::query::{QueryPath, find};
 use super::stored::Stored;
-use super::usual::{Alike, earlier, earlier_than};
+use super::usual::{Alike, RUNS, earlier, earlier_than};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -54,8 +56,8 @@ pub(crate) struct Progress {
     /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
     /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
-    /// Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those of its
-    /// label from before the change. Nothing is said by fewer than 5.
+    /// Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those from
+    /// before it, and before the changes that it followed. Nothing is said by fewer than 5.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
@@ -123,12 +125,10 @@ pub(crate) async fn progress(
     let query = find(&app, &path.id, &project).await?;
     let change =
         open_change(&app, &query).await?.filter(|change| change.since_unix_ns <= query.started_unix_ns);
-    let runs = match &change {
-        // The change may be a new plan.
-        Some(change) => earlier_than(&app, &query, Alike::Label, change.since_unix_ns - 1).await?,
-        None => earlier(&app, &query, Alike::Plan).await?,
+    let walls = match &change {
+        Some(change) => walls_before(&app, &query, change).await?,
+        None => walls_of(&earlier(&app, &query, Alike::Plan).await?),
     };
-    let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
     let running = query.status == Status::Running;
     let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
     let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
@@ -163,6 +163,25 @@ pub(crate) async fn progress(
         done,
         change: change.map(|change| change.id),
     }))
+}
+
+/// Wall times of up to 100 runs from before a change, in milliseconds: of those it was found against, which are none of
+/// an earlier change that it followed.
+async fn walls_before(app: &App, query: &Query, change: &Change) -> Result<Vec<f64>, ApiError> {
+    if let Some(detector) = detector(app, query).await? {
+        let usual = detector.usual(query.environment.as_deref(), Some(&query.host)).into_iter().rev();
+        let before = usual.filter(|run| run.started_unix_ns < change.since_unix_ns);
+        let walls: Vec<f64> = before.take(RUNS).map(|run| run.wall_ns as f64 / 1e6).collect();
+        if !walls.is_empty() {
+            return Ok(walls);
+        }
+    }
+    // The change may be a new plan.
+    Ok(walls_of(&earlier_than(app, query, Alike::Label, change.since_unix_ns - 1).await?))
+}
+
+fn walls_of(runs: &[(Query, f64)]) -> Vec<f64> {
+    runs.iter().map(|(_, wall_ms)| *wall_ms).collect()
 }
 
 /// The rows a running query has read by those that its earlier runs had at their end; `None` where that is not known.

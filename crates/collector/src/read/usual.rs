@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::ApiError;
 
 /// So many runs, the newest, say what is usual.
-const RUNS: usize = 100;
+pub(crate) const RUNS: usize = 100;
 
 /// What a run has in common with those it is judged by, beside its service: a label in another is another query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -283,6 +283,38 @@ async fn answers_are_told_from_the_open_change() {
 }
 
 #[tokio::test]
+async fn what_is_usual_is_of_before_the_first_of_two_slowdowns() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    let walls = [near(170.0, 25), near(330.0, 60), near(920.0, 10)].concat();
+    app.store(runs(1, &walls, None)).await;
+    app.until_all_evaluated().await;
+    let changes = app.changes("").await;
+    let states: Vec<&Value> = changes.iter().map(|change| &change["state"]).collect();
+    assert_eq!(states, ["open", "superseded"], "{changes:?}");
+    let progress = app.get(&format!("/api/queries/{}/progress", query(95))).await.json();
+    assert_eq!((&progress["change"], &progress["runs"]), (&changes[0]["id"], &json!(25)), "{progress}");
+    assert!((160.0..190.0).contains(&progress["usual_wall_ms"].as_f64().expect("known")), "{progress}");
+}
+
+#[tokio::test]
+async fn a_run_is_compared_with_another_of_before_the_change_where_the_typical_one_is_deleted() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    app.store(runs(1, &near(1_000.0, 40), None)).await;
+    app.store(runs(41, &near(3_000.0, 12), None)).await;
+    app.until_all_evaluated().await;
+    let base = app.changes("state=open").await[0]["examples"]["base"].as_str().expect("an id").to_owned();
+    let started =
+        app.get(&format!("/api/queries/{base}")).await.json()["started_unix_ns"].as_i64().expect("a start");
+    app.store.delete_before(started + 1, 1_000).await.expect("deleted");
+    let compared = app.get(&format!("/api/compare?run={}", query(50))).await.json();
+    assert_eq!(compared["basis"], "before_change", "{compared}");
+    let base = compared["base"]["wall_ms"].as_f64().expect("a time");
+    assert!((900.0..1_200.0).contains(&base), "{compared}");
+}
+
+#[tokio::test]
 async fn changes_are_filtered_paged_and_validated() {
     let app = TestApp::new().await;
     let _jobs = app.start_jobs();

@@ -1,5 +1,7 @@
 //! What the parts of an account say, with the figures they rest on.
 
+use std::cmp::Ordering;
+
 use super::account::{Accounts, ms};
 use super::median_plan::{Medians, NodeMedians};
 use super::words::{bytes_words, count_words, factor_words, figure, ms_words};
@@ -71,8 +73,8 @@ impl Accounts<'_> {
         if let Some((here, input, old)) = self.first_rewired().filter(|_| differences.is_empty()) {
             let [here_name, input] = [here, input].map(|node| self.now.plan.nodes[node].name());
             let old = self.then.plan.nodes[old].name();
-            let sentence =
-                format!("The plan changed and works more: {here_name} reads from {input} instead of {old}");
+            let changed = self.plan_changed();
+            let sentence = format!("{changed}: {here_name} reads from {input} instead of {old}");
             return (sentence, Some(here));
         }
         let mut texts: Vec<(&str, usize)> = Vec::new();
@@ -90,7 +92,15 @@ impl Accounts<'_> {
         let more: usize = texts.iter().skip(3).map(|(_, times)| times).sum();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let node = differences.iter().find_map(|difference| difference.node);
-        (format!("The plan changed and works more: {}{more}", shown.join("; ")), node)
+        (format!("{}: {}{more}", self.plan_changed(), shown.join("; ")), node)
+    }
+
+    fn plan_changed(&self) -> &'static str {
+        match self.now.busy().total_cmp(&self.then.busy()) {
+            Ordering::Greater => "The plan changed and works more",
+            Ordering::Less => "The plan changed and works less",
+            Ordering::Equal => "The plan changed",
+        }
     }
 
     pub(super) fn starved_words(&self) -> String {

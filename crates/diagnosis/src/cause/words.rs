@@ -22,7 +22,7 @@ pub(super) fn ms_words(ms: f64) -> String {
     match ms.abs() {
         ms_abs if ms_abs >= 120_000.0 => format!("{} min", digits(ms / 60_000.0)),
         ms_abs if ms_abs >= 999.5 => format!("{} s", digits(ms / 1_000.0)),
-        ms_abs if ms_abs >= 1.0 || ms_abs <= 0.0 => format!("{} ms", digits(ms)),
+        ms_abs if ms_abs >= 0.9995 || ms_abs <= 0.0 => format!("{} ms", digits(ms)),
         _ => format!("{} µs", digits(ms * 1_000.0)),
     }
 }
@@ -43,7 +43,11 @@ pub(super) fn bytes_words(bytes: f64) -> String {
 }
 
 pub(super) fn factor_words(factor: f64) -> String {
-    format!("{}x", if factor >= 9.95 { format!("{factor:.0}") } else { format!("{factor:.1}") })
+    match factor {
+        ..0.05 => "less than 0.1x".into(),
+        0.05..9.95 => format!("{factor:.1}x"),
+        _ => format!("{factor:.0}x"),
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +64,7 @@ mod tests {
         assert_eq!([999_936.0, 999_999_999.0].map(count_words), ["1.00 M", "1.00 G"]);
         assert_eq!(ms_words(999.7), "1.00 s");
         assert_eq!([0.0, 155.0 * 1024.0 * 1024.0].map(bytes_words), ["0.00 B", "155 MiB"]);
-        assert_eq!([3.44, 12.0].map(factor_words), ["3.4x", "12x"]);
+        assert_eq!([0.9999, 0.9].map(ms_words), ["1.00 ms", "900 µs"]);
+        assert_eq!([0.03, 3.44, 12.0].map(factor_words), ["less than 0.1x", "3.4x", "12x"]);
     }
 }

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use super::{Detector, MOVES_UNTIL, Workspace};
+use crate::adjust::is_weekend;
 use crate::cause::{self, Sides};
 use crate::change::{Change, Kind, State, Transition, id_of};
 use crate::features::{RunFeatures, Status};
 use crate::layer::{Layer, Levels, the_one_host};
-use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN};
+use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, STRATUM_RUNS_MIN};
 use crate::marks::marks;
 use crate::scan::{Split, locate};
 use crate::search::{Found, without_plans};
 use crate::series::{Entry, Load, Point, number_of};
+use crate::stats::median;
+
+/// By how much, in logarithms, runs take longer before they are said to: 1.05 times the time.
+const LEAST_LONGER: f64 = 0.049;
 
 impl Detector {
     /// Start of the last run in the window before a change that finished, of those the change is about; in Unix
@@ -37,31 +42,12 @@ impl Detector {
         told: &mut Vec<Transition>,
     ) {
         let since = found.since;
-        let mut before_failed = 0;
         let kept = self.here.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
-        let before = if let Some(layer) = kept {
-            before_failed = layer.before_failed;
-            Arc::clone(&layer.before)
+        let (before, before_failed) = if let Some(layer) = kept {
+            (Arc::clone(&layer.before), layer.before_failed)
         } else {
-            let mut before = Vec::new();
-            let from = self.here.layers.last().map(|layer| layer.since);
-            let about = |entry: &&Entry| {
-                entry.point.place() < since
-                    && !entry.episode
-                    && from.is_none_or(|from| entry.point.place() >= from)
-                    && entry.point.environment == point.environment
-                    && found.host.is_none_or(|host| host == entry.point.host)
-            };
-            let ended = self.series.entries.iter().rev().filter(about).take(BEFORE_RUNS_KEPT);
-            for entry in ended {
-                match entry.point.status {
-                    Status::Finished => before.extend(entry.run().cloned()),
-                    Status::Failed => before_failed += 1,
-                    Status::Cancelled => {}
-                }
-            }
-            before.reverse();
-            Arc::new(before)
+            let (before, failed) = self.before(found, point);
+            (Arc::new(before), failed)
         };
         let mut layer = Layer {
             change: self.named(Change::new(kind, since, ended_unix_ns), point),
@@ -95,6 +81,58 @@ impl Detector {
         let at = self.here.layers.len() - 1;
         self.refresh(at, workspace, &mut Vec::new);
         told.push(Transition::Opened(self.here.layers[at].change.clone()));
+    }
+
+    /// The last runs before a change that was found, and how many of them failed.
+    fn before(&self, found: &Found, point: &Point) -> (Vec<RunFeatures>, u64) {
+        let (mut before, mut failed) = (Vec::new(), 0);
+        let earlier = self.series.entries.iter().rev().filter(|entry| {
+            entry.point.place() < found.since && self.is_compared(found, point, entry, found.alike_days)
+        });
+        for entry in earlier.take(BEFORE_RUNS_KEPT) {
+            match entry.point.status {
+                Status::Finished => before.extend(entry.run().cloned()),
+                Status::Failed => failed += 1,
+                Status::Cancelled => {}
+            }
+        }
+        before.reverse();
+        (before, failed)
+    }
+
+    /// Whether a change is held against a run, or is of it: of the same sort of day, where only such are.
+    fn is_compared(&self, found: &Found, point: &Point, entry: &Entry, alike_days: bool) -> bool {
+        let from = self.here.layers.last().map(|layer| layer.since);
+        let day = |point: &Point| is_weekend(point.started_unix_ns);
+        !entry.episode
+            && from.is_none_or(|from| entry.point.place() >= from)
+            && entry.point.environment == point.environment
+            && found.host.is_none_or(|host| host == entry.point.host)
+            && (!alike_days || day(&entry.point) == day(point))
+    }
+
+    /// Whether a slowdown that was found is to be held against runs of the same sort of day alone: against all runs
+    /// those since take no longer. `None` where they do not take longer than these either, but for their hour: then
+    /// nothing is said yet.
+    pub(super) fn needs_alike_days(&self, found: &Found, point: &Point) -> Option<bool> {
+        if self.here.layers.last().is_some_and(|layer| layer.change.kind == Kind::Slower) {
+            return Some(false);
+        }
+        let walls = |is_after: bool, alike_days: bool| -> Vec<f64> {
+            let is_one = |entry: &&Entry| {
+                (entry.point.place() >= found.since) == is_after
+                    && self.is_compared(found, point, entry, alike_days)
+            };
+            let side = self.series.finished().rev().filter(is_one).take(BEFORE_RUNS_KEPT);
+            side.map(|entry| entry.point.wall).collect()
+        };
+        let now = median(&mut walls(true, false));
+        let is_longer = |mut before: Vec<f64>| now - median(&mut before) >= LEAST_LONGER;
+        if is_longer(walls(false, false)) {
+            return Some(false);
+        }
+        let alike = walls(false, true);
+        (alike.len() >= STRATUM_RUNS_MIN && is_longer(alike)).then_some(true)
     }
 
     /// A change has the id of the run it was found to begin at. Where that is the id of an earlier one, whose start has
@@ -210,11 +248,15 @@ impl Detector {
     fn relocate(&mut self, at: usize, workspace: &mut Workspace) {
         let layer = &self.here.layers[at];
         let floor = at.checked_sub(1).map(|below| self.here.layers[below].since);
+        // Where few runs came before, those before them are of another change: that one replaced a faster time.
+        let first = layer.before.first().filter(|_| layer.before.len() < BEFORE_RUNS_KEPT);
+        let first = first.map(|run| (run.started_unix_ns, run.query_id));
         let entries: Vec<&Entry> = self
             .series
             .finished()
             .filter(|entry| !entry.episode && layer.is_about(&entry.point))
             .filter(|entry| floor.is_none_or(|floor| entry.point.place() > floor))
+            .filter(|entry| first.is_none_or(|first| entry.point.place() >= first))
             .collect();
         let mut points: Vec<Point> = entries.iter().map(|entry| entry.point).collect();
         let cut = points.partition_point(|point| point.place() < layer.since);

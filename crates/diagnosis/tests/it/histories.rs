@@ -460,3 +460,70 @@ fn no_two_changes_have_one_id() {
         }
     }
 }
+
+/// Every slowdown that was told, each time something was told of it: by how much.
+fn slowdowns(told: &Told) -> Vec<f64> {
+    let of = |transition: &Transition| {
+        let (Transition::Opened(change) | Transition::Updated(change) | Transition::Closed(change)) =
+            transition;
+        (change.kind == Kind::Slower).then_some(change.factor).flatten()
+    };
+    told.transitions.iter().filter_map(of).collect()
+}
+
+#[test]
+fn what_was_faster_for_a_while_recovers_and_is_not_slower() {
+    for faster in [10, 15, 18] {
+        let mut told = Told::new();
+        told.runs(40, 900.0).runs(faster, 170.0).runs(20, 900.0);
+        assert_eq!(slowdowns(&told), [0.0; 0], "{faster}: {}", told.lines());
+        assert_eq!(told.open(), [], "{faster}: {}", told.lines());
+    }
+    // A faster time that lasted is the usual one: a return to the slow one, or half of the way, is slower than that.
+    for (back, factor) in [(900.0, 5.29), (480.0, 2.82)] {
+        let mut told = Told::new();
+        told.runs(40, 900.0).runs(30, 170.0).runs(20, back);
+        let found = slowdowns(&told);
+        assert!(
+            !found.is_empty() && found.iter().all(|found| (found / factor - 1.0).abs() < 0.1),
+            "{found:?}"
+        );
+        assert_eq!(told.open().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::Slower]);
+    }
+}
+
+#[test]
+fn a_slowdown_of_a_first_weekend_is_told_against_weekdays() {
+    // From Wednesday on; the first run of Saturday is the 144th.
+    for usual_on_saturday in [0, 6, 20] {
+        let mut told = Told::new();
+        told.runs(144 + usual_on_saturday, 200.0).runs(200, 320.0);
+        let found = slowdowns(&told);
+        assert!(!found.is_empty() && found.iter().all(|factor| *factor > 1.4), "{found:?}\n{}", told.lines());
+    }
+}
+
+#[test]
+fn what_failed_from_its_first_run_on_did_not_begin_to_fail() {
+    let mut told = Told::new();
+    for _ in 0..14 {
+        told.ended(Status::Failed, 100.0);
+    }
+    assert_eq!(told.lines(), "");
+    told.runs(30, 100.0);
+    assert_eq!(told.lines(), "");
+}
+
+#[test]
+fn the_one_host_of_a_query_is_no_cause() {
+    let mut told = Told::new();
+    told.runs(40, 200.0).runs(20, 500.0);
+    for at in 0..60 {
+        told.runs(1, if at % 3 == 0 { 500.0 } else { 200.0 });
+    }
+    for transition in &told.transitions {
+        let (Transition::Opened(change) | Transition::Updated(change) | Transition::Closed(change)) =
+            transition;
+        assert_eq!(change.host, None, "{}", told.lines());
+    }
+}
