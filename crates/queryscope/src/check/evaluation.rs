@@ -137,7 +137,10 @@ async fn of_run(
     if parts.query.known != Known::Finished {
         return None;
     }
-    let Pieces { events, problems, .. } = Pieces::read(store, recordings, parts).await;
+    let Pieces { events, problems, .. } = match Pieces::of_pack(recordings, parts) {
+        Some(pieces) => pieces,
+        None => Pieces::read(store, recordings, parts).await,
+    };
     if !problems.is_empty() {
         return None;
     }

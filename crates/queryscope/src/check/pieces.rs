@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use futures_util::TryStreamExt;
 use queryscope_protocol::{Seq, seq_of};
 use queryscope_recordings::Recordings;
-use queryscope_store::{ChunkInfo, RecordingParts, RecordingPlace, Store, lines_of, unpack};
+use queryscope_store::{ChunkInfo, Inflater, RecordingParts, RecordingPlace, Store, lines_of, unpack};
 
 /// What the pieces of a recording hold, and what is wrong with them.
 #[derive(Debug, Default)]
@@ -59,13 +59,26 @@ impl Pieces {
         recordings: &Recordings,
         parts: &RecordingParts,
     ) -> Option<Self> {
+        if let Some(pieces) = Self::of_pack(recordings, parts) {
+            return Some(pieces);
+        }
         if parts.sealed.is_none() || !parts.chunks.is_empty() {
             return None;
         }
         let content = recordings.read(store, parts.clone()).await.ok()?;
         let bytes: Vec<_> = content.bytes.try_collect().await.ok()?;
+        Self::of_sealed(&unpack(&bytes.concat()).ok()?, parts)
+    }
+
+    /// The same, where the recording is in a pack that was read ahead: no other thread is asked for anything.
+    pub(crate) fn of_pack(recordings: &Recordings, parts: &RecordingParts) -> Option<Self> {
+        Self::of_sealed(&recordings.text_ahead(parts, &mut Inflater::default())?, parts)
+    }
+
+    /// Those of a sealed recording with which nothing is wrong.
+    fn of_sealed(text: &[u8], parts: &RecordingParts) -> Option<Self> {
         let mut pieces = Self::default();
-        pieces.take_sealed(&unpack(&bytes.concat()).ok()?, parts.process_line.as_bytes());
+        pieces.take_sealed(text, parts.process_line.as_bytes());
         pieces.problems.is_empty().then_some(pieces)
     }
 
