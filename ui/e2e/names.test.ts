@@ -39,11 +39,11 @@ test.each(["..", "."])("the label %j has an address that a reload and a link kee
   await page.getByRole("table").getByRole("link", { name: label, exact: true }).click();
   await page.getByRole("main").getByText(label, { exact: true }).first().waitFor();
   const address = page.url();
-  await says(/^No change was found: .*3 runs in 14 days$/);
+  await says(/^No change is open: .*3 runs in 14 days\. A change can be found from 8 runs on$/);
   const answered = await page.reload();
   expect(answered?.status()).toBe(200);
   expect(page.url()).toBe(address);
-  await says(/^No change was found: .*3 runs in 14 days$/);
+  await says(/^No change is open: .*3 runs in 14 days\. A change can be found from 8 runs on$/);
 });
 
 test("a label without a mark is a link that can be seen and clicked", async () => {
@@ -52,7 +52,7 @@ test("a label without a mark is a link that can be seen and clicked", async () =
   expect((await link.boundingBox())?.width).toBeGreaterThan(20);
   await link.click();
   await page.waitForURL(/\/labels\/%20%20%20\?/);
-  await says(/^No change was found: .*3 runs in 14 days$/);
+  await says(/^No change is open: .*3 runs in 14 days\. A change can be found from 8 runs on$/);
 });
 
 test("a label turns no other text around", async () => {

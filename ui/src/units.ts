@@ -111,8 +111,10 @@ export function formatThreads(threads: Maybe<number>): string {
 }
 
 /** The heat of a share of the query's time, in fixed steps: <1, 1-5, 5-15, 15-30, >30 %. */
-export function heatOf(share: Maybe<number>): 0 | 1 | 2 | 3 | 4 {
-  if (share === null || share === undefined || share < 0.01) return 0;
+export function heatOf(exact: Maybe<number>): 0 | 1 | 2 | 3 | 4 {
+  // As it is shown: a tenth of a percent.
+  const share = Number((exact ?? 0).toFixed(3));
+  if (share < 0.01) return 0;
   return share < 0.05 ? 1 : share < 0.15 ? 2 : share < 0.3 ? 3 : 4;
 }
 

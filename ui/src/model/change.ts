@@ -124,6 +124,15 @@ export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string 
   return `${formatDuration(Math.abs(day))} a day ${way} than before${soFar}`;
 }
 
+/** Two typical runs to compare; a run that failed stopped somewhere, and does not compare. */
+export function pairOf({
+  kind,
+  examples,
+}: Pick<Change, "kind" | "examples">): { base: string; run: string } | undefined {
+  const { base = null, run = null } = examples;
+  return kind === "failing" || base === null || run === null ? undefined : { base, run };
+}
+
 /** "open", "recovered 19 Nov 08:00", "superseded". */
 export function stateWords({ state, recovered_unix_ns: at = null }: Change, timeText: TimeText): string {
   return state === "recovered" && at !== null ? `recovered ${timeText(at)}` : state;

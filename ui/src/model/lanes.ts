@@ -22,12 +22,12 @@ export interface Lane {
 }
 
 /** When a run ended, in milliseconds since 1970; undefined of one that runs, or that fell silent. */
-function endMs(run: QuerySummary): number | undefined {
+export function endMs(run: QuerySummary): number | undefined {
   return run.status === "running" || run.wall_ms == null ? undefined : epochMs(run.started_unix_ns) + run.wall_ms;
 }
 
 /**
- * Lanes of the runs that overlap the time from `sinceMs` to `nowMs`, the one with the most time first. The least ones
+ * Lanes of the runs that overlap the time from `sinceMs` to `nowMs`, those with the most time, by name. The least ones
  * share the last lane where there are more than `most`. A run takes the first row that is free when it starts.
  */
 export function lanesOf(
@@ -56,6 +56,8 @@ export function lanesOf(
     .sort((a, b) => b.ms - a.ms || (a.name ?? "\uffff").localeCompare(b.name ?? "\uffff"));
   const own = sorted.length > most ? sorted.slice(0, most - 1) : sorted;
   const rest = sorted.slice(own.length).flatMap(({ bars }) => bars);
+  // By name, so that a lane keeps its place while runs come and go.
+  own.sort((a, b) => (a.name ?? "\uffff").localeCompare(b.name ?? "\uffff"));
   return [...own.map(({ name, bars }) => laid(name, bars)), ...(rest.length > 0 ? [laid(undefined, rest)] : [])];
 }
 

@@ -32,7 +32,9 @@ test("plans are held against each other by their runs from before an open change
   ];
   const earlier = [
     { ...version("a", 1n, 10), runs: 18 },
-    { ...version("b", 2n, 10), runs: 4 },
+    { ...version("b", 2n, 10), runs: 5 },
+    // Four say nothing of what was usual.
+    { ...version("c", 3n, 10), runs: 4 },
   ];
   expect(plansOf(all, earlier).map(({ usualMs, ratio, isBefore }) => [usualMs, ratio, isBefore])).toEqual([
     [10, undefined, true],

@@ -8,7 +8,7 @@ export interface Plan {
   /** Its colour: 0 to 5, or "other" for those beyond. */
   colour: number | "other";
   version: Version;
-  /** Median time of its runs: of those from before an open change, where it has such. */
+  /** Median time of its runs: of those from before an open change, where it has some. */
   usualMs: Milliseconds;
   /** Whether it ran since that change, too. */
   isBefore: boolean;
@@ -18,6 +18,8 @@ export interface Plan {
 }
 
 const COLOURS = 6;
+/** So many runs from before a change say what was usual for a plan. */
+const RUNS_MIN = 5;
 
 /** A to Z, then AA to AZ and so on. */
 export function letterOf(at: number): string {
@@ -31,7 +33,9 @@ export function plansOf(versions: readonly Version[], earlier: readonly Version[
   const plans: Plan[] = [];
   for (const [at, version] of ordered.entries()) {
     const before = plans.at(-1);
-    const then = earlier.find(({ fingerprint }) => fingerprint === version.fingerprint) ?? version;
+    const isEnough = ({ fingerprint, runs }: Version): boolean =>
+      fingerprint === version.fingerprint && runs >= RUNS_MIN;
+    const then = earlier.find(isEnough) ?? version;
     const usualMs = then.usual_wall_ms;
     const ratio = before === undefined ? undefined : usualMs / before.usualMs;
     const colour = at < COLOURS ? at : "other";

@@ -12,7 +12,7 @@ const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<
 test("the colour follows the usual time, the number says the same", () => {
   const found = cells(10, 6, 10, 13, 15, 30, 60);
   expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 1, 2, 3, 4]);
-  expect(found.map(({ text }) => text)).toEqual(["0.6", "", "1.3", "1.5", "3.0", "6.0"]);
+  expect(found.map(({ text }) => text)).toEqual(["0.6x", "", "1.3x", "1.5x", "3.0x", "6.0x"]);
 });
 
 test("a day on which all runs failed has no time", () =>

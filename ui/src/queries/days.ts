@@ -35,7 +35,7 @@ export function dayCells(label: LabelOverview): DayCell[] {
     }
     return {
       heat: level,
-      text: ratio === undefined || level === 0 ? "" : formatRatio(ratio).replace("x", ""),
+      text: ratio === undefined || level === 0 ? "" : formatRatio(ratio),
       failed,
       runs,
       title: runs === 0 ? "no runs" : words.join(", "),

@@ -87,11 +87,8 @@ test("of which runs the CPU time is known is said where it is not all that ended
 
 test("a place is held against the range before", () => {
   const before = [place("etl", 20), place(null, 0)];
-  expect([place("etl", 50), place(null, 5), place("new", 5)].map((one) => againstBefore(one, before))).toEqual([
-    2.5,
-    undefined,
-    undefined,
-  ]);
+  const now = [place("etl", 50), place("etl", 399), place("etl", 400), place(null, 5), place("new", 5)];
+  expect(now.map((one) => againstBefore(one, before))).toEqual([2.5, 19.95, undefined, undefined, undefined]);
 });
 
 test("what got worse is counted by place", () => {

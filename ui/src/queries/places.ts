@@ -69,10 +69,13 @@ export function worseOf(kind: Field, value: string | null, changes: readonly Cha
   return changes.filter((change) => isWorse(change) && (change[kind] ?? null) === value).length;
 }
 
-/** Wall time as a multiple of that before, in a range of the same length; undefined where nothing ran then. */
+/** Where so many times the wall time of before is reached, hardly anything ran then, or it is kept no longer. */
+const GROWTH_MAX = 20;
+
+/** Wall time as a multiple of that before, in a range of the same length; undefined where hardly anything ran then. */
 export function againstBefore({ value = null, total_wall_ms }: Place, before: readonly Place[]): number | undefined {
   const then = before.find((place) => (place.value ?? null) === value)?.total_wall_ms ?? 0;
-  return then > 0 ? total_wall_ms / then : undefined;
+  return total_wall_ms < GROWTH_MAX * then ? total_wall_ms / then : undefined;
 }
 
 /** Whether all runs that ended sent the bytes they read. */

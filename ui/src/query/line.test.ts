@@ -36,10 +36,13 @@ test("an open change is said with its cause, the worse first", () => {
 
 test("without a change it says on what runs", () => {
   expect(queryLine(label, [], "in 14 days", said)).toBe(
-    "No change was found: 41.8 s lately, usually 41 s, 100 runs in 14 days",
+    "No change is open: 41.8 s lately, usually 41 s, 100 runs in 14 days",
   );
   expect(queryLine({ ...label, runs: 3, usual_wall_ms: null }, [], "in 1 day", said)).toBe(
-    "No change was found: 3 runs in 1 day",
+    "No change is open: 3 runs in 1 day. A change can be found from 8 runs on",
+  );
+  expect(queryLine({ ...label, runs: 8, usual_wall_ms: null }, [], "in 1 day", said)).toBe(
+    "No change is open: 8 runs in 1 day",
   );
 });
 

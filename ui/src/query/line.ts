@@ -4,6 +4,9 @@ import type { Facets, LabelOverview } from "../api/client";
 import { changeLine, firstCause, isWorse, place, type Change, type TimeText } from "../model/change";
 import { formatDuration, plural } from "../units";
 
+/** Five runs before a change and three since are the least it is found by. */
+const RUNS_MIN = 8;
+
 /** The open change that the page is about: for the worse where there is one, the one that costs most. */
 export function mainChange(open: readonly Change[]): Change | undefined {
   return open.find(isWorse) ?? open[0];
@@ -35,7 +38,10 @@ export function queryLine(label: LabelOverview, open: readonly Change[], during:
   }
   const ran = `${plural(label.runs, "run")} ${during}`;
   const { usual_wall_ms: usual = null, recent_wall_ms: recent = null } = label;
-  if (usual === null) return `No change was found: ${ran}`;
+  if (usual === null) {
+    const needs = label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";
+    return `No change is open: ${ran}${needs}`;
+  }
   const lately = recent === null ? "" : `${formatDuration(recent)} lately, `;
-  return `No change was found: ${lately}usually ${formatDuration(usual)}, ${ran}`;
+  return `No change is open: ${lately}usually ${formatDuration(usual)}, ${ran}`;
 }

@@ -206,10 +206,10 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
     let Some(query) = query else { return format!("No run in the last {in_days}") };
     let ran = format!("{} in {in_days}", runs_text(query.runs));
     match (query.usual_wall_ms, query.recent_wall_ms) {
-        (None, _) => format!("No change was found: {ran}"),
-        (usual, None) => format!("No change was found: usually {}, {ran}", duration(usual)),
+        (None, _) => format!("No change is open: {ran}"),
+        (usual, None) => format!("No change is open: usually {}, {ran}", duration(usual)),
         (usual, recent) => {
-            format!("No change was found: {} lately, usually {}, {ran}", duration(recent), duration(usual))
+            format!("No change is open: {} lately, usually {}, {ran}", duration(recent), duration(usual))
         }
     }
 }

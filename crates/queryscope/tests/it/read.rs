@@ -169,7 +169,7 @@ fn a_change_is_told_as_the_service_tells_it() {
     filled.service.post(&stream.batch(&[finished])).counts();
     let young = flat(&filled.text(&["why", "young"]));
     assert!(
-        young.contains("No change was found: 1 run in 14 days. A change can be found from 8 runs on"),
+        young.contains("No change is open: 1 run in 14 days. A change can be found from 8 runs on"),
         "{young}"
     );
 }

@@ -102,9 +102,9 @@ fn without_a_change_the_line_says_what_is_usual() {
         let query = serde_json::from_value(query).expect("a query");
         query_line(Some(&query), &[], 14, NOW)
     };
-    let said = "No change was found: 2 s lately, usually 1 s, 14 runs in 14 days";
+    let said = "No change is open: 2 s lately, usually 1 s, 14 runs in 14 days";
     assert_eq!(query(Some(1000.0), Some(2000.0)), said);
-    assert_eq!(query(None, Some(2000.0)), "No change was found: 14 runs in 14 days");
+    assert_eq!(query(None, Some(2000.0)), "No change is open: 14 runs in 14 days");
     assert_eq!(query_line(None, &[], 1, NOW), "No run in the last 1 day");
     let (slower, faster) = (change(json!({})), change(json!({"kind": "faster"})));
     let both = query_line(None, &[&faster, &slower], 14, NOW);
