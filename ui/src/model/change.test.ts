@@ -7,6 +7,7 @@ import {
   costLine,
   firstCause,
   isSince,
+  medians,
   place,
   stateWords,
   type Cause,
@@ -52,6 +53,12 @@ test("a change says how much, since when, and both sides", () => {
   expect(changeLine(change({ factor: null }), said)).toMatch(/^Slower since t9 /);
   const failing = { kind: "failing", after: { runs: 10, failed: 9 }, before: { runs: 120, failed: 0 } } as const;
   expect(changeLine(change(failing), said)).toBe("Fails since t9 (9 of 10 runs, before 0 of 120)");
+});
+
+test("the medians of both sides stand side by side where there are times", () => {
+  expect(medians(change())).toBe("39.7 s → 93.5 s");
+  expect(medians(change({ kind: "failing" }))).toBe("");
+  expect(medians(change({ before: { runs: 3, failed: 3 } }))).toBe("");
 });
 
 test("runs that failed have no part in the times", () => {

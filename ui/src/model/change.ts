@@ -85,6 +85,12 @@ export function beforeAndAfter({ kind, before, after }: Pick<Change, "kind" | "b
   return `${now}, before ${formatDuration(before.median_wall_ms)} in ${formatCount(finished(before))}`;
 }
 
+/** Medians of wall time before and since: "39.7 s → 93.5 s". Empty of failures, and where one is not known. */
+export function medians({ kind, before, after }: Pick<Change, "kind" | "before" | "after">): string {
+  const sides = [before.median_wall_ms, after.median_wall_ms];
+  return kind === "failing" || sides.some((median) => median == null) ? "" : sides.map(formatDuration).join(" → ");
+}
+
 /** "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120)" */
 export function changeLine(change: Change, timeText: TimeText): string {
   return capital(`${howMuch(change)} since ${timeText(change.since_unix_ns)} (${beforeAndAfter(change)})`);

@@ -92,6 +92,7 @@ test("nothing is at stake of what is muted or over, nor of a run", () => {
 
 test("a row says what its runs did, and since when", () => {
   expect(rowWords(issue({ state: "muted" }))).toBe("2.4x slower");
+  expect(rowWords(issue(), change({ factor: 3 }))).toBe("3.0x slower");
   expect(rowWords(issue({ kind: "failing", severity: 0.9 }))).toBe("Fails in 90 % of its runs");
   // What is over is told as what was.
   const over = (given: Partial<Issue>): string => rowWords(issue({ state: "resolved", ...given }));

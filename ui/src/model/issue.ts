@@ -62,9 +62,16 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
   }
 }
 
+/** The same where its change is known: a change of this very issue says it by its own figures. */
+function nowWords(issue: Pick<Issue, "kind" | "severity" | "findings">, change: Change | null | undefined): string {
+  return change == null || change.kind === "failing" || change.factor == null
+    ? issueWords(issue)
+    : `is ${howMuch(change)}`;
+}
+
 /** The same as a row begins: "2.4x slower", "Fails in 90 % of its runs"; of a resolved issue "Was 2.4x slower". */
-export function rowWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "state">): string {
-  const words = issueWords(issue);
+export function rowWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "state">, change?: Change): string {
+  const words = nowWords(issue, change);
   const row =
     issue.state === "resolved"
       ? words.replace(/^is/, "was").replace(/^(fail|warn)s/, "$1ed")
@@ -103,9 +110,7 @@ export function issueLine(
   const label = nameInText(issue.label);
   if (issue.state === "resolved")
     return `${label}: ${KINDS[issue.kind].name}, resolved ${timeText(issue.moved_unix_ns)}`;
-  // A change of this very issue says it by its own figures.
-  const words =
-    change == null || change.kind === "failing" || change.factor == null ? issueWords(issue) : `is ${howMuch(change)}`;
+  const words = nowWords(issue, change);
   // Since when a run is late is since it runs longer than others: its sentence says how long that is.
   if (issue.run != null) return `${label} ${words}`;
   const after = issue.after_deploys == null ? "" : `, ${nameInText(issue.after_deploys)}`;
