@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawn, sliceWords, timesOf, yOf, type SeriesGroup, type SeriesSlice } from "./series";
+import { drawn, middleOf, sliceWords, timesOf, yOf, type SeriesGroup, type SeriesSlice } from "./series";
 
 const slice = (runs: number, p50_ms: number | null, p95_ms: number | null = null, failed = 0): SeriesSlice => ({
   runs,
@@ -14,7 +14,7 @@ const group = (...slices: SeriesSlice[]): SeriesGroup => ({
   total_wall_ms: 0,
   slices,
 });
-const PLOT = { left: 0, right: 40, top: 0, bottom: 100, barsTop: 100, foot: 120 };
+const PLOT = { left: 0, right: 40, first: 0, last: 40, top: 0, bottom: 100, barsTop: 100, foot: 120 };
 
 test("a slice in which nothing finished is a gap, and the scale has room", () => {
   const one = group(slice(1, 10), slice(1, 10), slice(2, null, null, 2), slice(1, 100, 1000));
@@ -25,6 +25,16 @@ test("a slice in which nothing finished is a gap, and the scale has room", () =>
   expect(paths.p95).toBe("M35.0 0.0h0");
   expect(paths.failed).toBe("M21.0 120h8.0v-20.0h-8.0z");
   expect(paths.runs.match(/M/g)).toHaveLength(4);
+});
+
+test("slices stand where their time is on the axis, and end with it", () => {
+  const one = group(slice(1, 10), slice(1, 10), slice(1, 10), slice(1, 10));
+  // The axis begins within the second slice and ends within the third.
+  const plot = { ...PLOT, left: 0, right: 40, first: -40, last: 60 };
+  const paths = drawn(one, [10, 1000], plot, 1);
+  expect(paths.p50).toBe("M5.0 100.0h0L22.5 100.0L37.5 100.0");
+  expect(paths.runs).toBe("M1.0 120h8.0v-20.0h-8.0zM11.0 120h23.0v-20.0h-23.0zM35.8 120h3.3v-20.0h-3.3z");
+  expect(middleOf(3, 4, plot)).toBe(37.5);
 });
 
 test("where nothing finished there is no scale, and a time stands on it by its logarithm", () => {

@@ -45,6 +45,9 @@ export interface Plot {
   /** Of the lines. */
   top: number;
   bottom: number;
+  /** Where the first slice begins and the last one ends; what lies beyond `left` and `right` is not shown. */
+  first: number;
+  last: number;
   /** Of the bars: they stand on their foot and are as high as `barsTop` for the largest count. */
   barsTop: number;
   foot: number;
@@ -58,9 +61,16 @@ export interface Drawn {
   mostRuns: number;
 }
 
+/** The part of a slice that is shown; its end is no further than its start where none is. */
+function shownPart(at: number, slices: number, { left, right, first, last }: Plot): [from: number, to: number] {
+  const step = (last - first) / slices;
+  return [Math.max(left, first + at * step), Math.min(right, first + (at + 1) * step)];
+}
+
 /** Where the middle of a slice stands. */
 export function middleOf(at: number, slices: number, plot: Plot): number {
-  return plot.left + ((at + 0.5) / slices) * (plot.right - plot.left);
+  const [from, to] = shownPart(at, slices, plot);
+  return (from + to) / 2;
 }
 
 export function yOf(ms: number, [low, high]: [number, number], plot: Plot): number {
@@ -70,17 +80,18 @@ export function yOf(ms: number, [low, high]: [number, number], plot: Plot): numb
 /** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. */
 export function drawn(group: SeriesGroup, times: [number, number], plot: Plot, mostRuns: number): Drawn {
   const { slices } = group;
-  const step = (plot.right - plot.left) / slices.length;
+  const parts = slices.map((_, at) => shownPart(at, slices.length, plot));
   const line = (value: (slice: SeriesSlice) => number | null | undefined): string => {
     let path = "";
     let isOn = false;
     for (const [at, slice] of slices.entries()) {
       const ms = value(slice) ?? null;
-      if (ms === null || ms <= 0) {
+      const [from, to] = parts[at] ?? [0, 0];
+      if (ms === null || ms <= 0 || to <= from) {
         isOn = false;
         continue;
       }
-      const [x, y] = [middleOf(at, slices.length, plot).toFixed(1), yOf(ms, times, plot).toFixed(1)];
+      const [x, y] = [((from + to) / 2).toFixed(1), yOf(ms, times, plot).toFixed(1)];
       path += isOn ? `L${x} ${y}` : `M${x} ${y}h0`;
       isOn = true;
     }
@@ -90,8 +101,10 @@ export function drawn(group: SeriesGroup, times: [number, number], plot: Plot, m
     slices
       .map((slice, at) => {
         const height = (count(slice) / Math.max(1, mostRuns)) * (plot.foot - plot.barsTop);
-        if (height === 0) return "";
-        const x = plot.left + at * step + Math.min(1, step / 6);
+        const [from, to] = parts[at] ?? [0, 0];
+        const step = to - from;
+        if (height === 0 || step <= 0) return "";
+        const x = from + Math.min(1, step / 6);
         const width = Math.max(1, step - Math.min(2, step / 3));
         const up = (-Math.max(1, height)).toFixed(1);
         return `M${x.toFixed(1)} ${plot.foot}h${width.toFixed(1)}v${up}h${(-width).toFixed(1)}z`;
