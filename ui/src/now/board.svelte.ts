@@ -4,22 +4,28 @@ import { untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 import { get } from "../api/client";
 import type { Asked, AskedById } from "../model/running";
+import { each } from "./each";
 
 /** A query is asked after again so long after its last answer. */
 const ASK_MS = 4000;
 const AT_ONCE = 4;
 const PAUSE_MS = 300;
+/** What a round answers is shown together: rows change once, not one after the other. It takes so long at most. */
+const ROUND_MS = 2000;
 
 export class Board {
   readonly #asked = new SvelteMap<string, Asked>();
   /** Those of which there was an answer, also where it says nothing. */
   readonly #due = new Map<string, number>();
+  /** Whether all that runs was asked after. */
+  isKnown = $state(false);
 
   /** Asks as long as the component that makes it is shown. */
   constructor(ids: () => readonly string[]) {
     $effect(() => {
       const stop = new AbortController();
-      void this.#follow(() => untrack(ids), stop.signal);
+      // Nothing that it reads starts it anew: its answers would stop those that are on their way.
+      untrack(() => void this.#follow(ids, stop.signal));
       return () => stop.abort();
     });
   }
@@ -34,16 +40,23 @@ export class Board {
       for (const id of this.#due.keys()) if (!running.has(id)) this.#due.delete(id);
       for (const id of this.#asked.keys()) if (!running.has(id)) this.#asked.delete(id);
       const nowMs = Date.now();
-      const due = document.hidden ? [] : [...running].filter((id) => (this.#due.get(id) ?? 0) <= nowMs);
-      await Promise.all(due.slice(0, AT_ONCE).map((id) => this.#ask(id, stop)));
-      if (due.length <= AT_ONCE) await new Promise((then) => setTimeout(then, PAUSE_MS));
+      const dueMs = (id: string): number => this.#due.get(id) ?? 0;
+      const due = document.hidden ? [] : [...running].filter((id) => dueMs(id) <= nowMs);
+      due.sort((a, b) => dueMs(a) - dueMs(b));
+      const answers = new Map<string, Asked>();
+      const isOver = (): boolean => stop.aborted || Date.now() > nowMs + ROUND_MS;
+      await each(due, AT_ONCE, (id) => this.#ask(id, answers, stop), isOver);
+      if (stop.aborted) return;
+      for (const [id, answer] of answers) this.#asked.set(id, answer);
+      if (due.length > 0 && due.every((id) => this.#due.has(id))) this.isKnown = true;
+      if (!isOver()) await new Promise((then) => setTimeout(then, PAUSE_MS));
     }
   }
 
-  async #ask(id: string, signal: AbortSignal): Promise<void> {
+  async #ask(id: string, answers: Map<string, Asked>, signal: AbortSignal): Promise<void> {
     try {
       const progress = await get("/api/queries/{id}/progress", { path: { id }, signal });
-      if (!signal.aborted) this.#asked.set(id, { progress, atMs: Date.now() });
+      answers.set(id, { progress, atMs: Date.now() });
     } catch {
       // Nothing is shown where nothing is known; the next time may tell.
     }
