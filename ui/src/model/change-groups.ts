@@ -1,7 +1,7 @@
 // Open changes as the first page lists them: one message where the cause is one.
 
 import type { Change, TimeText } from "./change";
-import { howMuch, isWorse } from "./change";
+import { howMuch, isWorse, place } from "./change";
 import { nameInText } from "./names";
 import { formatCount, formatDuration, plural, type UnixNs } from "../units";
 
@@ -15,15 +15,18 @@ export interface Group {
 
 const HOUR_NS = 3_600_000_000_000n;
 
-/** What changes of one group have in common, beside the hour. */
-function groupKey({ project, service, environment, kind, causes: [first] }: Change): string {
-  const { name = null, before = null, after = null } = first?.dimension ?? {};
-  return JSON.stringify([project, service, environment, kind, first?.cause ?? null, name, before, after]);
+/** What changes of one group have in common, beside the hour. One whose cause is not known has nothing in common. */
+function groupKey(change: Change): string | Change {
+  const { project, service, environment, kind, causes } = change;
+  const [first] = causes;
+  if (first === undefined || first.cause === "unexplained") return change;
+  const { name = null, before = null, after = null } = first.dimension ?? {};
+  return JSON.stringify([project, service, environment, kind, first.cause, name, before, after]);
 }
 
 /** Groups changes; those with the most time at stake come first. Ties keep the order of the service. */
 export function grouped(changes: readonly Change[]): Group[] {
-  const byKey = new Map<string, { since: bigint; members: Change[] }[]>();
+  const byKey = new Map<string | Change, { since: bigint; members: Change[] }[]>();
   const inTime = changes.toSorted((a, b) => (a.since_unix_ns < b.since_unix_ns ? -1 : 1));
   for (const change of inTime) {
     const groups = byKey.get(groupKey(change)) ?? [];
@@ -56,12 +59,16 @@ const DIMENSIONS: Record<string, string> = {
   environment: "the environment",
 };
 
-/** "22 queries of tpch are slower since 14:02" */
-export function groupLine({ changes }: Group, timeText: TimeText): string {
-  const [{ kind, service }] = changes;
-  const subject = `${plural(changes.length, "query", "queries")}${service == null ? "" : ` of ${nameInText(service)}`}`;
-  const verb = kind === "failing" ? "fail" : kind === "data_grew" ? "are slower as their data grew" : `are ${kind}`;
-  return `${subject} ${verb} since ${timeText(groupSince({ changes }))}`;
+/** "22 queries of tpch are slower since 14:02"; with `where`, " in prod" behind the verb. A query is counted once. */
+export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeText, where = ""): string {
+  const [{ kind, service, label }] = changes;
+  const queries = count(changes, kind);
+  const subject = queries === 1 ? nameInText(label ?? "a query") : plural(queries, "query", "queries");
+  const of = service == null ? "" : ` of ${nameInText(service)}`;
+  const [be, their, fail] = queries === 1 ? ["is", "its", "fails"] : ["are", "their", "fail"];
+  const verb =
+    kind === "failing" ? fail : kind === "data_grew" ? `${be} slower as ${their} data grew` : `${be} ${kind}`;
+  return `${subject}${of} ${verb}${where} since ${timeText(groupSince({ changes }))}`;
 }
 
 /** The dimension that the first causes share: "All changed with the engine: 55.0 instead of 54.1." */
@@ -83,7 +90,7 @@ export interface Found {
   changes: readonly Change[];
   /** Whether there are more than were read. */
   isCut: boolean;
-  /** Changes for the worse that a person muted or resolved, which are not among these. */
+  /** Issues that a person muted or resolved: their changes are not among these. */
   quiet?: number;
   /** Issues that want somebody and whose change is not among these. */
   alone?: number;
@@ -111,9 +118,13 @@ export function homeLine(
   const [first, second] = groups;
   const parts: string[] = [];
   if (first !== undefined) {
-    parts.push([first, second].flatMap((group) => (group === undefined ? [] : [named(group, timeText)])).join("; "));
-    // The two that cost most have names; of the others there is a list.
-    const others = groups.slice(2).flatMap((group) => group.changes);
+    parts.push(...(second === undefined ? [named(first, timeText)] : namedBoth(first, second, timeText)));
+    // The two that cost most have names; of the others there is a list. A query that is named is no other.
+    const told = new Set([first, second].flatMap((group) => group?.changes ?? []).map(changeKey));
+    const others = groups
+      .slice(2)
+      .flatMap((group) => group.changes)
+      .filter((change) => !told.has(changeKey(change)));
     const [slower, failing] = [count(others, "slower"), count(others, "failing")];
     const least = isCut ? "at least " : "";
     const words: string[] = [];
@@ -136,19 +147,45 @@ export function homeLine(
   return [...parts, ...(isCut ? [] : quiet)].join("; ");
 }
 
-function named(group: Group, timeText: TimeText): string {
+/** The clause of a group; with `where`, also the service of one query, and the place. */
+function named(group: Group, timeText: TimeText, where?: (change: Change) => string): string {
   const [change] = group.changes;
-  if (group.changes.length > 1) return groupLine(group, timeText);
+  const at = where?.(change) ?? "";
+  if (group.changes.length > 1) return groupLine(group, timeText, at);
+  const of = where === undefined || change.service == null ? "" : ` of ${nameInText(change.service)}`;
   const much = change.kind === "failing" ? "fails" : `is ${howMuch(change)}`;
-  return `${nameInText(change.label ?? "a query")} ${much} since ${timeText(change.since_unix_ns)}`;
+  return `${nameInText(change.label ?? "a query")}${of} ${much}${at} since ${timeText(change.since_unix_ns)}`;
+}
+
+/** Two clauses that differ in more than their figures; one of both groups where only the causes differ. */
+function namedBoth(first: Group, second: Group, timeText: TimeText): string[] {
+  const [a, b] = [first.changes[0], second.changes[0]];
+  const isOne = (group: Group): boolean => group.changes.length === 1;
+  const isAlike =
+    a.kind === b.kind &&
+    isOne(first) === isOne(second) &&
+    (isOne(first) ? a.label === b.label : a.service === b.service);
+  if (!isAlike) return [named(first, timeText), named(second, timeText)];
+  const isSame = a.project === b.project && a.environment === b.environment;
+  const [since, other] = [groupSince(first), groupSince(second)];
+  const apart = since < other ? other - since : since - other;
+  if (!isOne(first) && isSame && apart <= HOUR_NS)
+    return [groupLine({ changes: [...first.changes, ...second.changes] }, timeText)];
+  const where = (change: Change): string => {
+    const project = change.project == null || a.project === b.project ? "" : `in project ${nameInText(change.project)}`;
+    const at = place({ environment: change.environment, host: isOne(first) ? change.host : undefined });
+    return [project, at].map((text) => (text === "" ? "" : ` ${text}`)).join("");
+  };
+  return [named(first, timeText, where), named(second, timeText, where)];
+}
+
+function changeKey({ kind, project, service, label }: Change): string {
+  return JSON.stringify([kind, project, service, label]);
 }
 
 /** Queries with a change of this kind: one may have changed in two environments. */
 function count(changes: readonly Change[], kind: Change["kind"]): number {
-  const keys = changes
-    .filter((change) => change.kind === kind)
-    .map(({ project, service, label }) => JSON.stringify([project, service, label]));
-  return new Set(keys).size;
+  return new Set(changes.filter((change) => change.kind === kind).map(changeKey)).size;
 }
 
 function says(number: number, one: string, many: string): string {

@@ -112,8 +112,7 @@ const at = (label: string, hours: number, more: Partial<Change> = {}): Change =>
 
 test("changes of one cause that began together are one group", () => {
   const other = cause({ ...version, dimension: { name: "engine_version", before: "54.1", after: "55.1" } });
-  // One query in two environments is not two queries.
-  expect(grouped([change({ id: "1", environment: "prod" }), change({ id: "2", environment: "dev" })]).length).toBe(2);
+  expect(grouped([at("a", 2, { environment: "prod" }), at("b", 2, { environment: "dev" })]).length).toBe(2);
   const groups = grouped([
     at("a", 2.5),
     at("alone", 2, { causes: [other] }),
@@ -129,6 +128,44 @@ test("changes of one cause that began together are one group", () => {
   expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
   expect(groupCause(first)).toBe("All changed with the engine: 55.0, before 54.1.");
   expect(groupCost(first)).toBe("24 min a day more than before");
+});
+
+test("causes that are not known are not one cause", () => {
+  const unknown = cause({ cause: "unexplained", sentence: "The counters do not say where 5 s (90 %) went" });
+  expect(grouped([at("a", 2, { causes: [unknown] }), at("b", 2, { causes: [unknown] })]).length).toBe(2);
+  expect(grouped([at("a", 2, { causes: [] }), at("b", 2, { causes: [] })]).length).toBe(2);
+  // What is not known of the rest is no cause of the whole.
+  expect(grouped([at("a", 2, { causes: [version, unknown] }), at("b", 2)]).length).toBe(1);
+});
+
+test("the first line says nothing twice", () => {
+  const line = (...changes: Change[]): string =>
+    homeLine({ changes, isCut: false, queries: 44, during: "in 14 days" }, said);
+  const rows = cause({ cause: "more_rows" });
+  const since = `since t${2n * HOUR}`;
+  // Groups that differ in their cause alone are one clause.
+  const [c, d] = [at("c", 2, { causes: [rows] }), at("d", 2.5, { causes: [rows] })];
+  expect(line(at("a", 2), at("b", 2), c, d)).toBe(`4 queries of etl are slower ${since}`);
+  const dev = { environment: "dev" };
+  const prod = { environment: "prod" };
+  expect(line(at("a", 2, prod), at("b", 2, prod), at("c", 2, dev), at("d", 2, dev))).toBe(
+    `2 queries of etl are slower in prod ${since}; 2 queries of etl are slower in dev ${since}`,
+  );
+  expect(line(at("a", 2, prod), at("a", 2, { ...dev, host: "h" }))).toBe(
+    `a of etl is 2.4x slower in prod ${since}; a of etl is 2.4x slower on host h alone, in dev ${since}`,
+  );
+  expect(line(at("a", 2, { project: "x" }), at("a", 2, { project: "y" }))).toBe(
+    `a of etl is 2.4x slower in project x ${since}; a of etl is 2.4x slower in project y ${since}`,
+  );
+});
+
+test("the first line counts a query once, whatever many changes it has", () => {
+  const [one, two] = [at("a", 2, { host: "1" }), at("a", 2, { host: "2" })];
+  expect(groupLine({ changes: [one, two] }, said)).toBe(`a of etl is slower since t${2n * HOUR}`);
+  expect(groupLine({ changes: [one, two, at("b", 2)] }, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
+  // One that is named is none of the others.
+  const changes = [at("a", 2), at("b", 4), at("a", 6, { environment: "dev" }), at("c", 8)];
+  expect(splitLine(homeLine({ changes, isCut: false, queries: 9, during: "" }, said))[1]).toBe("1 more is slower");
 });
 
 test("groups with the most time at stake come first", () => {

@@ -97,7 +97,7 @@ export function changeLine(change: Change, timeText: TimeText): string {
 }
 
 /** Whose runs changed, where it is not all of them: "on host etl-3 alone". */
-export function place({ host, environment }: Pick<Change, "host" | "environment">): string {
+export function place({ host, environment }: { [Part in "host" | "environment"]?: Change[Part] | undefined }): string {
   const parts = [
     host == null ? "" : `on host ${nameInText(host)} alone`,
     environment == null ? "" : `in ${nameInText(environment)}`,

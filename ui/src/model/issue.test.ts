@@ -183,7 +183,9 @@ test("what is told as an issue is not told again as a change", () => {
 
 test("failures stand by what their issue says is at stake", () => {
   const cost = { runs: 10, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 };
-  const failing = (id: string): Change => change({ id, label: id, kind: "failing", cost, since_unix_ns: BigInt(id) });
+  const failures: Change["causes"][number] = { cause: "failures", share: 1, wall_ms: 0, evidence: [], sentence: "" };
+  const failing = (id: string): Change =>
+    change({ id, label: id, kind: "failing", cost, since_unix_ns: BigInt(id), causes: [failures] });
   const hour = 3_600_000_000_000n;
   const changes = [change({ id: "slower-1", since_unix_ns: 3n * hour }), failing("1"), failing("2")];
   const { worse } = told(changes, [issue({ kind: "failing", change: "1", wall_ms_a_day: 900_000 })]);
