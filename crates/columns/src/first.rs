@@ -12,13 +12,15 @@ pub(crate) struct First<R, T> {
     /// What ranks behind this is not among the first.
     last: Option<R>,
     trim_at: usize,
+    /// How many entries the last [`trim`](Self::trim) kept.
+    trimmed: usize,
 }
 
 impl<R: Ord + Copy, T> First<R, T> {
     /// The first so many after a rank, and all others of the last one's rank; all where the number is left out.
     pub(crate) fn new(wanted: Option<usize>, after: Option<R>) -> Self {
         let trim_at = wanted.map_or(usize::MAX, |wanted| wanted.saturating_mul(2).saturating_add(64));
-        Self { wanted, after, tied: Vec::new(), kept: Vec::new(), last: None, trim_at }
+        Self { wanted, after, tied: Vec::new(), kept: Vec::new(), last: None, trim_at, trimmed: 0 }
     }
 
     /// Whether an entry of this rank may be among them.
@@ -56,6 +58,14 @@ impl<R: Ord + Copy, T> First<R, T> {
         self.tied.into_iter().chain(self.kept)
     }
 
+    /// The same as [`trim`](Self::trim), once there are half as many again: where all are of one rank none goes, and to
+    /// look at each after every few would take time by the square of their number.
+    pub(crate) fn trim_grown(&mut self) {
+        if self.kept.len() > self.trimmed + self.trimmed / 2 {
+            self.trim();
+        }
+    }
+
     /// Lets go of what is not among them.
     pub(crate) fn trim(&mut self) {
         let Some(wanted) = self.wanted.filter(|wanted| *wanted <= self.kept.len()) else { return };
@@ -63,6 +73,7 @@ impl<R: Ord + Copy, T> First<R, T> {
         let last = self.kept.select_nth_unstable_by_key(at, |(rank, _)| *rank).1.0;
         self.kept.retain(|(rank, _)| *rank <= last);
         self.last = Some(last);
+        self.trimmed = self.kept.len();
     }
 }
 

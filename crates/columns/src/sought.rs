@@ -41,16 +41,13 @@ impl Sought {
             after.key = turned_quantity(request.order, quantity);
         }
         let (rounded, count, skipped) = (rounded.map(|sort| sort.field), end(request), skipped(request));
-        let mut sought =
-            Self { order: request.order, rounded, count, skipped, after, first: First::new(Some(0), None) };
-        sought.first = First::new(Some(count), after.map(|after| sought.rank(after)));
-        Some(sought)
+        let order = request.order;
+        let first = First::new(Some(count), after.map(|after| rank(order, rounded, after)));
+        Some(Self { order, rounded, count, skipped, after, first })
     }
 
-    /// Where a place stands among the others. Places whose figures are rounded to one code stand together.
     fn rank(&self, place: Place) -> Place {
-        let is_known = |field| is_exact(field, quantity_at(self.order, place.key));
-        if self.rounded.is_none_or(is_known) { place } else { Place::first_of(place.key) }
+        rank(self.order, self.rounded, place)
     }
 
     /// Whether no place of this key is needed.
@@ -75,7 +72,7 @@ impl Sought {
 
     /// Notes that all places of a stretch have been gone through.
     pub(crate) fn finish_stretch(&mut self) {
-        self.first.trim();
+        self.first.trim_grown();
     }
 
     fn is_too_many(&self) -> bool {
@@ -105,6 +102,12 @@ impl Sought {
             is_all,
         })
     }
+}
+
+/// Where a place stands among the others. Places whose figures are rounded to one code stand together.
+fn rank(order: Order, rounded: Option<NumberField>, place: Place) -> Place {
+    let is_known = |field| is_exact(field, quantity_at(order, place.key));
+    if rounded.is_none_or(is_known) { place } else { Place::first_of(place.key) }
 }
 
 #[cfg(test)]
