@@ -273,7 +273,7 @@ pub(crate) mod tests {
     /// Start and status of every row, by start.
     fn rows(snapshot: &Snapshot) -> Vec<(i64, u8)> {
         let mut rows = Vec::new();
-        snapshot.each_row(i64::MIN, i64::MAX, |row| rows.push((row.started_unix_ns, row.status)));
+        snapshot.each_place(i64::MIN, i64::MAX, |_, _, row| rows.push((row.started_unix_ns, row.status)));
         rows.sort_unstable();
         rows
     }

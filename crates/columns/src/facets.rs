@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use queryscope_store::{FacetValue, Facets, Status};
+use queryscope_store::{Expression, FacetValue, Facets, Status};
 
 use crate::names::Names;
 use crate::select::{Selection, Snapshot, keeps};
+use crate::words::Words;
 
 const STATES: usize = Status::ALL.len();
 
@@ -17,10 +18,17 @@ struct Counts {
     kept: [u64; STATES],
 }
 
-/// Counts each of the six fields under the filters on the other fields. A value that occurs under the
-/// project, label and time filters is listed also when it has no queries under the others.
-pub fn facets<N: Names>(names: &N, snapshot: &Snapshot, selection: &Selection) -> Result<Facets, N::Error> {
-    let Counted { origins: counts, plans } = count(snapshot, selection);
+/// Counts each of the six fields under the filters on the other fields, and under what a filter in words says. A value
+/// that occurs under the project, label and time filters is listed also when it has no queries under the others.
+pub fn facets<N: Names>(
+    names: &N,
+    snapshot: &Snapshot,
+    selection: &Selection,
+    expression: &Expression,
+) -> Result<Facets, N::Error> {
+    let words = Words::of(names, snapshot, expression)?;
+    let Counted { origins: counts, plans } =
+        count(snapshot, selection, (!expression.is_empty()).then_some(&words));
     let mut service = BTreeMap::new();
     let mut environment = BTreeMap::new();
     let mut host = BTreeMap::new();
@@ -85,7 +93,7 @@ fn engine_versions(
     versions
 }
 
-fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
+fn count(snapshot: &Snapshot, selection: &Selection, words: Option<&Words>) -> Counted {
     let labels: Vec<bool> = snapshot.plans.iter().map(|plan| keeps(selection.label, plan.label)).collect();
     let plans: Vec<bool> = snapshot.plans.iter().map(|plan| selection.keeps_plan(plan)).collect();
     let origins: Vec<(bool, bool)> = snapshot
@@ -97,17 +105,18 @@ fn count(snapshot: &Snapshot, selection: &Selection) -> Counted {
         origins: vec![Counts::default(); snapshot.origins.len()],
         plans: vec![(0, 0); snapshot.plans.len()],
     };
-    snapshot.each_row(selection.since_unix_ns, selection.until_unix_ns, |row| {
+    snapshot.each_place(selection.since_unix_ns, selection.until_unix_ns, |segment, at, row| {
         let plan = row.plan as usize;
         if labels[plan] {
+            let in_words = words.is_none_or(|words| words.keeps_rounded_at(segment, at));
             let counts = &mut counted.origins[row.origin as usize];
             counts.known[usize::from(row.status)] += 1;
-            counts.kept[usize::from(row.status)] += u64::from(plans[plan]);
+            counts.kept[usize::from(row.status)] += u64::from(plans[plan] && in_words);
             let (known, kept) = origins[row.origin as usize];
             let of_status = selection.status.is_none_or(|status| status == row.status);
             let of_plan = &mut counted.plans[plan];
             of_plan.0 += u64::from(known);
-            of_plan.1 += u64::from(kept && of_status);
+            of_plan.1 += u64::from(kept && of_status && in_words);
         }
     });
     counted

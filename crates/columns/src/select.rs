@@ -32,13 +32,8 @@ impl Snapshot {
         &self.foreground
     }
 
-    /// Hands on the queries that started in a stretch of time, both ends included. It is no iterator: one over the
-    /// rows of all segments, asked for row by row, takes three times as long.
-    pub(crate) fn each_row(&self, since_unix_ns: i64, until_unix_ns: i64, mut take: impl FnMut(Row)) {
-        self.each_place(since_unix_ns, until_unix_ns, |_, _, row| take(row));
-    }
-
-    /// As [`each_row`](Self::each_row), each with its segment and its place there.
+    /// Hands on the queries that started in a stretch of time, both ends included, each with its segment and its place
+    /// there. It is no iterator: one over the rows of all segments, asked for row by row, takes three times as long.
     pub(crate) fn each_place(
         &self,
         since_unix_ns: i64,

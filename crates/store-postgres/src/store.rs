@@ -243,7 +243,11 @@ impl Store for PostgresStore {
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
-        self.analyse(filter, facets).await
+        let expression = filter.expression.clone();
+        self.analyse(filter, move |names, snapshot, selection| {
+            facets(names, snapshot, selection, &expression)
+        })
+        .await
     }
 
     async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {

@@ -158,7 +158,11 @@ impl Store for SqliteStore {
     }
 
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError> {
-        self.analyse(filter, |names, snapshot, selection| facets(names, snapshot, selection)).await
+        let expression = filter.expression.clone();
+        self.analyse(filter, move |names, snapshot, selection| {
+            facets(names, snapshot, selection, &expression)
+        })
+        .await
     }
 
     async fn groups(&self, request: GroupsRequest) -> Result<GroupsAnswer, StoreError> {

@@ -132,7 +132,9 @@ pub trait Store: Send + Sync + 'static {
     /// One page of the list.
     async fn queries(&self, request: ListRequest) -> Result<Vec<Listed>, StoreError>;
 
-    /// How many of the queries a filter keeps (its search left out) each value of a field has.
+    /// How many of the queries a filter keeps (its search left out) each value of a field has. The filter
+    /// [asks for no texts](QueryFilter::asks_for_texts) that rows alone have, and its conditions on figures but wall
+    /// time are of figures rounded to 11 binary digits.
     async fn facets(&self, filter: QueryFilter) -> Result<Facets, StoreError>;
 
     /// The queries a filter keeps (its search left out) by label or plan, in the order of

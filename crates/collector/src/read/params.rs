@@ -119,6 +119,19 @@ impl WordsFilter {
             expression.add_to(filter);
         }
     }
+
+    /// Adds it to what is counted from memory.
+    ///
+    /// # Errors
+    /// Where it asks for texts that are in rows alone.
+    pub(crate) fn add_to_counts(self, filter: &mut QueryFilter) -> Result<(), ApiError> {
+        self.add_to(filter);
+        if filter.asks_for_texts() {
+            let allowed = "counts take all conditions but error, engine and words to search for";
+            return Err(ApiError::invalid(format!("filter: {allowed}")));
+        }
+        Ok(())
+    }
 }
 
 /// Reads a filter in words.

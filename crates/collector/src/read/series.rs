@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use queryscope_history::{SeriesGroup, Window};
-use queryscope_store::{QueryFilter, SeriesBy, SeriesRequest, Status};
+use queryscope_store::{SeriesBy, SeriesRequest};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::asked::{Asked, whole};
-use super::params::{SourceFilters, WordsFilter, is, unix_ns};
+use super::params::{RunFilters, SourceFilters, WordsFilter};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 
@@ -19,31 +19,11 @@ const GROUPS_MAX: u64 = 50;
 const DAY_NS: i64 = 86_400_000_000_000;
 const DAYS_DEFAULT: i64 = 14;
 
-/// Which runs a series is of, and how they are divided.
+/// How the runs of a series are divided.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct SeriesParams {
-    /// Keeps queries with this plan fingerprint; empty keeps those without one.
-    #[param(example = "238b6af6d50a")]
-    fingerprint: Option<String>,
-    /// Keeps queries of this version of the engine; empty keeps those of which it is not known.
-    #[param(example = "1.35.2")]
-    engine_version: Option<String>,
-    /// Keeps queries of this version of the program; empty keeps those whose process does not say it.
-    #[param(example = "2026.11.3")]
-    program_version: Option<String>,
-    /// Keeps queries in this state.
-    #[param(value_type = Status, inline, required = false, example = "finished")]
-    status: Option<Status>,
-    /// The start of the range, in Unix nanoseconds: 14 days before its end, where it is not given; at most 90 days.
-    #[param(example = 1_794_000_000_000_000_000_i64)]
-    #[serde(deserialize_with = "unix_ns")]
-    since: Option<i64>,
-    /// The end of the range, in Unix nanoseconds: now, unless an earlier time is given.
-    #[param(example = 1_796_000_000_000_000_000_i64)]
-    #[serde(deserialize_with = "unix_ns")]
-    until: Option<i64>,
     /// What the runs are divided by: each value of it has a series of its own. Without it, there is one of all runs.
     #[param(value_type = SeriesBy, inline, required = false, example = "host")]
     by: Option<SeriesBy>,
@@ -89,13 +69,15 @@ pub(crate) struct SeriesAnswer {
 /// Tells how the wall times of runs developed: for each slice of the range, runs, failures, the median and the 95th
 /// percentile of those that finished.
 ///
+/// `until` is now, unless an earlier time is given, and `since` 14 days before it; at most 90 days.
+///
 /// A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
 /// to 0.05 %.
 #[utoipa::path(
     get,
     path = "/api/series",
     tag = "read",
-    params(SourceFilters, SeriesParams, WordsFilter),
+    params(SourceFilters, RunFilters, SeriesParams, WordsFilter),
     responses(
         (status = 200, description = "The series", body = SeriesAnswer),
         (status = 400, description = "A parameter is invalid", body = ErrorBody),
@@ -106,28 +88,21 @@ pub(crate) struct SeriesAnswer {
 pub(crate) async fn series(
     State(app): State<Arc<App>>,
     Asked(source): Asked<SourceFilters>,
+    Asked(runs): Asked<RunFilters>,
     Asked(params): Asked<SeriesParams>,
     Asked(words): Asked<WordsFilter>,
 ) -> Result<Json<SeriesAnswer>, ApiError> {
     let now_unix_ns = app.clock.unix_ns();
-    let past = params.until.filter(|until| *until < now_unix_ns);
+    let past = runs.until.filter(|until| *until < now_unix_ns);
     let until_unix_ns = past.unwrap_or(now_unix_ns);
-    let since_unix_ns = params.since.unwrap_or_else(|| until_unix_ns.saturating_sub(DAYS_DEFAULT * DAY_NS));
+    let since_unix_ns = runs.since.unwrap_or_else(|| until_unix_ns.saturating_sub(DAYS_DEFAULT * DAY_NS));
     let window = Window::between(since_unix_ns, until_unix_ns, 0);
     let window = window.map_err(|error| ApiError::invalid(error.to_string()))?;
     let window = if past.is_none() { window.ending_now() } else { window };
-    let mut filter = QueryFilter {
-        fingerprint: params.fingerprint.as_deref().map(is),
-        engine_version: params.engine_version.as_deref().map(is),
-        program_version: params.program_version.as_deref().map(is),
-        status: params.status,
-        ..source.filter()
-    };
-    words.add_to(&mut filter);
-    if filter.asks_for_texts() {
-        let allowed = "a series takes all conditions but error, engine and words to search for";
-        return Err(ApiError::invalid(format!("filter: {allowed}")));
-    }
+    // The range is the window's.
+    let runs = RunFilters { since: None, until: None, ..runs };
+    let mut filter = runs.filter(source);
+    words.add_to_counts(&mut filter)?;
     let most = params.most.unwrap_or(GROUPS_DEFAULT) as usize;
     let request = SeriesRequest { filter, window, by: params.by, most };
     let store = Arc::clone(&app.store);

@@ -135,7 +135,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
             of("get", "/api/export/issues", "project label service kind state format", "200 400 401 403 503"),
             of("get", "/api/export/nodes", &export, "200 400 401 403 503"),
             of("get", "/api/export/runs", &export, "200 400 401 403 503"),
-            of("get", "/api/facets", &filters, "200 400 401 403 503"),
+            of("get", "/api/facets", &format!("{filters} filter"), "200 400 401 403 503"),
             of("get", "/api/groups", &format!("{filters} by limit cursor"), "200 400 401 403 503"),
             of("get", "/api/issues", issues, "200 400 401 403 503"),
             of("get", "/api/issues/{id}", "id project", "200 400 401 403 404 503"),

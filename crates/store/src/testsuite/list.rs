@@ -319,6 +319,11 @@ pub(super) fn each_condition_in_words(subjects: &Subjects) {
                 } else {
                     filter.expression = expression.clone();
                 }
+                if !moves && !filter.asks_for_texts() {
+                    let states = s.facets(filter.clone()).await.status;
+                    let counted: u64 = states.iter().map(|state| state.runs).sum();
+                    assert_eq!(counted, expected.len() as u64, "{text}");
+                }
                 let mut found = s.list(std::mem::take(&mut filter)).await;
                 found.sort_unstable();
                 assert_eq!(found, expected, "{text}");
