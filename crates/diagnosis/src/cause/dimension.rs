@@ -16,22 +16,24 @@ const CARRIES_MIN: f64 = 0.15;
 pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let engine = turned(sides, |run| run.engine_version.as_ref());
     let program = turned(sides, |run| run.program_version.as_ref());
-    let versions = [
+    let host = if sides.host { None } else { turned(sides, |run| run.host.as_ref()) };
+    let dimensions = [
         (engine, CauseKind::EngineVersion, "engine_version"),
         (program, CauseKind::ProgramVersion, "program_version"),
+        (host, CauseKind::Host, "host"),
     ];
-    let versions: Vec<Turned> = versions
+    let turned: Vec<Turned> = dimensions
         .into_iter()
         .filter_map(|(turned, kind, name)| turned.map(|(before, after)| Turned { kind, name, before, after }))
         .collect();
     if sides.host {
-        carry_host(causes, sides, &versions);
+        carry_host(causes, sides, &turned);
         return;
     }
-    carry_versions(causes, &versions);
+    carry_turned(causes, &turned);
 }
 
-/// A version that changed where the times did.
+/// A version, or the host of all runs, that changed where the times did.
 struct Turned {
     kind: CauseKind,
     name: &'static str,
@@ -39,15 +41,15 @@ struct Turned {
     after: String,
 }
 
-/// Where two versions changed at once, nothing says which of them it is: each has its part of the share.
-fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned]) {
-    let makes = |cause: &Cause| versions.iter().any(|version| makes(version.kind, cause.cause));
+/// Where two changed at once, nothing says which of them it is: each has its part of the share.
+fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
+    let makes = |cause: &Cause| all.iter().any(|turned| carries(turned.kind, cause.cause));
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
         // More rows or a taken processor may come from a new version as well: no counter says whether they do.
         let largest = causes.iter_mut().filter(|cause| !cause.sentence.is_empty());
         if let Some(first) = largest.max_by(|a, b| a.share.total_cmp(&b.share)) {
-            for version in versions {
+            for version in all.iter().filter(|turned| turned.kind != CauseKind::Host) {
                 first.sentence += &version.beside("");
                 first.sentence += ": whether that is why, is not known";
             }
@@ -59,22 +61,25 @@ fn carry_versions(causes: &mut Vec<Cause>, versions: &[Turned]) {
         first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
     let what = if what.is_empty() { what } else { format!(": {what}") };
-    let carried = versions.iter().enumerate().map(|(at, version)| {
-        let Turned { kind, before, after, .. } = version;
-        let beside = versions.iter().enumerate().find(|(other, _)| *other != at).map_or_else(
-            String::new,
-            |(_, other)| {
-                format!(". {} changed at the same run: which of them it is, is not known", other.words())
-            },
-        );
+    let carried = all.iter().enumerate().map(|(at, turned)| {
+        let Turned { kind, before, after, .. } = turned;
+        let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+        let others: Vec<&str> = others.map(|(_, other)| other.words()).collect();
+        let beside = if others.is_empty() {
+            String::new()
+        } else {
+            let others = others.join(" and ");
+            format!(". {others} changed at the same run: which of them it is, is not known")
+        };
+        let since = if *kind == CauseKind::Host { "Since it runs on" } else { "Since" };
         Cause {
             cause: *kind,
-            share: share / versions.len() as f64,
+            share: share / all.len() as f64,
             wall_ms: 0.0,
             node: node.clone(),
-            dimension: Some(version.dimension()),
+            dimension: Some(turned.dimension()),
             evidence: evidence.clone(),
-            sentence: format!("Since {after} (was {before}){what}{beside}"),
+            sentence: format!("{since} {after} (was {before}){what}{beside}"),
         }
     });
     let carried: Vec<Cause> = carried.collect();
@@ -103,7 +108,20 @@ impl Turned {
     }
 
     fn words(&self) -> &'static str {
-        if self.kind == CauseKind::EngineVersion { "The engine's version" } else { "The program's version" }
+        match self.kind {
+            CauseKind::EngineVersion => "The engine's version",
+            CauseKind::Host => "The host",
+            _ => "The program's version",
+        }
+    }
+}
+
+/// Whether a dimension can have done to a run what a cause says.
+pub(super) fn carries(dimension: CauseKind, cause: CauseKind) -> bool {
+    match dimension {
+        // Rows and plans are the query's own, wherever it runs.
+        CauseKind::Host => cause != CauseKind::MoreRows,
+        _ => makes(dimension, cause),
     }
 }
 
@@ -139,8 +157,7 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
         sides.after.len(),
         beside
     );
-    // Rows and plans are the query's own, wherever it runs.
-    let makes = |cause: &Cause| !matches!(cause.cause, CauseKind::MoreRows);
+    let makes = |cause: &Cause| carries(CauseKind::Host, cause.cause);
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
         return;
@@ -292,6 +309,30 @@ mod tests {
         let told = "A reads 6.0x the rows. The program's version changed at the same run, from p 1 to p 2: whether \
                     that is why, is not known";
         assert_eq!(sentences, ["Planning", told]);
+    }
+
+    #[test]
+    fn of_a_host_and_a_version_that_all_runs_moved_to_neither_is_sure() {
+        let on = |host: &str, program: &str| RunFeatures { host: Some(host.into()), ..run("e 1", program) };
+        let told = |programs: [&str; 2]| {
+            let [before, after] = [vec![on("etl-1", programs[0]); 8], vec![on("etl-9", programs[1]); 8]];
+            let sides = [&before, &after].map(|runs| runs.iter().collect::<Vec<_>>());
+            explained(&Sides { before: &sides[0], after: &sides[1], others: &[], host: false })
+        };
+        let (causes, sentences) = told(["p 1", "p 2"]);
+        assert_eq!(causes[2..], [(CauseKind::ProgramVersion, 0.4), (CauseKind::Host, 0.4)]);
+        assert_eq!(
+            sentences,
+            [
+                "Since p 2 (was p 1): a join is slower. The host changed at the same run: which of them it is, is not \
+                 known",
+                "Since it runs on etl-9 (was etl-1): a join is slower. The program's version changed at the same run: \
+                 which of them it is, is not known",
+            ]
+        );
+        let (causes, sentences) = told(["p 1", "p 1"]);
+        assert_eq!(causes[2..], [(CauseKind::Host, 0.8)]);
+        assert_eq!(sentences, ["Since it runs on etl-9 (was etl-1): a join is slower"]);
     }
 
     #[test]
