@@ -164,7 +164,7 @@ pub struct Cost {
     pub extra_wall_ms: f64,
     /// CPU time over the usual, in milliseconds.
     pub extra_cpu_ms: f64,
-    /// Wall time over the usual that a day costs, in milliseconds.
+    /// Wall time over the usual that a day costs, in milliseconds; of failures that of the results that are missing.
     pub wall_ms_a_day: f64,
 }
 
@@ -212,7 +212,7 @@ pub struct Change {
     pub before: Side,
     /// Runs after.
     pub after: Side,
-    /// After by before: of the medians, or of the rates of failures.
+    /// After by before: of the medians, or of the rates of failures. Null where none failed before.
     pub factor: Option<f64>,
     /// Causes, the largest share first.
     pub causes: Vec<Cause>,
@@ -230,6 +230,12 @@ pub(crate) fn id_of(kind: Kind, run: QueryId) -> String {
 }
 
 impl Change {
+    /// Moves its start.
+    pub(crate) fn begin_at(&mut self, since: (i64, QueryId)) {
+        self.since_unix_ns = since.0;
+        self.since_query_id = since.1.to_string();
+    }
+
     pub(crate) fn new(kind: Kind, since: (i64, QueryId), confirmed_unix_ns: i64) -> Self {
         Self {
             id: id_of(kind, since.1),
@@ -242,7 +248,8 @@ impl Change {
             state: State::Open,
             since_unix_ns: since.0,
             since_query_id: since.1.to_string(),
-            confirmed_unix_ns: Some(confirmed_unix_ns),
+            // Where runs arrive late, the one that made it sure may have ended before it.
+            confirmed_unix_ns: Some(confirmed_unix_ns.max(since.0)),
             recovered_unix_ns: None,
             before: Side::default(),
             after: Side::default(),

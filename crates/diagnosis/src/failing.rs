@@ -7,6 +7,7 @@
 
 use queryscope_protocol::QueryId;
 
+use crate::adjust::DAY_NS;
 use crate::cause;
 use crate::change::{Change, Kind, State, Transition};
 use crate::features::{RunFeatures, Status};
@@ -53,7 +54,7 @@ impl Failing {
             if failed {
                 failing.until_failed = failing.after.0;
             }
-            failing.count();
+            failing.count(ended_unix_ns);
             if failing.recovers(failed) {
                 failing.change.state = State::Recovered;
                 failing.change.recovered_unix_ns = Some(ended_unix_ns);
@@ -80,13 +81,17 @@ impl Failing {
         self.evidence >= RECOVERY
     }
 
-    fn count(&mut self) {
-        let (before, after) = self.rates();
-        self.change.after.runs = self.after.0;
-        self.change.after.failed = self.after.1;
-        self.change.causes = vec![cause::failures(&self.change.before, &self.change.after)];
-        self.change.cost.runs = self.after.0;
-        self.change.factor = Some(after / before);
+    fn count(&mut self, until_unix_ns: i64) {
+        let change = &mut self.change;
+        (change.after.runs, change.after.failed) = self.after;
+        change.causes = vec![cause::failures(&change.before, &change.after)];
+        change.cost.runs = self.after.0;
+        // The results that are missing take as long as they used to.
+        let missing_ms = self.after.1 as f64 * change.before.median_wall_ms.unwrap_or_default();
+        change.cost.wall_ms_a_day =
+            missing_ms / ((until_unix_ns - self.since.0) as f64 / DAY_NS as f64).max(1.0);
+        let rate = |(runs, failed): (u64, u64)| failed as f64 / runs as f64;
+        change.factor = (self.before.1 > 0).then(|| rate(self.after) / rate(self.before));
     }
 }
 
@@ -139,6 +144,6 @@ fn find(series: &mut Series, point: &Point, ended_unix_ns: i64, load: Load<'_>) 
     };
     cause::explain_failures(&mut failing.change, &side(false), &side(true));
     failing.change.environment = series.environment(point.environment);
-    failing.count();
+    failing.count(ended_unix_ns);
     Some(failing)
 }

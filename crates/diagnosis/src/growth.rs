@@ -54,12 +54,13 @@ impl Growth {
             let before: Vec<&RunFeatures> = growth.before.iter().collect();
             let (then, now) = (rows(&before), rows(&last));
             let runs_a_day = runs_a_day(series, point.environment);
-            tell(&mut growth.change, &before, &last, runs_a_day);
             if now - then < SHRUNK || slower {
+                // What is told stays what it was while it lasted.
                 growth.change.state = if slower { State::Superseded } else { State::Recovered };
                 growth.change.recovered_unix_ns = (!slower).then_some(ended_unix_ns);
                 told.extend(open.take().map(|growth| Transition::Closed(growth.change)));
             } else {
+                tell(&mut growth.change, &before, &last, runs_a_day);
                 told.push(Transition::Updated(growth.change.clone()));
             }
             return;

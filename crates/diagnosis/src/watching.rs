@@ -6,8 +6,6 @@ use crate::change::{Change, Kind};
 use crate::detector::Detector;
 use crate::features::{RunFeatures, Status};
 
-const DAY_NS: f64 = 86_400e9;
-
 /// What is seen of a query while its runs are evaluated: a part for all runs between two of which no change began or
 /// ended. So what becomes of an issue does not depend on how many runs are evaluated at once.
 #[derive(Debug)]
@@ -28,7 +26,7 @@ impl Watching {
     pub fn note(&mut self, run: SeenRun, may_begin: bool, detector: &Detector) {
         let seen = |change| {
             let good_unix_ns = detector.last_before(change);
-            seen_change(change, self.unix_ns).map(|seen| SeenChange { good_unix_ns, ..seen })
+            seen_change(change).map(|seen| SeenChange { good_unix_ns, ..seen })
         };
         let open: Vec<SeenChange> = detector.open().filter_map(seen).collect();
         let ids = |open: &[SeenChange]| open.iter().map(|change| change.id.clone()).collect::<Vec<_>>();
@@ -68,22 +66,18 @@ pub fn seen_run(run: &RunFeatures, call_site: Option<String>) -> SeenRun {
     }
 }
 
-/// A change that lasts, at a time in Unix nanoseconds; `None` for one that is no issue.
-pub fn seen_change(change: &Change, unix_ns: i64) -> Option<SeenChange> {
+/// A change that lasts; `None` for one that is no issue.
+pub fn seen_change(change: &Change) -> Option<SeenChange> {
     let kind = match change.kind {
         Kind::Slower => IssueKind::Slower,
         Kind::Failing => IssueKind::Failing,
         Kind::DataGrew => IssueKind::DataGrew,
         Kind::Faster => return None,
     };
-    let (severity, wall_ms_a_day) = if kind == IssueKind::Failing {
-        let failed = change.after.failed as f64;
-        // The results that are missing take as long as they used to.
-        let missing_ms = failed * change.before.median_wall_ms.unwrap_or_default();
-        let days = ((unix_ns - change.since_unix_ns) as f64 / DAY_NS).max(1.0);
-        (failed / (change.after.runs as f64).max(1.0), missing_ms / days)
+    let severity = if kind == IssueKind::Failing {
+        change.after.failed as f64 / (change.after.runs as f64).max(1.0)
     } else {
-        (change.factor.unwrap_or(1.0), change.cost.wall_ms_a_day)
+        change.factor.unwrap_or(1.0)
     };
     Some(SeenChange {
         id: change.id.clone(),
@@ -95,6 +89,6 @@ pub fn seen_change(change: &Change, unix_ns: i64) -> Option<SeenChange> {
         host: change.host.clone(),
         usual_wall_ms: change.before.median_wall_ms,
         severity,
-        wall_ms_a_day,
+        wall_ms_a_day: change.cost.wall_ms_a_day,
     })
 }

@@ -28,7 +28,7 @@ pub(super) async fn open_changes(app: &App) -> Result<Vec<ObservedQuery>, StoreE
         for stored in &page {
             // One that cannot be read is told of where its query is evaluated.
             let change = found::change(stored).ok();
-            if let Some(seen) = change.and_then(|change| seen_change(&change, unix_ns)) {
+            if let Some(seen) = change.and_then(|change| seen_change(&change)) {
                 queries.entry(stored.key.clone()).or_default().push(seen);
             }
         }

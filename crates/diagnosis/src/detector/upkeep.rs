@@ -272,13 +272,16 @@ impl Detector {
             return;
         }
         let since = points[moved].place();
+        // No later than the service was sure of it.
+        if layer.change.confirmed_unix_ns.is_some_and(|confirmed| since.0 > confirmed) {
+            return;
+        }
         let before = &entries[moved.saturating_sub(BEFORE_RUNS_KEPT)..moved];
         let before: Vec<RunFeatures> = before.iter().filter_map(|entry| entry.run().cloned()).collect();
         let keeps = at > 0 && self.here.layers[at - 1].change.kind == Kind::Slower;
         let layer = &mut self.here.layers[at];
         layer.since = since;
-        layer.change.since_unix_ns = since.0;
-        layer.change.since_query_id = since.1.to_string();
+        layer.change.begin_at(since);
         if !keeps {
             layer.before = Arc::new(before);
         }
