@@ -132,9 +132,9 @@ pub(crate) async fn progress(
     let running = query.status == Status::Running;
     let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
     let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
-    let (forecast, factor) = match elapsed_ms.filter(|_| running) {
+    let Told { forecast, factor, by_usual } = match elapsed_ms.filter(|_| running) {
         Some(elapsed_ms) => forecast(&app, &query, elapsed_ms, judged.filter(|_| change.is_none())).await?,
-        None => (None, None),
+        None => Told::default(),
     };
     let done = elapsed_ms.zip(forecast.as_ref()).map(|(elapsed_ms, forecast)| {
         let part = |left: f64| if elapsed_ms > 0.0 { elapsed_ms / (elapsed_ms + left) } else { 0.0 };
@@ -142,7 +142,7 @@ pub(crate) async fn progress(
     });
     // With more rows to read, it is not late but larger.
     let by_rows =
-        elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms / factor.unwrap_or(1.0).max(1.0), &walls));
+        elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms / by_usual.unwrap_or(1.0).max(1.0), &walls));
     let is_late = by_rows.is_some_and(|judged| judged.longer_than as f64 >= LATE * judged.runs as f64);
     let remaining_ms = forecast.as_ref().map(|forecast| Remaining {
         p10: forecast.p10_ms,
@@ -193,7 +193,17 @@ pub(crate) async fn rows_factor(
     query: &Query,
     elapsed_ms: f64,
 ) -> Result<Option<f64>, ApiError> {
-    Ok(forecast(app, query, elapsed_ms, None).await?.1)
+    Ok(forecast(app, query, elapsed_ms, None).await?.factor)
+}
+
+/// What is told of a running query.
+#[derive(Debug, Default)]
+struct Told {
+    forecast: Option<Forecast>,
+    /// The rows it has read by those of the runs that the forecast is made of.
+    factor: Option<f64>,
+    /// The same by those of the usual runs.
+    by_usual: Option<f64>,
 }
 
 /// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan;
@@ -203,9 +213,10 @@ async fn forecast(
     query: &Query,
     elapsed_ms: f64,
     judged: Option<Judged>,
-) -> Result<(Option<Forecast>, Option<f64>), ApiError> {
+) -> Result<Told, ApiError> {
     if let Some(detector) = detector(app, query).await? {
-        let earlier: Vec<&RunFeatures> = detector.current(query.environment.as_deref(), Some(&query.host));
+        let (environment, host) = (query.environment.as_deref(), Some(&*query.host));
+        let earlier: Vec<&RunFeatures> = detector.current(environment, host);
         if earlier.len() >= EVALUATED_MIN {
             // Without a plan, or one that can be read, the times alone say it.
             let stored = Stored::read(app, query.clone()).await?;
@@ -215,7 +226,11 @@ async fn forecast(
                 plan: counted.as_ref().map(|(plan, _)| *plan),
                 nodes: counted.as_ref().map_or(&[], |(_, nodes)| nodes),
             };
-            return Ok((remaining(&running, &earlier), rows_read(&running, &earlier)));
+            return Ok(Told {
+                forecast: remaining(&running, &earlier),
+                factor: rows_read(&running, &earlier),
+                by_usual: rows_read(&running, &detector.usual(environment, host)),
+            });
         }
     }
     let by_time = judged.and_then(|judged| {
@@ -223,7 +238,7 @@ async fn forecast(
         let basis = format!("{} earlier runs of its plan", judged.runs);
         Some(Forecast { p10_ms, p50_ms, p90_ms, runs: judged.runs, rows_factor: None, basis })
     });
-    Ok((by_time, None))
+    Ok(Told { forecast: by_time, ..Told::default() })
 }
 
 /// How long a running query has run.
