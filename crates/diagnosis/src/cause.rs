@@ -7,6 +7,7 @@ mod account;
 mod dimension;
 mod median_plan;
 mod origins;
+mod pair;
 mod per_row;
 mod sentences;
 mod words;
@@ -23,8 +24,14 @@ use account::{Part, account};
 use median_plan::Medians;
 use words::{figure, ms_words};
 
+pub use pair::{Account, AccountPart};
+
 /// Parts below this share of the difference are not told: they join what is unexplained.
 const SHARE_MIN: f64 = 0.03;
+/// Less of the difference is what shares are rounded by: it joins the largest cause.
+const REST_MIN: f64 = 0.005;
+/// So many of the runs nearest the median are asked whether they tell the first cause.
+const EXAMPLES_TRIED: usize = 6;
 /// So many runs of a plan before a change show what it costs.
 const PLAN_RUNS_MIN: usize = 3;
 
@@ -59,14 +66,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     };
     let difference_ms = now - then;
     let chosen = Chosen::of(sides);
-    let mut explained = Explained {
-        factor: (then > 0.0).then(|| now / then),
-        examples: Examples {
-            base: typical(sides.before, &chosen.before.plan, then),
-            run: typical(sides.after, &chosen.after.plan, now),
-        },
-        ..Explained::default()
-    };
+    let mut explained = Explained { factor: (then > 0.0).then(|| now / then), ..Explained::default() };
     let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.host);
     if kind == Kind::Faster {
         for part in &mut parts {
@@ -77,6 +77,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     let mut causes = shares(parts, difference_ms);
     dimension::carry(&mut causes, sides);
     settle(&mut causes, difference_ms);
+    explained.examples = examples(sides, &chosen, [then, now], &causes);
     explained.causes = causes;
     (explained.before, explained.after) = (before, after);
     explained
@@ -132,12 +133,27 @@ fn side(runs: &[&RunFeatures]) -> Side {
     }
 }
 
-/// Of the runs of the plan that was compared, the one whose time is nearest to the median: a pair of two plans
-/// would be told apart by what did not matter. Of the last ones, as they are kept the longest.
-fn typical(runs: &[&RunFeatures], plan: &Plan, median_ms: f64) -> Option<String> {
-    let of_plan = last_of_plan(runs, Some(plan));
-    let far = |run: &&&RunFeatures| (run.wall_ns as f64 / 1e6 - median_ms).abs();
-    of_plan.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map(|run| run.query_id.to_string())
+/// Of the runs of the plans that were compared, those whose times are nearest to the medians: a pair of two plans would
+/// be told apart by what did not matter. The run since is one whose difference has the first cause of the change, where
+/// one of the nearest has.
+fn examples(sides: &Sides<'_>, chosen: &Chosen, [then_ms, now_ms]: [f64; 2], causes: &[Cause]) -> Examples {
+    let base = typical(sides.before, &chosen.before.plan, then_ms).into_iter().next();
+    let runs = typical(sides.after, &chosen.after.plan, now_ms);
+    let tells_it = |base: &RunFeatures, run: &RunFeatures| {
+        let account = Account::of(base, run, causes);
+        account.parts.first().map(|part| part.cause) == causes.first().map(|cause| cause.cause)
+    };
+    let tells = base.and_then(|base| runs.iter().take(EXAMPLES_TRIED).find(|run| tells_it(base, run)));
+    let id = |run: &RunFeatures| run.query_id.to_string();
+    Examples { base: base.map(id), run: tells.or(runs.first()).copied().map(id) }
+}
+
+/// Runs of a plan, that whose time is nearest to the median first. Of the last ones, as they are kept the longest.
+fn typical<'r>(runs: &[&'r RunFeatures], plan: &Plan, median_ms: f64) -> Vec<&'r RunFeatures> {
+    let mut of_plan = last_of_plan(runs, Some(plan));
+    let far = |run: &RunFeatures| (run.wall_ns as f64 / 1e6 - median_ms).abs();
+    of_plan.sort_by(|a, b| far(a).total_cmp(&far(b)));
+    of_plan
 }
 
 /// The runs whose nodes are compared: of one plan on each side, of the same one where it ran before the change.
@@ -296,13 +312,16 @@ fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
     let told: f64 = causes.iter().map(|cause| cause.wall_ms).sum();
     let mut rest = unexplained((1.0 - known).clamp(0.0, 1.0));
     rest.wall_ms = difference_ms - told + 0.0;
+    if let Some(largest) = causes.first_mut().filter(|largest| largest.share > 0.0 && rest.share < REST_MIN) {
+        largest.share += 1.0 - known;
+        largest.wall_ms += rest.wall_ms;
+        return;
+    }
     rest.sentence = format!(
         "The counters do not say where {} ({} %) went",
         ms_words(rest.wall_ms.abs()),
         (rest.share * 100.0).round()
     );
     let place = causes.partition_point(|cause| cause.share >= rest.share);
-    if rest.share > 0.0 || rest.wall_ms != 0.0 {
-        causes.insert(place, rest);
-    }
+    causes.insert(place, rest);
 }

@@ -54,6 +54,10 @@ impl RunFeatures {
         run.nodes = nodes(&outline);
         run.waiting_ns = counter(&query_counters::IO).or_else(|| longest_wait(&run.nodes));
         run.plan = Arc::new(Plan::from(&outline));
+        if run.plan.calls_user_code() {
+            run.user_code_ns = counter(&query_counters::USER_CODE);
+            run.process_cpu_ns = counter(&query_counters::PROCESS_CPU);
+        }
         run.sum_up();
         // What the query says as a whole, where no node says more than 0.
         let whole =

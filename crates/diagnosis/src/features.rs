@@ -49,7 +49,7 @@ pub struct NodeFeatures {
     pub rows_scanned: Quantity,
     /// Bytes it read.
     pub bytes_read: Quantity,
-    /// Time it waited for data, in nanoseconds.
+    /// Time its partitions waited for data, in sum, in nanoseconds.
     pub waiting_ns: Quantity,
     /// Bytes it spilled.
     pub spilled_bytes: Quantity,
@@ -92,6 +92,10 @@ pub struct RunFeatures {
     pub spilled_bytes: Option<u64>,
     /// Most memory in use, where it was sent.
     pub peak_memory_bytes: Option<u64>,
+    /// Of a run that calls code of the program: the time in which such a call was under way, where it was measured.
+    pub user_code_ns: Option<u64>,
+    /// Of a run that calls code of the program: the CPU time of the whole process meanwhile, where it was sent.
+    pub process_cpu_ns: Option<u64>,
     /// Version of the engine, with its brand.
     pub engine_version: Option<Arc<str>>,
     /// Version of the program.
@@ -127,6 +131,8 @@ impl RunFeatures {
             bytes_read: None,
             spilled_bytes: None,
             peak_memory_bytes: None,
+            user_code_ns: None,
+            process_cpu_ns: None,
             engine_version: None,
             program_version: None,
             host: None,

@@ -34,6 +34,7 @@ mod series;
 pub mod stats;
 mod watching;
 
+pub use cause::{Account, AccountPart};
 pub use change::{
     Cause, CauseKind, Change, Cost, Dimension, Examples, Figure, Kind, NodeRef, Side, State, Transition,
 };

@@ -184,12 +184,12 @@ impl RunFeatures {
         Ok((run, Fingerprint::from_bytes(from.array()?)))
     }
 
-    fn optional(&self) -> [Option<u64>; 11] {
+    fn optional(&self) -> [Option<u64>; 13] {
         let mut copy = Self { nodes: Box::default(), ..self.clone() };
         copy.optional_mut().map(|value| *value)
     }
 
-    fn optional_mut(&mut self) -> [&mut Option<u64>; 11] {
+    fn optional_mut(&mut self) -> [&mut Option<u64>; 13] {
         [
             &mut self.cpu_ns,
             &mut self.planning_ns,
@@ -202,6 +202,8 @@ impl RunFeatures {
             &mut self.bytes_read,
             &mut self.spilled_bytes,
             &mut self.peak_memory_bytes,
+            &mut self.user_code_ns,
+            &mut self.process_cpu_ns,
         ]
     }
 

@@ -67,6 +67,11 @@ impl From<&Outline> for Plan {
 }
 
 impl Plan {
+    /// Whether a node calls code of the program.
+    pub fn calls_user_code(&self) -> bool {
+        self.nodes.iter().any(|node| node.user_code.is_some())
+    }
+
     /// What a node reads from, below nodes that only pass rows on, such as exchanges.
     fn sources(&self, place: usize) -> Vec<usize> {
         let below = |mut input: usize| {

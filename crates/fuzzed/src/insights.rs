@@ -1,7 +1,9 @@
 //! What is said of a profile, and of two.
 
-use queryscope_insights::{compare, findings, fingerprint, progress};
-use queryscope_protocol::Profile;
+use queryscope_diagnosis::{Account, Context, RunFeatures};
+use queryscope_insights::{Outlines, compare, findings, fingerprint, progress};
+use queryscope_protocol::{Profile, QueryId};
+use uuid::Uuid;
 
 /// Reads one profile, or two divided by a line feed, and asks what there is to say.
 ///
@@ -16,9 +18,13 @@ pub fn insights(bytes: &[u8]) {
     let run = next();
     let run = run.as_ref().unwrap_or(&base);
     check(run);
-    let comparison = compare(&base, run);
-    serde_json::to_string(&comparison).expect("JSON");
-    let account = &comparison.account;
+    serde_json::to_string(&compare(&base, run)).expect("JSON");
+    let mut outlines = Outlines::default();
+    let [then, now] = [&base, run].map(|profile| {
+        let (id, context) = (QueryId::new(Uuid::nil()), Context::default());
+        RunFeatures::from_profile(id, 0, profile, &context, &mut outlines)
+    });
+    let account = Account::of(&then, &now, &[]);
     let sum: i128 = account.parts.iter().map(|part| i128::from(part.ns)).sum();
     assert_eq!(sum, i128::from(account.difference_ns), "{account:?}");
     let _ = progress(base.wall_ms, &[run.wall_ms; 5]);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use queryscope_diagnosis::{
-    self as diagnosis, CauseKind, Detector, NodeFeatures, Quantity, RunFeatures, Running, State, Workspace,
-    remaining,
+    self as diagnosis, Account, CauseKind, Detector, NodeFeatures, Quantity, RunFeatures, Running, State,
+    Workspace, remaining,
 };
 
 use crate::generate::{Change, Factor, History, Kind, Noise, Spec, generate};
@@ -42,6 +42,8 @@ pub struct Outcome {
     pub first_cause: Option<(CauseKind, f64)>,
     /// The same when it was called.
     pub first_cause_then: Option<(CauseKind, f64)>,
+    /// Whether the two example runs, compared, have that first cause at the end.
+    pub pair_agrees: Option<bool>,
     /// Runs between the real and the said start, at the end.
     pub onset_error: Option<usize>,
     /// Whether parts sum to the difference and shares to 1.
@@ -150,6 +152,7 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
         days: 0,
         first_cause: None,
         first_cause_then: None,
+        pair_agrees: None,
         onset_error: None,
         sums: true,
         said: Vec::new(),
@@ -209,6 +212,13 @@ fn one(history: &History, workspace: &mut Workspace) -> Outcome {
     outcome.said.extend(detector.open().map(describe));
     if let Some(change) = open {
         outcome.first_cause = first(change);
+        let run = |id: &Option<String>| Some(&history.runs[*places.get(id.as_ref()?)?]);
+        let pair = run(&change.examples.base).zip(run(&change.examples.run));
+        let is_of_time = change.kind != diagnosis::Kind::Failing;
+        outcome.pair_agrees = pair.filter(|_| is_of_time).and_then(|(base, run)| {
+            let account = Account::of(base, run, &change.causes);
+            Some(account.parts.first()?.cause == change.causes.first()?.cause)
+        });
         let said = places.get(&change.since_query_id).copied();
         let is_slow =
             |place: &usize| history.slow[*place] && history.runs[*place].status == status_of(change.kind);

@@ -131,8 +131,8 @@ fn is_right(outcome: &Outcome, cause: CauseKind) -> bool {
 fn causes(outcomes: &[Outcome], text: &mut String) {
     let _ = writeln!(
         text,
-        "\n| first cause right | when called | at the end | with a harmless plan before | wrong with share >= 50 % |\n\
-         |---|---|---|---|---|"
+        "\n| first cause right | when called | at the end | with a harmless plan before | wrong with share >= 50 % | \
+         of the two example runs alike |\n|---|---|---|---|---|---|"
     );
     let mut row = |name: &str, of: &dyn Fn(&Outcome) -> bool| {
         let all: Vec<&Outcome> = outcomes
@@ -162,13 +162,15 @@ fn causes(outcomes: &[Outcome], text: &mut String) {
                 .collect();
             percent(said.iter().filter(|&&wrong| wrong).count(), said.len())
         };
+        let pairs: Vec<bool> = all.iter().filter_map(|outcome| outcome.pair_agrees).collect();
         let _ = writeln!(
             text,
-            "| {name} | {} | {} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} |",
             told(&|_| true, |outcome| outcome.first_cause_then),
             told(&|_| true, |outcome| outcome.first_cause),
             told(&decoy, |outcome| outcome.first_cause),
-            confident(|outcome| outcome.first_cause)
+            confident(|outcome| outcome.first_cause),
+            percent(pairs.iter().filter(|&&agrees| agrees).count(), pairs.len())
         );
     };
     row("all", &|_| true);

@@ -1,6 +1,5 @@
 //! Two runs side by side.
 
-mod account;
 mod changes;
 mod matching;
 mod sentences;
@@ -15,7 +14,6 @@ use crate::graph::Step;
 use crate::query::Query;
 use crate::vocabulary::counters::{BUSY, BYTES_READ, ROWS_IN, ROWS_OUT};
 
-pub use account::{Account, Cause, Part, time_of_rows};
 pub use changes::Change;
 pub use sentences::Difference;
 
@@ -24,8 +22,6 @@ pub use sentences::Difference;
 pub struct Comparison {
     /// Whether both ran the same physical plan: no node was added or removed, none changed its shape.
     pub same_plan: bool,
-    /// What the difference in wall time is made of.
-    pub account: Account,
     /// What is different between the plans, in the words of a planner; the changes of order first.
     pub differences: Vec<Difference>,
     /// Nodes of both physical plans: those of the run in its order, then those only the base has.
@@ -110,7 +106,6 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     let gone = (0..base.plan.steps.len()).filter(|&place| pairs.run_of(place).is_none());
     let gone: Vec<NodePair> = gone.map(|place| pair(Some(&base.plan.steps[place]), None, None)).collect();
     let differences = sentences::differences(&base.plan, &run.plan, &pairs);
-    let account = account::account(&base, &run, &pairs, &of_run);
     // In the order the run's profile lists them: a graph's order is another.
     let mut nodes = of_run;
     let listed = run.profile.plan.physical.iter().enumerate().rev();
@@ -118,7 +113,7 @@ pub fn compare(base: &Profile<'_>, run: &Profile<'_>) -> Comparison {
     nodes.sort_by_key(|pair| pair.run.as_ref().and_then(|run| listed.get(&run.id).copied()));
     nodes.extend(gone);
     let same_plan = nodes.iter().all(|pair| pair.fate == Fate::Same);
-    Comparison { same_plan, account, differences, nodes }
+    Comparison { same_plan, differences, nodes }
 }
 
 fn pair(base: Option<&Step<'_>>, run: Option<&Step<'_>>, inputs_moved: Option<String>) -> NodePair {

@@ -42,6 +42,12 @@ pub fn fingerprint(plan: &Plan<'_>) -> Fingerprint {
     of_nodes(if plan.logical.is_empty() { &plan.physical } else { &plan.logical })
 }
 
+/// The fingerprint of the physical plan: that of another join algorithm or build side is another one, under the same
+/// logical plan.
+pub fn physical_fingerprint(plan: &Plan<'_>) -> Fingerprint {
+    of_nodes(&plan.physical)
+}
+
 fn of_nodes(nodes: &[Node<'_>]) -> Fingerprint {
     let graph = Graph::of(nodes);
     of_shapes(&graph, &shapes(&graph))

@@ -26,11 +26,8 @@ mod table;
 mod testing;
 mod words;
 
-pub use compare::{
-    Account, Cause, Change, Comparison, Delta, Difference, Fate, Figures, NodePair, Part, compare,
-    time_of_rows,
-};
-pub use fingerprint::{Fingerprint, fingerprint};
+pub use compare::{Change, Comparison, Delta, Difference, Fate, Figures, NodePair, compare};
+pub use fingerprint::{Fingerprint, fingerprint, physical_fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, Outlines, outline};
 pub use progress::{MIN_RUNS, Progress, progress};
 pub use queryscope_protocol::vocabulary;

@@ -83,8 +83,8 @@ pub struct OutlineCounters {
     pub rows_scanned: Option<u64>,
     /// Bytes read.
     pub bytes_read: Option<u64>,
-    /// Time reads were under way, or, of a node in partitions, the sum of the time its partitions waited for data,
-    /// in nanoseconds.
+    /// Time its partitions waited for data, in sum, in nanoseconds. While reads were under way, all of them count as
+    /// waiting.
     pub waiting_ns: Option<u64>,
     /// Bytes spilled to disk.
     pub spilled_bytes: Option<u64>,
@@ -244,11 +244,17 @@ fn counters(step: &Step<'_>) -> OutlineCounters {
         rows_out,
         rows_scanned: step.counter(&ROWS_SCANNED),
         bytes_read: step.counter(&BYTES_READ),
-        waiting_ns: step.counter(&IO).or_else(|| waited_in_partitions(step)),
+        waiting_ns: reads_in_partitions(step).or_else(|| waited_in_partitions(step)),
         spilled_bytes: step.counter(&SPILLED_BYTES),
         partitions,
         imbalance_permille: by_rows.or_else(|| imbalance(step.counter(&PARTITION_BUSY_MAX), step.busy_ns())),
     }
+}
+
+/// Time reads were under way, for each partition.
+fn reads_in_partitions(step: &Step<'_>) -> Option<u64> {
+    let partitions = step.counter(&PARTITIONS).unwrap_or(1).max(1);
+    Some(step.counter(&IO)?.saturating_mul(partitions))
 }
 
 /// How long the partitions of a scan of DataFusion waited for data: its own counters say how long each was under way

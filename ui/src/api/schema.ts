@@ -97,7 +97,8 @@ export interface paths {
         /**
          * Compares two runs.
          * @description Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
-         *     for in whole nanoseconds: its parts sum to it exactly. Without `base`, a run since the open change of its
+         *     for in whole nanoseconds, as that of a change is: its parts sum to it exactly. What the change between both runs
+         *     puts down to a host or a version, the account does as well. Without `base`, a run since the open change of its
          *     query, where there is one, is compared with a typical run from before the change. Any other run is compared
          *     with the usual one: of the up to 100 finished runs of its plan, label and service that began before it, else of
          *     those of its label and service, the one whose wall time is nearest their median. `base_fingerprint`,
@@ -247,6 +248,9 @@ export interface paths {
          * Counts queries by service, environment, host, versions of engine and program, and status.
          * @description Each field is counted under the filters on the others, the most frequent value first. A value that occurs
          *     under the filters on project, label and time is listed also when it has no queries under the rest.
+         *
+         *     A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
+         *     to 0.05 %.
          */
         get: operations["facets"];
         put?: never;
@@ -722,7 +726,9 @@ export interface paths {
         /**
          * Tells how the wall times of runs developed: for each slice of the range, runs, failures, the median and the 95th
          *     percentile of those that finished.
-         * @description A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
+         * @description `until` is now, unless an earlier time is given, and `since` 14 days before it; at most 90 days.
+         *
+         *     A `filter` in words cannot ask for `error`, `engine` or words to search for here. Its figures but `wall` are rounded
          *     to 0.05 %.
          */
         get: operations["series"];
@@ -1053,7 +1059,7 @@ export interface components {
              * @description The run's minus the base's.
              */
             difference_ns: number;
-            /** @description One part for each cause, always in this order; 0 where it changed nothing. */
+            /** @description Its parts: those that go the way of the difference first, the largest of each way first. */
             parts: components["schemas"]["AccountPart"][];
             /**
              * Format: int64
@@ -1061,20 +1067,22 @@ export interface components {
              */
             run_wall_ns: number;
         };
-        /**
-         * @description What a part of a difference is put down to.
-         * @enum {string}
-         */
-        AccountCause: "plan_change" | "more_rows" | "slower_per_row" | "less_parallelism" | "waiting" | "planning" | "user_code" | "unexplained";
         /** @description A part of a difference. */
         AccountPart: {
             /** @description What it is put down to. */
-            cause: components["schemas"]["AccountCause"];
+            cause: components["schemas"]["CauseKind"];
+            dimension?: components["schemas"]["ChangeDimension"] | null;
+            /** @description The figures it rests on. */
+            evidence: components["schemas"]["CauseEvidence"][];
+            node?: components["schemas"]["ChangeNode"] | null;
             /**
              * Format: int64
-             * @description How much, in nanoseconds; negative where it made the run faster.
+             * @description How much, in nanoseconds; negative where it made the run faster. What happened at a node because of another
+             *     host or version has 0: its time is counted at that dimension.
              */
             ns: number;
+            /** @description It in words; empty for what is not explained. */
+            sentence: string;
         };
         /** @description The log of access. */
         Audit: {
@@ -1160,7 +1168,7 @@ export interface components {
             examples: components["schemas"]["ChangeExamples"];
             /**
              * Format: double
-             * @description After by before: of the medians, or of the rates of failures.
+             * @description After by before: of the medians, or of the rates of failures. Null where none failed before.
              */
             factor?: number | null;
             /** @description What also changed and is no cause. */
@@ -1233,7 +1241,7 @@ export interface components {
             runs: number;
             /**
              * Format: double
-             * @description Wall time over the usual that a day costs, in milliseconds.
+             * @description Wall time over the usual that a day costs, in milliseconds; of failures that of the results that are missing.
              */
             wall_ms_a_day: number;
         };
@@ -1317,18 +1325,27 @@ export interface components {
         ChangeState: "open" | "recovered" | "superseded";
         /** @description Two runs side by side. */
         Comparison: {
-            /** @description What the difference in wall time is made of. */
+            /** @description What the difference in wall time is made of, as a change tells it. */
             account: components["schemas"]["Account"];
             /** @description What the run is compared with. */
             base: components["schemas"]["QuerySummary"];
+            /** @description Fingerprint of the physical plan of the base. */
+            base_physical_fingerprint: string;
             /** @description How the base was chosen. */
             basis: components["schemas"]["ComparisonBasis"];
+            /**
+             * @description Id of the change of the query between them, newest first: the base began before it, and the run since, before
+             *     runs were as usual again. Null where there is none.
+             */
+            change?: string | null;
             /** @description What is different between the plans, in the words of a planner; the changes of order first. */
             differences: components["schemas"]["PlanDifference"][];
             /** @description Nodes of both physical plans: those of the run in its order, then those only the base has. */
             nodes: components["schemas"]["NodePair"][];
             /** @description The run. */
             run: components["schemas"]["QuerySummary"];
+            /** @description That of the run. */
+            run_physical_fingerprint: string;
             /** @description Of how many runs the base is the usual one; null where it was named. */
             runs?: number | null;
             /** @description Whether both ran the same physical plan: no node came, went or changed its shape. */
@@ -1819,6 +1836,11 @@ export interface components {
             elapsed_ms: Milliseconds;
             /** @description What was found, that about the most time first; in the sender's order where it found them. */
             findings: components["schemas"]["Finding"][];
+            /**
+             * @description Fingerprint of the physical plan. Another join algorithm or build side has another one, where the logical plan,
+             *     and so the run's `fingerprint`, is the same.
+             */
+            physical_fingerprint: string;
             /** @description Id of the query. */
             query_id: string;
             /** @description What made the findings. */
@@ -4530,6 +4552,12 @@ export interface operations {
                  */
                 environment?: string;
                 /**
+                 * @description Keeps queries that meet all conditions, such as `wall>10s label:orders/* -status:finished timeout`. The
+                 *     grammar is in docs/reference/api.md.
+                 * @example wall>10s -status:finished
+                 */
+                filter?: string;
+                /**
                  * @description Keeps queries with this plan fingerprint; empty keeps those without one.
                  * @example 238b6af6d50a
                  */
@@ -7048,7 +7076,7 @@ export interface operations {
                  */
                 service?: string;
                 /**
-                 * @description The start of the range, in Unix nanoseconds: 14 days before its end, where it is not given; at most 90 days.
+                 * @description Keeps queries that started at or after this, in Unix nanoseconds.
                  * @example 1794000000000000000
                  */
                 since?: UnixNs;
@@ -7058,7 +7086,7 @@ export interface operations {
                  */
                 status?: "running" | "finished" | "failed" | "unfinished";
                 /**
-                 * @description The end of the range, in Unix nanoseconds: now, unless an earlier time is given.
+                 * @description Keeps queries that started at or before this, in Unix nanoseconds.
                  * @example 1796000000000000000
                  */
                 until?: UnixNs;

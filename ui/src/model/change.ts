@@ -12,12 +12,11 @@ type Side = Schemas["ChangeSide"];
 /** Formats a point in time. */
 export type TimeText = (time: UnixNs) => string;
 
-const CAUSE_NAMES: Record<CauseKind | Schemas["AccountCause"], string> = {
+const CAUSE_NAMES: Record<CauseKind, string> = {
   more_rows: "More rows",
   plan_change: "Plan change",
   slower_per_row: "Slower per row",
   fewer_threads: "Fewer threads",
-  less_parallelism: "Less parallelism",
   starved_cpu: "Processor taken",
   waiting: "Waiting",
   spilling: "Spilling",
@@ -37,11 +36,10 @@ const LESS_NAMES: Partial<typeof CAUSE_NAMES> = {
   more_rows: "Fewer rows",
   slower_per_row: "Faster per row",
   fewer_threads: "More threads",
-  less_parallelism: "More parallelism",
 };
 
 /** What a cause is called; its sentence says more. */
-export function causeName(cause: keyof typeof CAUSE_NAMES, isLess: boolean): string {
+export function causeName(cause: CauseKind, isLess: boolean): string {
   return (isLess ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause];
 }
 

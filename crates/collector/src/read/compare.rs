@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_insights::{self as insights, Account, Difference, NodePair};
+use queryscope_diagnosis::{Account, Change, Context, RunFeatures};
+use queryscope_insights::{self as insights, Difference, NodePair, Outlines};
 use queryscope_protocol::Profile;
 use queryscope_store::{Query, QueryFilter, short_name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::asked::Asked;
-use super::diagnosed::open_change;
+use super::diagnosed::{change_between, open_change};
 use super::params::{ProjectFilter, is, unix_ns};
 use super::query::find;
 use super::stored::Stored;
@@ -33,7 +34,14 @@ pub(crate) struct Comparison {
     runs: Option<usize>,
     /// Whether both ran the same physical plan: no node came, went or changed its shape.
     same_plan: bool,
-    /// What the difference in wall time is made of.
+    /// Fingerprint of the physical plan of the base.
+    base_physical_fingerprint: String,
+    /// That of the run.
+    run_physical_fingerprint: String,
+    /// Id of the change of the query between them, newest first: the base began before it, and the run since, before
+    /// runs were as usual again. Null where there is none.
+    change: Option<String>,
+    /// What the difference in wall time is made of, as a change tells it.
     account: Account,
     /// What is different between the plans, in the words of a planner; the changes of order first.
     differences: Vec<Difference>,
@@ -117,7 +125,8 @@ impl CompareParams {
 /// Compares two runs.
 ///
 /// Nodes are matched over both plans, also where the plan changed, and the difference of the wall times is accounted
-/// for in whole nanoseconds: its parts sum to it exactly. Without `base`, a run since the open change of its
+/// for in whole nanoseconds, as that of a change is: its parts sum to it exactly. What the change between both runs
+/// puts down to a host or a version, the account does as well. Without `base`, a run since the open change of its
 /// query, where there is one, is compared with a typical run from before the change. Any other run is compared
 /// with the usual one: of the up to 100 finished runs of its plan, label and service that began before it, else of
 /// those of its label and service, the one whose wall time is nearest their median. `base_fingerprint`,
@@ -158,12 +167,32 @@ pub(crate) async fn compare(
         (None, Some(among)) => chosen_base(&app, &run, among).await?,
         (None, None) => usual_base(&app, &run).await?,
     };
+    let change = change_between(&app, &base, &run).await?;
     let (base, run) = (Stored::read(&app, base).await?, Stored::read(&app, run).await?);
     let profiles: [Profile<'_>; 2] = [base.profile()?, run.profile()?];
-    let insights::Comparison { same_plan, account, differences, nodes } =
+    let mut outlines = Outlines::default();
+    let [then, now] = [(&base, &profiles[0]), (&run, &profiles[1])].map(|(run, profile)| {
+        let Query { query_id, started_unix_ns, .. } = run.query;
+        RunFeatures::from_profile(query_id, started_unix_ns, profile, &Context::default(), &mut outlines)
+    });
+    let account = Account::of(&then, &now, change.as_ref().map_or(&[], |change: &Change| &change.causes));
+    let change = change.map(|change| change.id);
+    let insights::Comparison { same_plan, differences, nodes } =
         insights::compare(&profiles[0], &profiles[1]);
     let (base, run) = (base.query.clone().into(), run.query.clone().into());
-    Ok(Json(Comparison { base, run, basis, runs, same_plan, account, differences, nodes }))
+    Ok(Json(Comparison {
+        base,
+        run,
+        basis,
+        runs,
+        same_plan,
+        base_physical_fingerprint: then.physical().to_string(),
+        run_physical_fingerprint: now.physical().to_string(),
+        change,
+        account,
+        differences,
+        nodes,
+    }))
 }
 
 async fn chosen_base(

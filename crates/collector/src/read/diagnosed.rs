@@ -18,26 +18,49 @@ const HELD_BYTES_MAX: usize = 32 << 20;
 
 /// The open change that runs of this sort take longer by, or less time.
 pub(crate) async fn open_change(app: &App, query: &Query) -> Result<Option<Change>, ApiError> {
-    let Some(label) = query.label.clone() else { return Ok(None) };
+    Ok(changes_of_time(app, query, Some(State::Open)).await?.into_iter().next())
+}
+
+/// The last change of time of the query that both are runs of, before which the base began and since which the run did.
+pub(crate) async fn change_between(app: &App, base: &Query, run: &Query) -> Result<Option<Change>, ApiError> {
+    let of = |query: &Query| {
+        let Query { project, service, label, environment, .. } = query;
+        (project.clone(), service.clone(), label.clone(), environment.clone())
+    };
+    if of(base) != of(run) || base.started_unix_ns >= run.started_unix_ns {
+        return Ok(None);
+    }
+    let lies_between = |change: &Change| {
+        let since = change.since_unix_ns;
+        let lasted = change.recovered_unix_ns.is_none_or(|until| run.started_unix_ns < until);
+        let about_base = change.host.as_ref().is_none_or(|host| *host == base.host);
+        base.started_unix_ns < since && since <= run.started_unix_ns && lasted && about_base
+    };
+    let between = changes_of_time(app, run, None).await?.into_iter().filter(lies_between);
+    Ok(between.max_by_key(|change| change.since_unix_ns))
+}
+
+/// The changes of time, in a state or any, that runs of this sort are of.
+async fn changes_of_time(app: &App, query: &Query, state: Option<State>) -> Result<Vec<Change>, ApiError> {
+    let Some(label) = query.label.clone() else { return Ok(Vec::new()) };
     let request = ChangesRequest {
         project: Some(query.project.clone()),
         service: Some(query.service.clone().map_or(Is::Absent, Is::Value)),
         label: Some(label),
         environment: Some(query.environment.clone().map_or(Is::Absent, Is::Value)),
-        state: Some(State::Open.name().to_owned()),
+        state: state.map(|state| state.name().to_owned()),
         limit: CHANGES_MAX,
         ..ChangesRequest::default()
     };
-    let found = app.store.changes(request).await?;
-    let of_time = |change: &Change| matches!(change.kind, Kind::Slower | Kind::Faster);
-    let on_host = |change: &Change| change.host.as_ref().is_none_or(|host| *host == query.host);
-    for stored in &found {
+    let mut changes = Vec::new();
+    for stored in &app.store.changes(request).await? {
         let change = evaluation::change(stored)?;
-        if of_time(&change) && on_host(&change) {
-            return Ok(Some(change));
+        let of_time = matches!(change.kind, Kind::Slower | Kind::Faster);
+        if of_time && change.host.as_ref().is_none_or(|host| *host == query.host) {
+            changes.push(change);
         }
     }
-    Ok(None)
+    Ok(changes)
 }
 
 /// Detectors that readers asked for last, each with its revision.

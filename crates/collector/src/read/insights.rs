@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_insights::{findings, rules_checked};
+use queryscope_insights::{findings, physical_fingerprint, rules_checked};
 use queryscope_protocol as protocol;
 use queryscope_protocol::EvidenceValue;
 use queryscope_store::Status;
@@ -26,6 +26,9 @@ pub(crate) struct Insights {
     query_id: String,
     /// State of the query.
     status: Status,
+    /// Fingerprint of the physical plan. Another join algorithm or build side has another one, where the logical plan,
+    /// and so the run's `fingerprint`, is the same.
+    physical_fingerprint: String,
     /// What made the findings.
     source: Source,
     /// The time since the query's start that was looked at, in milliseconds.
@@ -173,6 +176,7 @@ pub(crate) async fn insights(
     Ok(Json(Insights {
         query_id: stored.query.query_id.to_string(),
         status: stored.query.status,
+        physical_fingerprint: physical_fingerprint(&profile.plan).to_string(),
         source,
         elapsed_ms: profile.wall_ms,
         checked,

@@ -230,6 +230,30 @@ async fn the_overview_names_an_open_change_for_the_better_as_well() {
     assert_eq!(named(app.get("/api/overview").await.json()), failing[0]["id"]);
 }
 
+#[tokio::test]
+async fn a_change_and_a_comparison_of_its_runs_tell_one_cause() {
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Failures) {
+        let app = TestApp::new().await;
+        let _jobs = app.start_jobs();
+        post(&app, &batches(&history(kind, 1))).await;
+        app.until_all_evaluated().await;
+        let changes = app.changes("state=open").await;
+        let [change] = &changes[..] else { panic!("{kind:?}: {changes:?}") };
+        let example = |which: &str| change["examples"][which].as_str().expect("a run");
+        let (base, run) = (example("base"), example("run"));
+        for params in [format!("run={run}"), format!("run={run}&base={base}")] {
+            let compared = app.get(&format!("/api/compare?{params}")).await.json();
+            assert_eq!(compared["change"], change["id"], "{kind:?}");
+            let (part, cause) = (&compared["account"]["parts"][0], &change["causes"][0]);
+            let told = |told: &Value| [&told["cause"], &told["node"], &told["dimension"]].map(Clone::clone);
+            assert_eq!(told(part), told(cause), "{kind:?}: {} {change}", compared["account"]);
+        }
+        // A run before the change is no run of it.
+        let compared = app.get(&format!("/api/compare?run={base}&base={run}")).await.json();
+        assert_eq!(compared["change"], Value::Null);
+    }
+}
+
 /// Posts runs of a query that becomes slower; the id of the change.
 pub(crate) async fn changed(app: &TestApp) -> String {
     let _jobs = app.start_jobs();

@@ -13,9 +13,11 @@
 //! - what is left has no work behind it: fewer threads, waits (those of a starved run are the processor's as far as
 //!   they grew as its work did), one large partition, a spill's reads and writes,
 //!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
-//!   unexplained.
-
-use queryscope_insights::time_of_rows;
+//!   unexplained. Where what is left goes the other way than the difference, more threads worked at a time, by
+//!   their number.
+//!
+//! A run that calls code of the program waited at most for what those calls leave, where they were measured, or else
+//! the CPU time of its process; without both, not at all.
 
 use super::median_plan::{Medians, NodeMedians};
 use super::per_row::PerRow;
@@ -111,7 +113,10 @@ impl Accounts<'_> {
         if busy_then > 0.0 && busy_now > 0.0 {
             let waited = then.longest_wait();
             // Wall time for each time threads worked; what is left over then is what that changed by.
-            let slope = (then.execution() - waited).max(0.0) / busy_then;
+            let working = (then.execution() - waited).max(0.0);
+            // Time in calls of the program's code is in no counter, and no work of the nodes.
+            let working = if then.plan.calls_user_code() { working.min(busy_then) } else { working };
+            let slope = working / busy_then;
             let mut work = self.work();
             let all: f64 = (busy_now - busy_then) * slope;
             rest -= all;
@@ -370,8 +375,11 @@ impl Accounts<'_> {
     ) {
         let (then, now) = (self.then, self.now);
         let mut rest = rest;
-        if rest * difference <= 0.0 || rest == 0.0 {
-            // The other way than the whole: more threads worked at a time. It lessens all parts alike.
+        if rest == 0.0 {
+            return;
+        }
+        if rest * difference <= 0.0 {
+            self.tell_against(rest, parts);
             return;
         }
         let sign = rest.signum();
@@ -388,9 +396,17 @@ impl Accounts<'_> {
         // Scans wait beside each other or one after the other: that is not told.
         let whole = if all * sign > whole * sign { all } else { whole };
         let wait = waited.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
-        let long = now.longest_wait().max(then.longest_wait());
-        let threads =
-            fewer(then.threads, now.threads, sign).or(fewer(then.partitions(), now.partitions(), sign));
+        let (long_then, long_now) = (then.longest_wait(), now.longest_wait());
+        let long = long_now.max(long_then);
+        // Reads may be under way all the time while the program's code works.
+        let calls_code = then.plan.calls_user_code() || now.plan.calls_user_code();
+        let wait = if calls_code { sign * (wait * sign).min((long_now - long_then) * sign) } else { wait };
+        let of_threads =
+            fewer(then.threads, now.threads, sign).map(|(then, now)| (then, now, "on", "threads"));
+        let threads = of_threads.or_else(|| {
+            let (then, now) = fewer(then.partitions(), now.partitions(), sign)?;
+            Some((then, now, "in", "partitions"))
+        });
         let skewed = self.skew(sign);
         let spilled = (0..now.nodes.len()).find(|&here| {
             let before = self.matching.of_new[here].map_or(0.0, |there| then.nodes[there].spilled);
@@ -406,10 +422,10 @@ impl Accounts<'_> {
             self.push(CauseKind::Spilling, rest, Some(here), evidence, sentence, parts);
             return;
         }
-        if let Some((before, after)) = threads {
-            let one = if after < 1.5 { "thread" } else { "threads" };
-            let sentence = format!("The query runs on {after:.0} {one} instead of {before:.0}");
-            let evidence = vec![figure("threads", Some(before), Some(after), "threads")];
+        if let Some((before, after, place, unit)) = threads {
+            let one = if after < 1.5 { unit.trim_end_matches('s') } else { unit };
+            let sentence = format!("The query runs {place} {after:.0} {one} instead of {before:.0}");
+            let evidence = vec![figure(unit, Some(before), Some(after), unit)];
             self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
             return;
         }
@@ -469,15 +485,7 @@ impl Accounts<'_> {
         };
         let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| !self.replanned));
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
-            let by_rows = self.calls_by_rows(here);
-            if by_rows * sign > 0.0 {
-                let part = by_rows.abs().min(rest.abs()) * sign;
-                self.push_rows(self.origins[here], part, parts);
-                rest -= part;
-            }
-            let evidence = vec![figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms")];
-            self.push(CauseKind::UserCode, rest, Some(here), evidence, self.user_code_words(here), parts);
-            return;
+            rest -= self.tell_calls(here, rest, parts);
         }
         if self.replanned && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
             let (sentence, node) = self.plan_words();
@@ -487,11 +495,52 @@ impl Accounts<'_> {
         self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
     }
 
-    /// What more rows have of the time in no counter, which is that of a node's calls: 0 where nobody tells, or where
-    /// the plan makes the rows.
-    fn calls_by_rows(&self, here: usize) -> f64 {
+    /// Puts the rest down to the calls of a node, and to the rows they were for; says how much of it that is. Where
+    /// calls were measured on both sides, they have no more than they took longer.
+    fn tell_calls(&self, here: usize, rest: f64, parts: &mut Vec<Part>) -> f64 {
+        let (then, now, sign) = (self.then, self.now, rest.signum());
+        let measured = self.called_then(here).zip(now.called);
+        let all = measured.map_or(rest, |(then, now)| sign * ((now - then) * sign).clamp(0.0, rest.abs()));
+        let by_rows = sign * (self.calls_by_rows(here, measured.is_some()) * sign).clamp(0.0, all.abs());
+        if by_rows != 0.0 {
+            self.push_rows(self.origins[here], by_rows, parts);
+        }
+        let evidence = match measured {
+            Some((then, now)) => figure("calls", ms(Some(then)), ms(Some(now)), "ms"),
+            None => figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms"),
+        };
+        let sentence = self.user_code_words(here);
+        self.push(CauseKind::UserCode, all - by_rows, Some(here), vec![evidence], sentence, parts);
+        all
+    }
+
+    /// How long the calls took before: no time where the plan had none.
+    fn called_then(&self, here: usize) -> Option<f64> {
+        let none = self.matching.of_new[here].is_none() && !self.then.plan.calls_user_code();
+        self.then.called.or_else(|| none.then_some(0.0))
+    }
+
+    /// Of a rest that goes the other way than the difference: so many more threads worked at a time, or fewer.
+    fn tell_against(&self, rest: f64, parts: &mut Vec<Part>) {
+        let used = self.then.threads_used().zip(self.now.threads_used());
+        let Some((then, now)) = used.filter(|(then, now)| (then - now) * rest > 0.0) else {
+            self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
+            return;
+        };
+        let more = if rest < 0.0 { "More" } else { "Fewer" };
+        let sentence = format!("{more} threads work at a time: {now:.1} instead of {then:.1}");
+        let evidence = vec![figure("threads_used", Some(then), Some(now), "threads")];
+        self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
+    }
+
+    /// What more rows have of the time of a node's calls, or of that in no counter: 0 where nobody tells, or where the
+    /// plan makes the rows.
+    fn calls_by_rows(&self, here: usize, measured: bool) -> f64 {
         let Some(there) = self.matching.of_new[here].filter(|_| !self.fed[here]) else { return 0.0 };
-        let of = |side: &Medians, place: usize| side.uncounted.zip(side.nodes[place].rows());
+        let of = |side: &Medians, place: usize| {
+            let time = if measured { side.called } else { side.uncounted };
+            time.zip(side.nodes[place].rows())
+        };
         of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| time_of_rows(then, now))
     }
 
@@ -510,10 +559,21 @@ impl Accounts<'_> {
 impl Medians {
     /// The longest that nothing can have worked while reads or writes were under way.
     fn longest_wait(&self) -> f64 {
-        let working =
+        let counted =
             self.threads.filter(|&threads| threads > 0.0).map_or(0.0, |threads| self.busy() / threads);
+        // Engines count little of what the program's code does.
+        let calls = || self.called.or(self.process_cpu).unwrap_or(f64::INFINITY);
+        let working = if self.plan.calls_user_code() { counted.max(calls()) } else { counted };
         (self.execution() - working).clamp(0.0, self.waiting.unwrap_or(0.0).min(self.execution()))
     }
+}
+
+/// What more rows have of the difference of two times, each with its rows: halved with what a row takes longer.
+fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
+    if then.1 <= 0.0 || now.1 <= 0.0 {
+        return 0.0;
+    }
+    f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
 }
 
 fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {

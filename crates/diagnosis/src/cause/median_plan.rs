@@ -17,6 +17,10 @@ pub(super) struct Medians {
     pub(super) planning: Option<f64>,
     pub(super) waiting: Option<f64>,
     pub(super) uncounted: Option<f64>,
+    /// Time in which calls of the program's code were under way.
+    pub(super) called: Option<f64>,
+    /// CPU time of the process of a run that calls the program's code.
+    pub(super) process_cpu: Option<f64>,
     pub(super) threads: Option<f64>,
     /// Busy time for each CPU time. Of each run: sums of medians and medians of sums are not the same.
     pub(super) busy_over_cpu: Option<f64>,
@@ -74,6 +78,8 @@ impl Medians {
             planning: whole(&|run| run.planning_ns),
             waiting: whole(&|run| run.waiting_ns),
             uncounted: whole(&|run| run.uncounted_ns),
+            called: whole(&|run| run.user_code_ns),
+            process_cpu: whole(&|run| run.process_cpu_ns),
             threads: whole(&|run| run.threads_available),
             busy_over_cpu: whole(&|run| run.busy_ns().saturating_mul(1_000_000).checked_div(run.cpu_ns?))
                 .map(|millionths| millionths / 1e6),
@@ -104,6 +110,11 @@ impl Medians {
 
     pub(super) fn busy(&self) -> f64 {
         self.nodes.iter().map(|node| node.busy).sum()
+    }
+
+    /// Threads that worked at a time.
+    pub(super) fn threads_used(&self) -> Option<f64> {
+        (self.execution() > 0.0).then(|| self.busy() / self.execution())
     }
 
     pub(super) fn execution(&self) -> f64 {

@@ -63,7 +63,15 @@ impl Accounts<'_> {
     pub(super) fn is_changed(&self, there: usize, here: usize) -> bool {
         let (old, new) = (&self.then.plan.nodes[there], &self.now.plan.nodes[here]);
         let moved = self.matching.inputs_swapped(&self.then.plan, there, &self.now.plan, here);
-        moved || old.own_shape != new.own_shape && !is_other_source(old, new)
+        moved || self.joins_others(here) || old.own_shape != new.own_shape && !is_other_source(old, new)
+    }
+
+    /// Whether a join of both plans joins other rows than before: those of another input.
+    fn joins_others(&self, here: usize) -> bool {
+        let node = &self.now.plan.nodes[here];
+        let is_join =
+            matches!(node.role, Role::Join | Role::ThetaJoin | Role::CrossJoin | Role::SemiAntiJoin);
+        is_join && node.inputs.iter().any(|&input| self.is_rewired(here, input))
     }
 
     /// Whether the plans differ in more than the files they read.

@@ -2,10 +2,16 @@
 
 #![expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly")]
 
+#[path = "../../../insights/tests/it/captures.rs"]
+#[expect(dead_code, reason = "running queries are of the other test")]
+mod captures;
 mod environments;
 mod histories;
+#[path = "../../../insights/tests/it/made.rs"]
+mod made;
 mod more_rows;
 mod packing;
+mod pairs;
 mod profiles;
 mod regressions;
 mod replay;

@@ -45,15 +45,13 @@ impl Pairs {
         self.of_base[base].is_none() && self.of_run[run].is_none()
     }
 
-    /// How a matched node reads from other places than its partner, in words.
+    /// How a matched node reads from other places than its partner, in words; exchanges between them left out.
     ///
     /// Only what both plans have counts: a node that came between says itself that it was added.
     pub(super) fn inputs_moved(&self, base: &Graph<'_>, run: &Graph<'_>, here: usize) -> Option<String> {
         let there = self.base_of(here)?;
-        let then: Vec<usize> =
-            base.steps[there].inputs.iter().filter_map(|&input| self.run_of(input)).collect();
-        let matched = |&&input: &&usize| self.base_of(input).is_some();
-        let now: Vec<usize> = run.steps[here].inputs.iter().filter(matched).copied().collect();
+        let then: Vec<usize> = sources(base, there).filter_map(|input| self.run_of(input)).collect();
+        let now: Vec<usize> = sources(run, here).filter(|&input| self.base_of(input).is_some()).collect();
         let come: Vec<String> =
             now.iter().filter(|input| !then.contains(input)).map(|&input| name(&run.steps[input])).collect();
         let gone: Vec<String> =
@@ -66,6 +64,17 @@ impl Pairs {
             None
         }
     }
+}
+
+/// What a node reads from, below nodes that only pass rows on, such as exchanges.
+fn sources(graph: &Graph<'_>, place: usize) -> impl Iterator<Item = usize> {
+    graph.steps[place].inputs.iter().map(|&input| {
+        let mut source = input;
+        while let (Role::Engine, [only]) = (graph.steps[source].role(), &*graph.steps[source].inputs) {
+            source = *only;
+        }
+        source
+    })
 }
 
 /// A node as sentences name it: its kind, and the table it scans.

@@ -5,6 +5,7 @@ mod compare;
 mod engines;
 mod events;
 mod findings;
+mod made;
 mod progress;
 mod tpch;
 mod user_code;

@@ -4,7 +4,7 @@
 //! `tpch` at scale 0.01; only the folder of the tables was replaced. `tests/data/pairs.jsonl.gz` holds four more:
 //! query 5 before and after `--slow-down merge-joins`, query 18 before and after `--slow-down more-data`.
 
-use queryscope_insights::{Cause, Comparison, Fate, compare, findings, fingerprint};
+use queryscope_insights::{Fate, compare, findings, fingerprint};
 
 use crate::events::{finished, inflate};
 
@@ -47,10 +47,6 @@ fn each_query_is_itself() {
     }
 }
 
-fn part(comparison: &Comparison, cause: Cause) -> i64 {
-    comparison.account.parts.iter().find(|part| part.cause == cause).expect("every cause").ns
-}
-
 #[test]
 fn joins_that_sort_are_another_plan() {
     let text = inflate(PAIRS);
@@ -64,17 +60,11 @@ fn joins_that_sort_are_another_plan() {
         pair.fate == Fate::Added && pair.run.as_ref().is_some_and(|run| run.kind == "SortExec")
     });
     assert!(sorts.count() >= 5, "and each sorts its inputs");
-    assert!(part(&comparison, Cause::PlanChange) > 0);
-    assert_eq!(part(&comparison, Cause::MoreRows), 0);
 }
 
 #[test]
-fn twice_the_data_under_the_same_plan_is_more_rows() {
+fn twice_the_data_is_the_same_plan() {
     let text = inflate(PAIRS);
     let [.., base, run] = &finished(&text)[..] else { panic!("two pairs") };
-    let comparison = compare(base, run);
-    assert!(comparison.same_plan);
-    assert_eq!(part(&comparison, Cause::PlanChange), 0);
-    let largest = comparison.account.parts.iter().max_by_key(|part| part.ns.abs()).expect("parts");
-    assert_eq!((largest.cause, largest.ns > 0), (Cause::MoreRows, true));
+    assert!(compare(base, run).same_plan);
 }

@@ -259,6 +259,15 @@ pub(crate) struct Account {
 pub(crate) struct Part {
     pub(crate) cause: String,
     pub(crate) ns: i64,
+    pub(crate) node: Option<NodeName>,
+    #[serde(default)]
+    pub(crate) sentence: String,
+}
+
+/// The node that a part is of.
+#[derive(Debug, Deserialize)]
+pub(crate) struct NodeName {
+    pub(crate) kind: String,
 }
 
 /// A node in both runs, or in one.

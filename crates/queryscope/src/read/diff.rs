@@ -16,6 +16,8 @@ use super::words::{cause_name, is_cancelled, node_name};
 
 /// A difference of less is about the same, as a share of the base.
 const SAME: f64 = 0.05;
+/// So many parts of a difference have a line of their own.
+const PARTS_TOLD: usize = 8;
 /// Columns of the bars from one wall time to the other.
 const BARS_COLUMNS: usize = 30;
 /// Columns of a node's name, at least and at most.
@@ -97,7 +99,11 @@ fn basis(comparison: &Comparison) -> String {
 }
 
 fn part_name(part: &Part) -> String {
-    cause_name(&part.cause, part.ns < 0)
+    let cause = cause_name(&part.cause, part.ns < 0);
+    match &part.node {
+        Some(node) => format!("{cause}: {}", name(&node.kind)),
+        None => cause,
+    }
 }
 
 /// "This run still runs, 13 s so far; the one before took 28.1 s."
@@ -134,8 +140,15 @@ fn comparison_line(account: &Account) -> String {
     match most.filter(|_| difference != 0 && !is_same) {
         None => format!("{line} That is about the same."),
         Some(most) => {
-            let name = part_name(most).to_lowercase();
-            format!("{line} Most of the difference: {name} ({}).", signed_duration(most.ns as f64 / 1e6))
+            let name = cause_name(&most.cause, most.ns < 0).to_lowercase();
+            let said = match &*most.sentence {
+                "" => String::new(),
+                sentence => format!(" {}.", super::text::line(sentence)),
+            };
+            format!(
+                "{line} Most of the difference: {name} ({}).{said}",
+                signed_duration(most.ns as f64 / 1e6)
+            )
         }
     }
 }
@@ -144,10 +157,20 @@ fn comparison_line(account: &Account) -> String {
 fn waterfall(account: &Account) -> String {
     let mut rows = vec![("Before".to_owned(), 0, account.base_wall_ns, None)];
     let mut at = account.base_wall_ns;
-    for part in account.parts.iter().filter(|part| part.ns != 0) {
-        let next = at.saturating_add(part.ns);
-        rows.push((part_name(part), at, next, Some(part.ns)));
+    let mut parts: Vec<&Part> = account.parts.iter().filter(|part| part.ns != 0).collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns.unsigned_abs()));
+    let (told, smaller) = parts.split_at(parts.len().min(PARTS_TOLD));
+    let mut push = |name: String, ns: i64| {
+        let next = at.saturating_add(ns);
+        rows.push((name, at, next, Some(ns)));
         at = next;
+    };
+    for part in told {
+        push(part_name(part), part.ns);
+    }
+    if !smaller.is_empty() {
+        let name = plural(smaller.len() as u64, "smaller part", "smaller parts");
+        push(name, smaller.iter().map(|part| part.ns).sum());
     }
     rows.push(("This run".into(), 0, account.run_wall_ns, None));
     let ends = rows.iter().flat_map(|row| [row.1, row.2]);
@@ -253,7 +276,10 @@ mod tests {
 
     fn account(parts: &[(&str, i64)]) -> Account {
         let difference_ns = parts.iter().map(|(_, ns)| ns).sum();
-        let parts = parts.iter().map(|&(cause, ns)| Part { cause: cause.into(), ns }).collect();
+        let parts = parts
+            .iter()
+            .map(|&(cause, ns)| Part { cause: cause.into(), ns, node: None, sentence: String::new() })
+            .collect();
         Account { base_wall_ns: 610_000_000, run_wall_ns: 610_000_000 + difference_ns, difference_ns, parts }
     }
 

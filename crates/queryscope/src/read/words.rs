@@ -18,8 +18,6 @@ pub(crate) fn cause_name(cause: &str, is_less: bool) -> String {
         "slower_per_row" => "Slower per row",
         "fewer_threads" if is_less => "More threads",
         "fewer_threads" => "Fewer threads",
-        "less_parallelism" if is_less => "More parallelism",
-        "less_parallelism" => "Less parallelism",
         "starved_cpu" => "Processor taken",
         "waiting" => "Waiting",
         "spilling" => "Spilling",

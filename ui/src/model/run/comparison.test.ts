@@ -11,7 +11,8 @@ import {
   toWaterfall,
 } from "./comparison";
 
-type Parts = Comparison["account"]["parts"];
+type Part = Comparison["account"]["parts"][number];
+type Parts = Pick<Part, "cause" | "ns">[];
 
 function comparison(before: number, now: number, parts: Parts): Comparison {
   const summary = {} as Comparison["run"];
@@ -23,7 +24,14 @@ function comparison(before: number, now: number, parts: Parts): Comparison {
     same_plan: true,
     nodes: [],
     differences: [],
-    account: { base_wall_ns: before, run_wall_ns: now, difference_ns: now - before, parts },
+    base_physical_fingerprint: "p1",
+    run_physical_fingerprint: "p1",
+    account: {
+      base_wall_ns: before,
+      run_wall_ns: now,
+      difference_ns: now - before,
+      parts: parts.map((part) => ({ evidence: [], sentence: "", ...part })),
+    },
   };
 }
 
@@ -32,13 +40,13 @@ test("each step begins where the one before ended, and the last one ends at the 
     comparison(1_000_000_000, 1_500_000_000, [
       { cause: "more_rows", ns: 700_000_000 },
       { cause: "waiting", ns: 0 },
-      { cause: "less_parallelism", ns: -200_000_000 },
+      { cause: "fewer_threads", ns: -200_000_000 },
     ]),
   );
   expect(steps.map(({ name, fromMs, untilMs, text }) => `${name}: ${fromMs} to ${untilMs}, ${text}`)).toEqual([
     "Before: 0 to 1000, 1 s",
     "More rows: 1000 to 1700, +700 ms",
-    "More parallelism: 1700 to 1500, −200 ms",
+    "More threads: 1700 to 1500, −200 ms",
     "This run: 0 to 1500, 1.5 s",
   ]);
   // A part that nobody could see is no step.
@@ -50,10 +58,10 @@ test("each step begins where the one before ended, and the last one ends at the 
 
 test("the line names what the most of the difference is put down to", () => {
   const parts: Parts = [
-    { cause: "more_rows", ns: -3e9 },
     { cause: "plan_change", ns: 2e9 },
-    { cause: "waiting", ns: 1e9 },
     { cause: "unexplained", ns: 2e9 },
+    { cause: "waiting", ns: 1e9 },
+    { cause: "more_rows", ns: -3e9 },
   ];
   expect(comparisonLine(comparison(1e9, 3e9, parts))).toBe(
     "3 s instead of 1 s (3.0x). Most of the difference: plan change (+2 s).",

@@ -1,6 +1,6 @@
 // What `/api/compare` says, as the page shows it.
 
-import { type Milliseconds, formatCount, formatDuration, formatRatio } from "../../units";
+import { type Milliseconds, formatCount, formatDuration, formatRatio, plural } from "../../units";
 import type { Schemas } from "../../api/client";
 import { causeName } from "../change";
 import { nodeNumber } from "./graph";
@@ -16,7 +16,11 @@ export interface Step {
   text: string;
 }
 
-/** From the wall time of the base, cause by cause, to that of the run: each bar begins where the one before ended. */
+/** So many parts have a bar of their own; below a microsecond one is rounding. */
+const PARTS_TOLD = 8;
+const LEAST_NS = 1000;
+
+/** From the wall time of the base, part by part, to that of the run: each bar begins where the one before ended. */
 export function toWaterfall({ account }: Comparison): Step[] {
   const ms = (ns: number | bigint): Milliseconds => Number(ns) / 1e6;
   const steps: Step[] = [
@@ -29,23 +33,25 @@ export function toWaterfall({ account }: Comparison): Step[] {
     },
   ];
   let at = account.base_wall_ns;
-  for (const { cause, ns } of account.parts) {
+  const push = (name: string, ns: number | bigint): void => {
     const next = add(at, ns);
-    // Below a microsecond it is rounding, in words and in the bar.
-    if (Math.abs(Number(ns)) < 1000) {
-      at = next;
-      continue;
+    if (Math.abs(Number(ns)) >= LEAST_NS) {
+      const kind = Number(ns) < 0 ? "faster" : "slower";
+      steps.push({ name, fromMs: ms(at), untilMs: ms(next), kind, text: signedDuration(ms(ns)) });
     }
-    const less = Number(ns) < 0;
-    steps.push({
-      name: causeName(cause, less),
-      fromMs: ms(at),
-      untilMs: ms(next),
-      kind: less ? "faster" : "slower",
-      text: signedDuration(ms(ns)),
-    });
     at = next;
+  };
+  const bySize = account.parts
+    .filter(({ ns }) => Number(ns) !== 0)
+    .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
+  for (const { cause, ns, node } of bySize.slice(0, PARTS_TOLD)) {
+    push(`${causeName(cause, Number(ns) < 0)}${node ? `: ${node.kind}` : ""}`, ns);
   }
+  const smaller = bySize.slice(PARTS_TOLD);
+  push(
+    plural(smaller.length, "smaller part"),
+    smaller.reduce((sum, { ns }) => add(sum, ns), 0),
+  );
   steps.push({
     name: "This run",
     fromMs: 0,
@@ -74,13 +80,11 @@ export function comparisonLine(comparison: Comparison): string {
   const ratio = before > 0 ? ` (${formatRatio(now / before)})` : "";
   const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}.`;
   const difference = Number(account.difference_ns);
-  const same = account.parts
-    .filter(({ ns }) => Number(ns) * difference > 0)
-    .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
-  const [most] = same;
+  const most = account.parts.find(({ ns }) => Number(ns) * difference > 0);
   if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
   const name = causeName(most.cause, Number(most.ns) < 0);
-  return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).`;
+  const said = most.sentence ? ` ${most.sentence}.` : "";
+  return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).${said}`;
 }
 
 /** Nodes that came, went or do something else first: they are causes; within each by how much their time moved. */

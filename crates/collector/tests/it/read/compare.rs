@@ -61,35 +61,22 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "parts": [
               {
                 "cause": "plan_change",
-                "ns": 289565000
-              },
-              {
-                "cause": "more_rows",
-                "ns": 0
-              },
-              {
-                "cause": "slower_per_row",
-                "ns": 0
-              },
-              {
-                "cause": "less_parallelism",
-                "ns": 1935000
-              },
-              {
-                "cause": "waiting",
-                "ns": 0
-              },
-              {
-                "cause": "planning",
-                "ns": 0
-              },
-              {
-                "cause": "user_code",
-                "ns": 0
-              },
-              {
-                "cause": "unexplained",
-                "ns": 8500000
+                "dimension": null,
+                "evidence": [
+                  {
+                    "after": 790.102016,
+                    "before": 499.908608,
+                    "name": "busy",
+                    "unit": "ms"
+                  }
+                ],
+                "node": {
+                  "id": 4294967297,
+                  "kind": "MultiScan",
+                  "table": "orders"
+                },
+                "ns": 300000000,
+                "sentence": "The plan changed and works more: the predicate no longer reaches MultiScan of orders"
               }
             ],
             "run_wall_ns": 800000000
@@ -119,7 +106,9 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "wall_ms": 500.0,
             "warnings": 0
           },
+          "base_physical_fingerprint": "e9f084d478ee",
           "basis": "label",
+          "change": null,
           "differences": [
             {
               "base": 4294967297,
@@ -198,6 +187,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
             "wall_ms": 800.0,
             "warnings": 0
           },
+          "run_physical_fingerprint": "e28e3e02eb70",
           "runs": 4,
           "same_plan": false
         }

@@ -64,6 +64,7 @@ async fn a_running_query_is_judged_by_its_latest_samples() {
               "title": "User code (score) is called for 1.2M rows; 2.49 s of 2.50 s so far are in no counter"
             }
           ],
+          "physical_fingerprint": "42db45792207",
           "query_id": "e0000000-0000-4000-8000-000000000001",
           "source": "service",
           "status": "running"
@@ -110,6 +111,7 @@ async fn what_the_sender_found_stands() {
               "title": "An odd thing"
             }
           ],
+          "physical_fingerprint": "42db45792207",
           "query_id": "e0000000-0000-4000-8000-000000000001",
           "source": "sender",
           "status": "finished"

@@ -1,0 +1,378 @@
+//! Pairs of runs whose difference is known: what it is made of.
+
+use proptest::prelude::*;
+use queryscope_diagnosis::{Account, Cause, CauseKind, Context, Dimension, RunFeatures};
+use queryscope_insights::Outlines;
+use queryscope_protocol::{Counters, Metrics, Node, Profile, QueryId};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::captures::Captures;
+use crate::made::{filtered, joins_swapped, unfiltered};
+use crate::profiles::{inflate, profiles};
+
+fn features(profile: &Profile<'_>) -> RunFeatures {
+    let (id, context) = (QueryId::new(Uuid::nil()), Context::default());
+    RunFeatures::from_profile(id, 7, profile, &context, &mut Outlines::default())
+}
+
+fn account(base: &Profile<'_>, run: &Profile<'_>) -> Account {
+    let account = Account::of(&features(base), &features(run), &[]);
+    assert_eq!(account.parts.iter().map(|part| part.ns).sum::<i64>(), account.difference_ns);
+    account
+}
+
+/// Its parts of half a millisecond and more, in milliseconds, a line each.
+fn told(account: &Account) -> Vec<String> {
+    let parts = account.parts.iter().filter(|part| part.ns.abs() >= 500_000);
+    let name = |cause| serde_json::to_value(cause).expect("JSON").as_str().expect("a name").to_owned();
+    parts.map(|part| format!("{} {:+.0}", name(part.cause), part.ns as f64 / 1e6)).collect()
+}
+
+fn differ(base: &str, run: &str) -> Vec<String> {
+    let read = |text| serde_json::from_str(text).expect("a profile");
+    told(&account(&read(base), &read(run)))
+}
+
+/// The text of a profile of so much wall time with such a physical plan.
+fn profile(wall_ms: f64, physical: &[Value], query_metrics: &Value) -> String {
+    json!({
+        "schema": "engine-telemetry/profile@1",
+        "query_id": "q",
+        "wall_ms": wall_ms,
+        "query_metrics": query_metrics,
+        "plan": {"physical": physical, "logical": []},
+    })
+    .to_string()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "tests write the values where they call")]
+fn node(id: u64, kind: &str, inputs: &[u64], properties: Value, metrics: Value) -> Value {
+    let role = if kind == "Select" { "map" } else { kind };
+    json!({
+        "id": id, "kind": kind, "role": role, "inputs": inputs, "properties": properties, "metrics": metrics
+    })
+}
+
+/// A profile with the counters of some nodes multiplied, and its wall time with them.
+fn scaled<'a>(
+    profile: &Profile<'a>,
+    wall_ms: f64,
+    of_node: impl Fn(&Node<'_>, &str, u64) -> u64,
+) -> Profile<'a> {
+    let mut scaled = profile.clone();
+    scaled.wall_ms = wall_ms;
+    for node in &mut scaled.plan.physical {
+        let Some(counters) = &node.metrics else { continue };
+        let metrics: Metrics<'a> = counters
+            .metrics
+            .iter()
+            .map(|(name, value)| (name.to_owned(), of_node(node, name, value)))
+            .collect();
+        node.metrics = Some(Counters { metrics, ..counters.clone() });
+    }
+    scaled
+}
+
+fn is_work(name: &str) -> bool {
+    name.starts_with("rows_") || name == "total_time_ns"
+}
+
+#[test]
+fn a_run_differs_from_itself_in_nothing() {
+    let captures = Captures::read();
+    for (capture, profile) in captures.finished() {
+        let account = account(&profile, &profile);
+        assert!(account.parts.iter().all(|part| part.ns == 0), "{capture}");
+    }
+}
+
+/// The same sort in four threads at once: each gets less of the two cores, and for most of the time none. No counter
+/// says for what it waits.
+#[test]
+fn the_same_plan_beside_others() {
+    let captures = Captures::read();
+    let base = captures.labelled("worker-1/threads/sort", 0);
+    let run = captures.labelled("worker-0/threads/sort", 0);
+    assert_eq!(
+        told(&account(&base, &run)),
+        ["unexplained +770", "slower_per_row +106", "slower_per_row -100"]
+    );
+}
+
+/// Real: a function that sleeps for 13 s in one run and for 1.3 s in the other, over as many rows.
+#[test]
+fn a_slower_function() {
+    let captures = Captures::read();
+    let base = captures.labelled("traced/long", 0);
+    let run = captures.labelled("idle/udf-sleeps-13s", 0);
+    assert_eq!(told(&account(&base, &run)), ["user_code +11413"]);
+}
+
+/// Real: the function runs once more while the query is planned.
+#[test]
+fn longer_planning() {
+    let captures = Captures::read();
+    let base = captures.labelled("traced/long", 0);
+    let run = captures.labelled("odd/udf-runs-while-planning", 0);
+    assert_eq!(told(&account(&base, &run)), ["planning +1299", "user_code -300"]);
+}
+
+/// Real: query 5 of TPC-H on DataFusion before and after `--slow-down merge-joins`, and query 18 before and after
+/// `--slow-down more-data`.
+#[test]
+fn joins_that_sort_are_another_plan_and_twice_the_data_more_rows() {
+    let text = inflate("crates/insights/tests/data/pairs.jsonl.gz");
+    let [hash, merge, less, more] = &profiles(&text)[..] else { panic!("two pairs") };
+    let parts = account(hash, merge).parts;
+    assert!(parts.iter().any(|part| part.cause == CauseKind::PlanChange && part.ns > 0), "{parts:?}");
+    assert!(parts.iter().all(|part| part.cause != CauseKind::MoreRows), "{parts:?}");
+    let parts = account(less, more).parts;
+    assert!(parts.iter().all(|part| part.cause != CauseKind::PlanChange), "{parts:?}");
+    assert_eq!((parts[0].cause, parts[0].ns > 0), (CauseKind::MoreRows, true), "{parts:?}");
+}
+
+/// Made: three times the rows everywhere, three times the work, three times the time.
+#[test]
+fn more_rows() {
+    let captures = Captures::read();
+    let base = captures.labelled("join/three-way", 0);
+    let wall_ms = base.wall_ms * 3.0;
+    let run = scaled(&base, wall_ms, |_, name, value| if is_work(name) { value * 3 } else { value });
+    assert_eq!(told(&account(&base, &run)), ["more_rows +2430", "unexplained +21"]);
+}
+
+/// Made: the scan's predicate is gone, and it reads more columns: four times the rows and the work everywhere. The
+/// other scan has its four times from storage.
+#[test]
+fn a_lost_predicate() {
+    let captures = Captures::read();
+    let base = captures.labelled("join/inner", 0);
+    let wall_ms = base.wall_ms * 4.0;
+    let run = scaled(&base, wall_ms, |_, name, value| if is_work(name) { value * 4 } else { value });
+    let (base, run) = (filtered(&base), unfiltered(&run));
+    assert_eq!(told(&account(&base, &run)), ["plan_change +2091"]);
+}
+
+/// Made: the two joins change places, and with them their inputs; the first now has as many rows as the second.
+#[test]
+fn another_join_order() {
+    let captures = Captures::read();
+    let base = captures.labelled("join/three-way", 0);
+    let run = joins_swapped(&base);
+    let wall_ms = run.wall_ms + 400.0;
+    let lower = run.plan.physical.iter().rfind(|node| &*node.kind == "EquiJoin").expect("a join");
+    let lower_id = lower.id;
+    let run =
+        scaled(
+            &run,
+            wall_ms,
+            |node, name, value| {
+                if node.id == lower_id && name == "total_time_ns" { value * 2 } else { value }
+            },
+        );
+    assert_eq!(told(&account(&base, &run)), ["plan_change +670", "slower_per_row -182", "fewer_threads -88"]);
+}
+
+/// Made: the same work by one thread instead of two.
+#[test]
+fn fewer_threads() {
+    let captures = Captures::read();
+    let base = captures.labelled("join/three-way", 0);
+    let mut run = base.clone();
+    run.wall_ms = base.wall_ms * 1.8;
+    run.query_metrics = Some(threads_and_io(&base, 1, 1.0));
+    assert_eq!(told(&account(&base, &run)), ["fewer_threads +980"]);
+}
+
+/// Made: the files come from a slow disk, so reads are under way for 2 s more, and the query takes 2 s more.
+#[test]
+fn a_slow_disk() {
+    let captures = Captures::read();
+    let base = captures.labelled("join/three-way", 0);
+    let mut run = base.clone();
+    run.wall_ms = base.wall_ms + 2000.0;
+    run.query_metrics = Some(threads_and_io(&base, 2, 220.0));
+    assert_eq!(told(&account(&base, &run)), ["waiting +2000"]);
+}
+
+/// The query's counters with so many threads, and reads under way so many times as long.
+fn threads_and_io(profile: &Profile<'_>, threads: u64, times: f64) -> Metrics<'static> {
+    let counters = profile.query_metrics.as_ref().expect("counters").iter();
+    let changed = counters.map(|(name, value)| match name {
+        "num_threads" => (name.to_owned(), threads),
+        _ => (name.to_owned(), (value as f64 * times) as u64),
+    });
+    changed.collect()
+}
+
+/// A run whose reads take as long as it does, and the same ten times as long.
+fn reads_all_the_time(properties: &Value, process_cpu_ms: Option<u64>) -> Vec<String> {
+    let of = |wall_ms: u64| {
+        let io = json!({"io_ns": wall_ms * 900_000, "busy_ns": 100_000_000, "rows_in": 7, "rows_out": 7});
+        let plan = [
+            node(1, "scan", &[], json!({"table": "t"}), io),
+            node(2, "Select", &[1], properties.clone(), json!({"rows_in": 7, "rows_out": 7})),
+        ];
+        let cpu = process_cpu_ms.map(|ms| json!({"process_cpu_ns": ms * wall_ms * 1_000}));
+        profile(wall_ms as f64, &plan, &json!(cpu))
+    };
+    differ(&of(1_000), &of(10_000))
+}
+
+#[test]
+fn code_of_the_program_may_have_worked_while_reads_were_under_way() {
+    assert_eq!(reads_all_the_time(&json!({}), None), ["waiting +9000"]);
+    let calls = json!({"user_code": "score"});
+    assert_eq!(reads_all_the_time(&calls, None), ["user_code +9000"]);
+    // The process worked all the time, or for a tenth of it.
+    assert_eq!(reads_all_the_time(&calls, Some(1_000)), ["user_code +9000"]);
+    assert_eq!(reads_all_the_time(&calls, Some(100)), ["waiting +9000"]);
+}
+
+#[test]
+fn calls_that_were_measured_have_no_more_than_they_took() {
+    let of = |wall_ms: f64, called_ms: u64| {
+        let plan = [node(1, "Select", &[], json!({"user_code": "score"}), json!({"busy_ns": 1_000_000}))];
+        profile(wall_ms, &plan, &json!({"user_code_ns": called_ms * 1_000_000}))
+    };
+    let (fast, slow) = (of(1_000.0, 900), of(3_000.0, 2_800));
+    assert_eq!(differ(&fast, &slow), ["user_code +1900", "unexplained +100"]);
+    assert_eq!(differ(&slow, &fast), ["user_code -1900", "unexplained -100"]);
+    // The calls took no longer, or more longer than the run did.
+    assert_eq!(differ(&fast, &of(3_000.0, 900)), ["unexplained +2000"]);
+    assert_eq!(differ(&of(1_000.0, 0), &of(1_500.0, 1_500)), ["user_code +500"]);
+}
+
+#[test]
+fn rows_of_storage_are_more_rows_under_another_plan_too() {
+    let plan = |columns: &[&str], table: &str, scanned: u64, given: u64, busy_ms: [u64; 2]| {
+        let of = |rows: u64, busy_ms: u64| json!({"rows_out": rows, "busy_ns": busy_ms * 1_000_000});
+        let mut scan = of(given, busy_ms[0]);
+        scan["rows_scanned"] = json!(scanned);
+        let properties = json!({"table": table, "projection": columns});
+        let plan = [
+            node(1, "scan", &[], properties, scan),
+            node(2, "join", &[1], json!({"keys": ["k"]}), of(given, busy_ms[1])),
+        ];
+        profile((busy_ms[0] + busy_ms[1]) as f64, &plan, &Value::Null)
+    };
+    let base = plan(&["a"], "t", 1_000, 1_000, [60, 40]);
+    let more = |scanned, given, busy_ms| differ(&base, &plan(&["a", "b"], "t", scanned, given, busy_ms));
+    // Storage has three times the rows, and the scan reads one more column, at no cost or for a third more a row.
+    assert_eq!(more(3_000, 3_000, [180, 120]), ["more_rows +200"]);
+    assert_eq!(more(3_000, 3_000, [240, 120]), ["more_rows +220", "plan_change +40"]);
+    // As many are read, and more let through.
+    assert_eq!(more(1_000, 3_000, [60, 120]), ["plan_change +80"]);
+    // Another file is no other plan: its rows are of the data, and so is what a row takes longer.
+    assert_eq!(
+        differ(&base, &plan(&["a"], "u", 3_000, 3_000, [270, 120])),
+        ["more_rows +230", "slower_per_row +60"]
+    );
+    // Where the plan is the same, how many rows a condition lets through is of the data.
+    assert_eq!(differ(&base, &plan(&["a"], "t", 1_000, 3_000, [60, 120])), ["more_rows +80"]);
+}
+
+#[test]
+fn more_rows_are_more_calls() {
+    let of = |wall_ms: u64, rows: u64, file: &str| {
+        let calls = json!({"rows_in": rows, "rows_out": rows, "busy_ns": 1});
+        let plan = [
+            node(1, "scan", &[], json!({"table": file}), json!({"rows_out": rows, "busy_ns": 1})),
+            node(2, "Select", &[1], json!({"user_code": "score"}), calls),
+        ];
+        profile(wall_ms as f64, &plan, &json!({"user_code_ns": wall_ms * 1_000_000}))
+    };
+    for file in ["t", "u"] {
+        let run = |wall_ms, rows| differ(&of(1_000, 10, "t"), &of(wall_ms, rows, file));
+        assert_eq!(run(3_000, 30), ["more_rows +2000"]);
+        assert_eq!(run(3_000, 10), ["user_code +2000"]);
+        assert_eq!(run(4_000, 20), ["more_rows +1500", "user_code +1500"]);
+        assert_eq!(run(500, 5), ["more_rows -500"]);
+    }
+}
+
+/// More rows, and as many more threads at a time: the time is as before.
+#[test]
+fn parts_that_outweigh_each_other_are_both_told() {
+    let of = |wall_ms: f64, rows: u64| {
+        let counters = json!({"rows_out": rows, "busy_ns": rows * 1_000_000});
+        profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 8}))
+    };
+    assert_eq!(differ(&of(1_000.0, 1_000), &of(1_010.0, 3_000)), ["more_rows +2002", "fewer_threads -1992"]);
+}
+
+/// What the change between them puts down to a version, a pair of runs does as well; rows are of no version.
+#[test]
+fn a_version_carries_what_it_carries_in_the_change() {
+    let of = |wall_ms: f64, rows: u64, busy_ms: u64| {
+        let counters = json!({"rows_out": rows, "busy_ns": busy_ms * 1_000_000});
+        let text = profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &Value::Null);
+        features(&serde_json::from_str(&text).expect("a profile"))
+    };
+    let (base, run) = (of(1_000.0, 100, 1_000), of(3_000.0, 150, 3_000));
+    let told = |causes: &[Cause]| told(&Account::of(&base, &run, causes));
+    assert_eq!(told(&[]), ["slower_per_row +1250", "more_rows +750"]);
+    let version =
+        Dimension { name: "engine_version".into(), before: Some("e 1".into()), after: Some("e 2".into()) };
+    let cause = Cause {
+        cause: CauseKind::EngineVersion,
+        share: 0.6,
+        wall_ms: 1.0,
+        node: None,
+        dimension: Some(version),
+        evidence: Vec::new(),
+        sentence: "Since e 2 (was e 1)".into(),
+    };
+    assert_eq!(told(std::slice::from_ref(&cause)), ["engine_version +1250", "more_rows +750"]);
+    let program = Cause { cause: CauseKind::ProgramVersion, ..cause.clone() };
+    assert_eq!(told(&[program, cause]), ["more_rows +749", "program_version +626", "engine_version +626"]);
+}
+
+/// Plans of few kinds, so that much looks alike.
+fn any_plan() -> impl Strategy<Value = Vec<Value>> {
+    let counter = prop_oneof![Just(Value::Null), (0..5_000_000_000_u64).prop_map(|n| json!(n))];
+    let one = (
+        0..4_usize,
+        prop::collection::vec(0..8_u64, 0..3),
+        0..3_u8,
+        [counter.clone(), counter.clone(), counter],
+    );
+    prop::collection::vec(one, 0..8).prop_map(|nodes| {
+        let role = ["scan", "join", "selection", "sort"];
+        let each = nodes.into_iter().enumerate().map(|(id, (what, inputs, table, counters))| {
+            let names = ["busy_ns", "rows_in", "rows_out"];
+            let counters = names.into_iter().zip(counters).filter(|(_, value)| !value.is_null());
+            let counters: serde_json::Map<String, Value> =
+                counters.map(|(name, value)| (name.to_owned(), value)).collect();
+            node(id as u64, role[what], &inputs, json!({"table": table.to_string()}), json!(counters))
+        });
+        each.collect()
+    })
+}
+
+prop_compose! {
+    fn any_profile()(
+        plan in any_plan(),
+        wall_ms in prop_oneof![0.0..1e7_f64, Just(0.0), Just(1e300)],
+        planning_ms in prop::option::of(0.0..1e4_f64),
+        threads in prop::option::of(0..64_u64),
+        io_ns in prop::option::of(0..u64::MAX),
+    ) -> String {
+        let mut counters = serde_json::Map::new();
+        threads.map(|threads| counters.insert("threads".into(), json!(threads)));
+        io_ns.map(|io_ns| counters.insert("io_ns".into(), json!(io_ns)));
+        let mut profile: Value = serde_json::from_str(&profile(wall_ms, &plan, &json!(counters))).expect("JSON");
+        profile["planning_ms"] = json!(planning_ms);
+        profile.to_string()
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_parts_sum_to_the_difference(base in any_profile(), run in any_profile()) {
+        let read = |text| serde_json::from_str(text).expect("a profile");
+        let account = account(&read(&base), &read(&run));
+        prop_assert_eq!(account.difference_ns, account.run_wall_ns - account.base_wall_ns);
+    }
+}
