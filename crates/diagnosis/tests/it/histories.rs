@@ -148,6 +148,21 @@ fn growth_is_no_regression() {
 }
 
 #[test]
+fn growth_that_is_over_is_told_as_it_was() {
+    let mut told = Told::new();
+    for n in 0..400 {
+        let grown = 1.004_f64.powi(n);
+        let run = told.made(100.0 * grown, 1e6 * grown);
+        told.take(run);
+    }
+    told.runs(70, 100.0);
+    let closed = told.transitions.iter().map(Transition::change);
+    let closed = closed.filter(|change| change.kind == Kind::DataGrew && change.state == State::Recovered);
+    let factors: Vec<f64> = closed.filter_map(|change| change.factor).collect();
+    assert!(matches!(factors[..], [factor] if factor > 1.5), "{factors:?}: {}", told.lines());
+}
+
+#[test]
 fn rows_that_were_more_for_some_runs_have_not_grown() {
     let mut told = Told::new();
     told.runs(20, 100.0);
@@ -436,6 +451,16 @@ fn a_busy_processor_slows_planning_as_well() {
     let causes = &told.change().causes;
     assert_eq!(causes[0].cause, CauseKind::StarvedCpu);
     assert!(causes.iter().all(|cause| cause.cause != CauseKind::Planning), "{causes:?}");
+}
+
+#[test]
+fn failures_cost_what_the_missing_results_take() {
+    let mut told = Told::new();
+    told.runs(20, 100.0);
+    (0..6).for_each(|_| told.ended(Status::Failed, 10.0));
+    let change = told.change();
+    assert_eq!((change.kind, change.factor), (Kind::Failing, None), "none failed before");
+    assert!((570.0..630.0).contains(&change.cost.wall_ms_a_day), "{:?}", change.cost);
 }
 
 #[test]

@@ -292,6 +292,33 @@ fn more_rows_are_more_calls() {
     }
 }
 
+/// A run of 4 threads, with a scan in so many partitions that reads for so long.
+fn partitioned(wall_ms: f64, partitions: u64, reads_ms: u64) -> String {
+    let counters = json!({
+        "rows_out": 7, "busy_ns": 400_000_000, "partitions": partitions, "io_ns": reads_ms * 1_000_000
+    });
+    profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 4}))
+}
+
+fn sentence(base: &str, run: &str) -> String {
+    let read = |text| serde_json::from_str(text).expect("a profile");
+    account(&read(base), &read(run)).parts[0].sentence.clone()
+}
+
+#[test]
+fn reads_of_a_node_in_partitions_take_as_long_as_they_are_under_way() {
+    let (base, run) = (partitioned(100.0, 8, 1), partitioned(400.0, 8, 301));
+    assert_eq!(differ(&base, &run), ["waiting +300"]);
+    assert_eq!(sentence(&base, &run), "scan of t waits for data for 301 ms instead of 1.00 ms");
+}
+
+#[test]
+fn fewer_partitions_are_no_fewer_threads_in_words() {
+    let (base, run) = (partitioned(100.0, 8, 1), partitioned(400.0, 1, 1));
+    assert_eq!(differ(&base, &run), ["fewer_threads +300"]);
+    assert_eq!(sentence(&base, &run), "The query runs in 1 partition instead of 8");
+}
+
 /// More rows, and as many more threads at a time: the time is as before.
 #[test]
 fn parts_that_outweigh_each_other_are_both_told() {
