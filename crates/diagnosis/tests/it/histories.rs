@@ -130,14 +130,20 @@ fn the_sentence_of_failures_counts_those_that_came_since() {
     assert_eq!(change.causes[0].sentence, "8 of 8 runs failed; 0 of 30 did before");
 }
 
-#[test]
-fn growth_is_no_regression() {
+/// A history of rows that grow, and the time with them.
+fn grown() -> Told {
     let mut told = Told::new();
     for n in 0..400 {
         let grown = 1.004_f64.powi(n);
         let run = told.made(100.0 * grown, 1e6 * grown);
         told.take(run);
     }
+    told
+}
+
+#[test]
+fn growth_is_no_regression() {
+    let told = grown();
     assert_eq!(told.open().iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [Kind::DataGrew]);
     let change = told.change();
     assert_eq!(change.causes[0].cause, CauseKind::MoreRows);
@@ -149,12 +155,7 @@ fn growth_is_no_regression() {
 
 #[test]
 fn growth_that_is_over_is_told_as_it_was() {
-    let mut told = Told::new();
-    for n in 0..400 {
-        let grown = 1.004_f64.powi(n);
-        let run = told.made(100.0 * grown, 1e6 * grown);
-        told.take(run);
-    }
+    let mut told = grown();
     told.runs(70, 100.0);
     let closed = told.transitions.iter().map(Transition::change);
     let closed = closed.filter(|change| change.kind == Kind::DataGrew && change.state == State::Recovered);

@@ -132,14 +132,18 @@ fn joins_that_sort_are_another_plan_and_twice_the_data_more_rows() {
     assert_eq!((parts[0].cause, parts[0].ns > 0), (CauseKind::MoreRows, true), "{parts:?}");
 }
 
+/// So many times the rows everywhere, as many times the work, as many times the time.
+fn times<'a>(profile: &Profile<'a>, factor: u64) -> Profile<'a> {
+    let wall_ms = profile.wall_ms * factor as f64;
+    scaled(profile, wall_ms, |_, name, value| if is_work(name) { value * factor } else { value })
+}
+
 /// Made: three times the rows everywhere, three times the work, three times the time.
 #[test]
 fn more_rows() {
     let captures = Captures::read();
     let base = captures.labelled("join/three-way", 0);
-    let wall_ms = base.wall_ms * 3.0;
-    let run = scaled(&base, wall_ms, |_, name, value| if is_work(name) { value * 3 } else { value });
-    assert_eq!(told(&account(&base, &run)), ["more_rows +2430", "unexplained +21"]);
+    assert_eq!(told(&account(&base, &times(&base, 3))), ["more_rows +2430", "unexplained +21"]);
 }
 
 /// Made: the scan's predicate is gone, and it reads more columns: four times the rows and the work everywhere. The
@@ -148,9 +152,7 @@ fn more_rows() {
 fn a_lost_predicate() {
     let captures = Captures::read();
     let base = captures.labelled("join/inner", 0);
-    let wall_ms = base.wall_ms * 4.0;
-    let run = scaled(&base, wall_ms, |_, name, value| if is_work(name) { value * 4 } else { value });
-    let (base, run) = (filtered(&base), unfiltered(&run));
+    let (base, run) = (filtered(&base), unfiltered(&times(&base, 4)));
     assert_eq!(told(&account(&base, &run)), ["plan_change +2091"]);
 }
 
