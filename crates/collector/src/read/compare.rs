@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use queryscope_diagnosis::{Account, Change, Context, RunFeatures};
+use queryscope_diagnosis::{Account, Context, RunFeatures};
 use queryscope_insights::{self as insights, Difference, NodePair, Outlines};
 use queryscope_protocol::Profile;
 use queryscope_store::{Query, QueryFilter, short_name};
@@ -175,7 +175,7 @@ pub(crate) async fn compare(
         let Query { query_id, started_unix_ns, .. } = run.query;
         RunFeatures::from_profile(query_id, started_unix_ns, profile, &Context::default(), &mut outlines)
     });
-    let account = Account::of(&then, &now, change.as_ref().map_or(&[], |change: &Change| &change.causes));
+    let account = Account::of(&then, &now, change.as_ref().map_or(&[], |change| change.causes.as_slice()));
     let change = change.map(|change| change.id);
     let insights::Comparison { same_plan, differences, nodes } =
         insights::compare(&profiles[0], &profiles[1]);

@@ -10,15 +10,16 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::evaluation::{self, Cache};
 
-/// Changes of one query that are looked at: it has one open change of time, one of failures and one of growth in each
-/// environment at most.
+/// Changes of one query that are looked at: open, it has one of time, one of failures and one of growth in each
+/// environment at most; between two runs, those that cost most a day.
 const CHANGES_MAX: usize = 100;
 /// Bytes of the detectors that are held for readers, with the features of their runs.
 const HELD_BYTES_MAX: usize = 32 << 20;
 
 /// The open change that runs of this sort take longer by, or less time.
 pub(crate) async fn open_change(app: &App, query: &Query) -> Result<Option<Change>, ApiError> {
-    Ok(changes_of_time(app, query, Some(State::Open)).await?.into_iter().next())
+    let open = ChangesRequest { state: Some(State::Open.name().to_owned()), ..ChangesRequest::default() };
+    Ok(changes_of_time(app, query, open).await?.into_iter().next())
 }
 
 /// The last change of time of the query that both are runs of, before which the base began and since which the run did.
@@ -30,27 +31,29 @@ pub(crate) async fn change_between(app: &App, base: &Query, run: &Query) -> Resu
     if of(base) != of(run) || base.started_unix_ns >= run.started_unix_ns {
         return Ok(None);
     }
-    let lies_between = |change: &Change| {
-        let since = change.since_unix_ns;
-        let lasted = change.recovered_unix_ns.is_none_or(|until| run.started_unix_ns < until);
-        let about_base = change.host.as_ref().is_none_or(|host| *host == base.host);
-        base.started_unix_ns < since && since <= run.started_unix_ns && lasted && about_base
+    let began_between = ChangesRequest {
+        since_unix_ns: Some(base.started_unix_ns + 1),
+        until_unix_ns: Some(run.started_unix_ns),
+        ..ChangesRequest::default()
     };
-    let between = changes_of_time(app, run, None).await?.into_iter().filter(lies_between);
+    let lasts = |change: &Change| {
+        change.recovered_unix_ns.is_none_or(|until| run.started_unix_ns < until)
+            && change.host.as_ref().is_none_or(|host| *host == base.host)
+    };
+    let between = changes_of_time(app, run, began_between).await?.into_iter().filter(lasts);
     Ok(between.max_by_key(|change| change.since_unix_ns))
 }
 
-/// The changes of time, in a state or any, that runs of this sort are of.
-async fn changes_of_time(app: &App, query: &Query, state: Option<State>) -> Result<Vec<Change>, ApiError> {
+/// The changes of time among those asked for that runs of this sort are of.
+async fn changes_of_time(app: &App, query: &Query, asked: ChangesRequest) -> Result<Vec<Change>, ApiError> {
     let Some(label) = query.label.clone() else { return Ok(Vec::new()) };
     let request = ChangesRequest {
         project: Some(query.project.clone()),
         service: Some(query.service.clone().map_or(Is::Absent, Is::Value)),
         label: Some(label),
         environment: Some(query.environment.clone().map_or(Is::Absent, Is::Value)),
-        state: state.map(|state| state.name().to_owned()),
         limit: CHANGES_MAX,
-        ..ChangesRequest::default()
+        ..asked
     };
     let mut changes = Vec::new();
     for stored in &app.store.changes(request).await? {
