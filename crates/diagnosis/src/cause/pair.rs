@@ -60,7 +60,9 @@ impl Account {
         let same_way = |cause: &&Cause| cause.wall_ms * difference_ns as f64 > 0.0;
         let dimensions: Vec<&Cause> =
             causes.iter().filter(|cause| cause.dimension.is_some()).filter(same_way).collect();
-        let one_host = dimensions.iter().any(|cause| cause.cause == CauseKind::Host);
+        // Of all runs that moved to a host, the dimension says where they ran before.
+        let is_alone = |dimension: &Dimension| dimension.name == "host" && dimension.before.is_none();
+        let one_host = dimensions.iter().any(|cause| cause.dimension.as_ref().is_some_and(is_alone));
         let mut parts: Vec<AccountPart> =
             account(&sides[0], &sides[1], &matching, one_host).into_iter().map(AccountPart::from).collect();
         carry(&mut parts, &dimensions, difference_ns);
