@@ -74,7 +74,7 @@ def by_customer(source: Any) -> Query:
     return lambda: source().group_by("customer").agg(pl.col("amount").sum(), pl.len()).collect()
 
 
-@regression("more_rows", words=r"reads [56]\S*x the rows")
+@regression("more_rows", words=r"(reads|gives) [56]\S*x the rows")
 def polars_more_rows(folder: Path) -> tuple[Query, Query]:
     """Files are added to the folder that is scanned."""
     import polars as pl
@@ -92,7 +92,7 @@ def polars_more_rows(folder: Path) -> tuple[Query, Query]:
     return query, grown
 
 
-@regression("more_rows", words=r"reads 6\S*x the rows")
+@regression("more_rows", words=r"(reads|gives) 6\S*x the rows")
 def polars_larger_partition(folder: Path) -> tuple[Query, Query]:
     """Each day has a folder of its own, and today's is larger."""
     import polars as pl

@@ -162,9 +162,12 @@ impl Accounts<'_> {
     /// its scans read. How much of the difference that is.
     fn tell_rows(&self, difference: f64, parts: &mut Vec<Part>) -> f64 {
         let (then, now) = (self.then, self.now);
+        // What a scan gives says what it reads while the same filters stand behind it.
+        let filters_alike = !self.replanned || self.filters_alike();
         let read = |here: usize| {
             let there = self.matching.of_new[here]
-                .filter(|_| now.plan.nodes[here].inputs.is_empty() && !self.fed[here])?;
+                .filter(|_| now.plan.nodes[here].inputs.is_empty() && !self.fed[here])
+                .filter(|_| filters_alike || self.scanned(here).is_some())?;
             Some((here, then.nodes[there].read()?, now.nodes[here].read()?))
         };
         let scans: Vec<(usize, f64, f64)> = (0..now.nodes.len()).filter_map(read).collect();
@@ -304,6 +307,12 @@ impl Accounts<'_> {
         }
     }
 
+    /// The rows that a scan read then and now, where it counts them: others count what they give alone.
+    fn scanned(&self, scan: usize) -> Option<(f64, f64)> {
+        let there = self.matching.of_new[scan]?;
+        self.then.nodes[there].rows_scanned.zip(self.now.nodes[scan].rows_scanned)
+    }
+
     /// Puts wall time down to the rows that a scan reads.
     fn push_rows(&self, scan: usize, wall_ns: f64, parts: &mut Vec<Part>) {
         let (node, planned) = (&self.now.nodes[scan], &self.now.plan.nodes[scan]);
@@ -314,13 +323,14 @@ impl Accounts<'_> {
         let of_other = other.map_or_else(String::new, |table| format!(" of {table}"));
         let sentence = match (before, node.read()) {
             (Some(then), Some(now)) if then > 0.0 => format!(
-                "{} reads {} the rows{of_other} ({} instead of {})",
+                "{} {} {} the rows{of_other} ({} instead of {})",
                 planned.name(),
+                if self.scanned(scan).is_some() { "reads" } else { "gives" },
                 factor_words(now / then),
                 count_words(now),
                 count_words(then)
             ),
-            _ => format!("{} reads another number of rows", planned.name()),
+            _ => format!("{} gives another number of rows", planned.name()),
         };
         let evidence = vec![figure("rows", before, node.read(), "rows")];
         self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);

@@ -4,7 +4,7 @@ use queryscope_protocol::Role;
 
 use super::account::{Accounts, MOVED};
 use super::median_plan::NodeMedians;
-use crate::plan::PlanNode;
+use crate::plan::{Plan, PlanNode};
 
 /// Rows that changed by less than this part are as before.
 const READS_AS_BEFORE: f64 = 0.05;
@@ -82,6 +82,17 @@ impl Accounts<'_> {
             && (self.matching.of_new.iter().enumerate().any(partner)
                 || self.matching.of_old.iter().any(Option::is_none)
                 || self.first_rewired().is_some())
+    }
+
+    /// Whether both plans filter rows in the same nodes. A filter that moved into a scan or out of it changes what the scan
+    /// gives.
+    pub(super) fn filters_alike(&self) -> bool {
+        let count = |plan: &Plan| plan.nodes.iter().filter(|node| node.role == Role::Selection).count();
+        let kept = |(here, node): (usize, &PlanNode)| {
+            node.role != Role::Selection
+                || self.matching.of_new[here].is_some_and(|there| !self.is_changed(there, here))
+        };
+        count(&self.then.plan) == count(&self.now.plan) && self.now.plan.nodes.iter().enumerate().all(kept)
     }
 
     /// Whether a node of both plans takes rows from an input that did not feed it before, such as a scan whose filter

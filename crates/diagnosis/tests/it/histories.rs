@@ -209,7 +209,7 @@ fn three_times_the_rows_at_once_is_slower_by_more_rows() {
     let change = told.change();
     assert_eq!((change.kind, change.causes[0].cause), (Kind::Slower, CauseKind::MoreRows));
     assert!(
-        change.causes[0].sentence.starts_with("Scan of orders reads 3.0x the rows"),
+        change.causes[0].sentence.starts_with("Scan of orders gives 3.0x the rows"),
         "{:?}",
         change.causes
     );

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use queryscope_diagnosis::{CauseKind, Plan, Quantity, RunFeatures};
+use queryscope_diagnosis::{CauseKind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures};
 use queryscope_insights::Fingerprint;
+use queryscope_protocol::Role;
 
 use crate::told::Told;
 
@@ -62,6 +63,64 @@ fn an_engine_that_counts_rows_alone() {
     assert_eq!(both, [(CauseKind::MoreRows, 50), (CauseKind::Unexplained, 50)]);
     // Fewer rows explain nothing of a longer time.
     assert_eq!(causes(|told| rows_alone(told, 300.0, 5e5), usual), [(CauseKind::Unexplained, 100)]);
+}
+
+/// Such a run, whose plan filters the rows behind the scan.
+fn filtered_later(told: &mut Told, wall_ms: f64, rows: f64, scanned: Quantity) -> RunFeatures {
+    let mut run = rows_alone(told, wall_ms, rows);
+    let mut plan = Plan::clone(&run.plan);
+    plan.fingerprint = Fingerprint::from_bytes([9; 6]);
+    let filter = PlanNode {
+        id: 3,
+        kind: "Filter".into(),
+        role: Role::Selection,
+        inputs: vec![0],
+        own_shape: 9,
+        shape: 10,
+        table: None,
+        predicate: Some("x > 5".into()),
+        ..plan.nodes[1].clone()
+    };
+    let group = PlanNode { inputs: vec![1], shape: 11, ..plan.nodes[1].clone() };
+    plan.nodes = [plan.nodes[0].clone(), filter, group].into();
+    run.plan = Arc::new(plan);
+    let [scan, group] = [run.nodes[0], run.nodes[1]];
+    run.nodes = [NodeFeatures { rows_scanned: scanned, ..scan }, group, group].into();
+    run.sum_up();
+    run
+}
+
+#[test]
+fn a_scan_that_no_longer_filters_gives_more_rows_and_reads_as_many() {
+    let usual = |told: &mut Told| rows_alone(told, 100.0, 1e6);
+    let slow = |told: &mut Told| filtered_later(told, 300.0, 3e6, Quantity::NONE);
+    assert!(causes(slow, usual).iter().all(|(cause, _)| *cause != CauseKind::MoreRows));
+    // A scan that counts what it reads says that it reads more.
+    let usual = |told: &mut Told| {
+        let mut run = rows_alone(told, 100.0, 1e6);
+        run.nodes[0].rows_scanned = Quantity::new(1_000_000);
+        run
+    };
+    let slow = |told: &mut Told| filtered_later(told, 300.0, 3e6, Quantity::new(3_000_000));
+    assert_eq!(causes(slow, usual), [(CauseKind::MoreRows, 100)]);
+}
+
+#[test]
+fn rows_that_a_scan_gives_are_not_told_as_read() {
+    let sentence = |scanned: fn(f64) -> Quantity| {
+        let mut told = Told::new();
+        for n in 0..26 {
+            let (wall_ms, rows) = if n < 20 { (100.0, 1e6) } else { (300.0, 3e6) };
+            let mut run = told.made(wall_ms, rows);
+            run.nodes[0].rows_scanned = scanned(rows);
+            run.sum_up();
+            told.take(run);
+        }
+        told.change().causes[0].sentence.clone()
+    };
+    let words = "3.0x the rows (3.00 M instead of 1.00 M)";
+    assert_eq!(sentence(|rows| Quantity::new(rows as u64)), format!("Scan of orders reads {words}"));
+    assert_eq!(sentence(|_| Quantity::NONE), format!("Scan of orders gives {words}"));
 }
 
 #[test]
