@@ -20,7 +20,7 @@ use crate::limits::COMPARED_RUNS;
 use crate::plan::{Matching, Plan};
 use crate::stats::{median, median_interval};
 
-use account::{Part, account};
+use account::{MOVED, Part, account};
 use median_plan::Medians;
 use words::{figure, ms_words};
 
@@ -30,6 +30,8 @@ pub use pair::{Account, AccountPart};
 const SHARE_MIN: f64 = 0.03;
 /// Less of the difference is what shares are rounded by: it joins the largest cause.
 const REST_MIN: f64 = 0.005;
+/// Runs of the compared plans that differ by less than this part of what all runs do are not typical of them.
+const OF_PLANS_MIN: f64 = 0.7;
 /// So many of the runs nearest the median are asked whether they tell the first cause.
 const EXAMPLES_TRIED: usize = 6;
 /// So many runs of a plan before a change show what it costs.
@@ -173,11 +175,7 @@ impl Chosen {
         let plan = after.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
         let same = last_of_plan(sides.before, Some(&plan));
         let ran_before = same.len();
-        let before = if ran_before >= PLAN_RUNS_MIN || proves_harmless(&same, sides) {
-            same
-        } else {
-            last_of_plan(sides.before, None)
-        };
+        let before = if proves_harmless(&same, sides) { same } else { last_of_plan(sides.before, None) };
         let old = before.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
         let mut other_plans: Vec<(Arc<Plan>, usize)> = Vec::new();
         for run in sides.before.iter().filter(|run| run.plan.fingerprint != plan.fingerprint) {
@@ -208,10 +206,17 @@ impl Chosen {
             return Vec::new();
         }
         let of = |plan: &Plan| {
-            let walls = sides.before.iter().filter(|run| run.plan.fingerprint == plan.fingerprint);
-            median(&mut walls.map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
+            let runs = sides.before.iter().enumerate();
+            let (mut places, mut walls): (Vec<f64>, Vec<f64>) = runs
+                .filter(|(_, run)| run.plan.fingerprint == plan.fingerprint)
+                .map(|(place, run)| (place as f64, run.wall_ns as f64 / 1e6))
+                .unzip();
+            (median(&mut places), median(&mut walls))
         };
-        let (then, now) = (of(old), of(&self.after.plan));
+        let ((earlier, then), (later, now)) = (of(old), of(&self.after.plan));
+        if earlier > later || !(1.0 / MOVED..=MOVED).contains(&(now / then.max(f64::MIN_POSITIVE))) {
+            return Vec::new();
+        }
         let differences = Matching::new(old, &self.after.plan).differences(old, &self.after.plan);
         let what =
             differences.first().map_or_else(|| "the plan changed".to_owned(), |first| first.text.clone());
@@ -242,8 +247,8 @@ fn last_of_plan<'r>(runs: &[&'r RunFeatures], plan: Option<&Plan>) -> Vec<&'r Ru
     of_plan.copied().collect()
 }
 
-/// Whether the few runs of the new plan before the change took as long as the others before, not as those
-/// since.
+/// Whether the runs of the new plan before the change took as long as the others before, not as those since. Of few runs
+/// that must be clearer.
 fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
     let log = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>())
@@ -252,16 +257,21 @@ fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
         return false;
     }
     let (own, then, now) = (log(same), log(sides.before), log(sides.after));
-    (own - then).abs() * 2.0 < (now - own).abs()
+    let clear = if same.len() < PLAN_RUNS_MIN { 2.0 } else { 1.0 };
+    (own - then).abs() * clear < (now - own).abs()
 }
 
-/// Parts in the direction of the difference, as causes whose shares sum to 1.
+/// Parts in the direction of the difference, as causes whose shares sum to 1. The parts are those of the runs of one plan
+/// on each side: where these differ by less than all runs do, the rest is not explained.
 fn shares(parts: Vec<Part>, difference_ms: f64) -> Vec<Cause> {
+    let of_plans: f64 = parts.iter().map(|part| part.wall_ns).sum();
     let with: Vec<Part> = parts.into_iter().filter(|part| part.wall_ns > 0.0).collect();
     let sum: f64 = with.iter().map(|part| part.wall_ns).sum();
     if sum <= 0.0 {
         return vec![unexplained(1.0)];
     }
+    let whole = difference_ms.abs() * 1e6;
+    let sum = if of_plans < OF_PLANS_MIN * whole { sum.max(whole) } else { sum };
     let mut causes: Vec<Cause> = Vec::new();
     let mut rest = 0.0;
     for part in with {
@@ -280,7 +290,7 @@ fn shares(parts: Vec<Part>, difference_ms: f64) -> Vec<Cause> {
             sentence: part.sentence,
         });
     }
-    if rest > 0.0 {
+    if rest > 0.0 || causes.is_empty() {
         causes.push(unexplained(rest));
     }
     causes

@@ -37,10 +37,18 @@ pub(super) struct Part {
 
 /// A counter that grew by this much moved.
 pub(super) const MOVED: f64 = 1.25;
+/// Rows that changed by less than this part are as before.
+pub(super) const READS_AS_BEFORE: f64 = 0.05;
 /// A partition this much over an equal part is skewed.
 const SKEWED: f64 = 1.8;
+/// A wait of this part of what no work explains has all of it.
+const MOST_OF_REST: f64 = 0.8;
 /// A wait of this part of the difference explains what no work explains.
 const WAIT_PART: f64 = 0.3;
+/// What spills slower than this is slow for another reason: a disk writes a hundred times as fast.
+const SPILLED_BYTES_A_SECOND: f64 = 1_048_576.0;
+/// Fewer threads make a run slower whose nodes had used so many of those that are left.
+const USED_OF_FEWER: f64 = 0.5;
 /// Reads of a starved run take longer as well, by up to so many times as much as its work.
 const STARVED_READS: f64 = 1.5;
 
@@ -72,20 +80,20 @@ pub(super) struct Accounts<'m> {
     pub(super) matching: &'m Matching,
     /// By how much busy time grew over CPU time.
     pub(super) starved: f64,
-    /// For each node, the scan its additional rows come from.
+    /// For each node, the node its additional rows come from: a scan, or what gives more rows of as many.
     origins: Vec<usize>,
     /// For each node, whether a change of the plan below makes its additional rows.
     fed: Vec<bool>,
     /// Whether the plans differ in more than the files they read.
-    replanned: bool,
+    pub(super) replanned: bool,
 }
 
 pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_host: bool) -> Vec<Part> {
     let starved = starvation(then, now, matching);
     let (origins, fed) = (Vec::new(), Vec::new());
     let mut accounts = Accounts { then, now, matching, starved, origins, fed, replanned: false };
-    (accounts.origins, accounts.fed) = accounts.row_origins();
     accounts.replanned = accounts.is_replanned();
+    (accounts.origins, accounts.fed) = accounts.row_origins();
     accounts.parts(one_host)
 }
 
@@ -97,16 +105,27 @@ fn starvation(then: &Medians, now: &Medians, matching: &Matching) -> f64 {
     }
     let grown = over_now / over_then;
     let slowest = PerRow::of(then, now, matching).least();
-    if grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4 { grown } else { 1.0 }
+    let is_starved = grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4;
+    if is_starved && !reads_explain(then, now, matching, grown) { grown } else { 1.0 }
+}
+
+/// Whether half of what nodes are busy longer are reads, which take longer than those of a run that is starved so much.
+fn reads_explain(then: &Medians, now: &Medians, matching: &Matching, starved: f64) -> bool {
+    let longer = now.nodes.iter().zip(&matching.of_new).filter_map(|(node, there)| {
+        let before = then.nodes[(*there)?].waiting?;
+        Some((node.waiting? - STARVED_READS * starved * before).max(0.0))
+    });
+    longer.sum::<f64>() >= 0.5 * (now.busy() - then.busy())
 }
 
 impl Accounts<'_> {
     fn parts(&self, one_host: bool) -> Vec<Part> {
         let (then, now) = (self.then, self.now);
         let mut parts = Vec::new();
-        let mut planning = now.planning.zip(then.planning).map_or(0.0, |(now, then)| now - then);
+        let planned = now.planning.zip(then.planning);
+        let mut planning = planned.map_or(0.0, |(now, then)| now - then);
         let (busy_then, busy_now) = (then.busy(), now.busy());
-        let difference = now.execution() - then.execution();
+        let difference = planned.map_or(now.wall - then.wall, |_| now.execution() - then.execution());
         let mut rest = difference;
         let mut work_of_plan = 0.0;
         let mut starved = None;
@@ -215,7 +234,7 @@ impl Accounts<'_> {
                 work.rows.push((origins[here], by_rows));
             }
             let rest = grown - by_rows;
-            if spills_more(before, node) && rest > 0.0 {
+            if spills_more(before, node) && rest > 0.0 && could_spill(node.spilled - before.spilled, rest) {
                 work.spilling.push((here, rest));
             } else if planned.user_code.is_some() && planned.user_code != old.user_code {
                 work.user_code.push((here, rest));
@@ -245,8 +264,10 @@ impl Accounts<'_> {
 
     /// Whether the query spills and did not before, and its engine does not say which node does.
     pub(super) fn query_spills(&self) -> bool {
-        let now = self.now.spilled;
-        now > 0.0 && now >= 1.5 * self.then.spilled && self.now.nodes.iter().all(|node| node.spilled <= 0.0)
+        let (then, now) = (self.then.spilled, self.now.spilled);
+        let longer = self.now.wall - self.then.wall;
+        let is_more = now > 0.0 && now >= 1.5 * then && could_spill(now - then, longer);
+        is_more && self.now.nodes.iter().all(|node| node.spilled <= 0.0)
     }
 
     /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work
@@ -313,26 +334,31 @@ impl Accounts<'_> {
         self.then.nodes[there].rows_scanned.zip(self.now.nodes[scan].rows_scanned)
     }
 
-    /// Puts wall time down to the rows that a scan reads.
+    /// Puts wall time down to the rows that a scan reads, or that a node gives.
     fn push_rows(&self, scan: usize, wall_ns: f64, parts: &mut Vec<Part>) {
         let (node, planned) = (&self.now.nodes[scan], &self.now.plan.nodes[scan]);
         let there = self.matching.of_new[scan];
-        let before = there.and_then(|there| self.then.nodes[there].read());
+        // Rows that it gives of as many that it reads are another number of rows as well.
+        let scanned = self.scanned(scan).filter(|(then, now)| (now - then).abs() >= READS_AS_BEFORE * then);
+        let (before, after) = scanned.map_or_else(
+            || (there.and_then(|there| self.then.nodes[there].rows_out), node.rows_out),
+            |(then, now)| (Some(then), Some(now)),
+        );
         let old = there.map(|there| &self.then.plan.nodes[there].table);
         let other = old.filter(|old| **old != planned.table).and_then(Option::as_ref);
         let of_other = other.map_or_else(String::new, |table| format!(" of {table}"));
-        let sentence = match (before, node.read()) {
+        let sentence = match (before, after) {
             (Some(then), Some(now)) if then > 0.0 => format!(
                 "{} {} {} the rows{of_other} ({} instead of {})",
                 planned.name(),
-                if self.scanned(scan).is_some() { "reads" } else { "gives" },
+                if scanned.is_some() { "reads" } else { "gives" },
                 factor_words(now / then),
                 count_words(now),
                 count_words(then)
             ),
             _ => format!("{} gives another number of rows", planned.name()),
         };
-        let evidence = vec![figure("rows", before, node.read(), "rows")];
+        let evidence = vec![figure("rows", before, after, "rows")];
         self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);
     }
 
@@ -411,10 +437,18 @@ impl Accounts<'_> {
         // Reads may be under way all the time while the program's code works.
         let calls_code = then.plan.calls_user_code() || now.plan.calls_user_code();
         let wait = if calls_code { sign * (wait * sign).min((long_now - long_then) * sign) } else { wait };
-        let of_threads =
-            fewer(then.threads, now.threads, sign).map(|(then, now)| (then, now, "on", "threads"));
+        let used = if sign > 0.0 { then.threads_used() } else { now.threads_used() };
+        let is_felt = |(then, now): &(f64, f64)| {
+            used.is_none_or(|used| used == 0.0 || used >= USED_OF_FEWER * then.min(*now))
+        };
+        let of_threads = fewer(then.threads, now.threads, sign)
+            .filter(is_felt)
+            .map(|(then, now)| (then, now, "on", "threads"));
+        // Partitions are no counter of what works at a time: waits that have all of it say more.
+        let is_waiting = wait * sign >= MOST_OF_REST * rest.abs();
         let threads = of_threads.or_else(|| {
-            let (then, now) = fewer(then.partitions(), now.partitions(), sign)?;
+            let (then, now) =
+                fewer(then.partitions(), now.partitions(), sign).filter(|_| !is_waiting).filter(is_felt)?;
             Some((then, now, "in", "partitions"))
         });
         let skewed = self.skew(sign);
@@ -425,7 +459,7 @@ impl Accounts<'_> {
             } else {
                 (now.nodes[here].spilled, before)
             };
-            large > 0.0 && large >= small * 1.5
+            large > 0.0 && large >= small * 1.5 && could_spill(large - small, rest)
         });
         if let Some(here) = spilled {
             let (sentence, evidence) = self.spill_words(here);
@@ -442,10 +476,11 @@ impl Accounts<'_> {
         if let Some((here, before, after)) = skewed {
             let planned = &now.plan.nodes[here];
             let sentence = format!(
-                "One partition of {} holds {} an equal part ({} before): the others wait for it",
+                "One partition of {} holds {} an equal part ({} before){}",
                 planned.name(),
                 factor_words(after),
-                factor_words(before)
+                factor_words(before),
+                if after > before { ": the others wait for it" } else { "" }
             );
             let evidence = vec![figure("imbalance", Some(before), Some(after), "ratio")];
             self.push(CauseKind::Skew, rest, Some(here), evidence, sentence, parts);
@@ -497,7 +532,8 @@ impl Accounts<'_> {
         if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
             rest -= self.tell_calls(here, rest, parts);
         }
-        if self.replanned && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
+        let can_wait = now.busy() <= 0.0 || self.flows_otherwise() || rest.abs() <= work_of_plan.abs();
+        if self.replanned && can_wait && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
             let (sentence, node) = self.plan_words();
             self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
             return;
@@ -584,6 +620,11 @@ fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
         return 0.0;
     }
     f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
+}
+
+/// Whether so many bytes can take that long to write and to read.
+fn could_spill(bytes: f64, ns: f64) -> bool {
+    bytes / SPILLED_BYTES_A_SECOND >= ns.abs() / 1e9
 }
 
 fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {

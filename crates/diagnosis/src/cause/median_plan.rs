@@ -108,6 +108,12 @@ impl Medians {
         medians
     }
 
+    /// The rows that come to a node: those its inputs give, where it does not count them.
+    pub(super) fn taken(&self, place: usize) -> Option<f64> {
+        let given = || self.plan.nodes[place].inputs.iter().map(|&input| self.nodes[input].rows_out).sum();
+        self.nodes[place].rows_in.or_else(given)
+    }
+
     pub(super) fn busy(&self) -> f64 {
         self.nodes.iter().map(|node| node.busy).sum()
     }

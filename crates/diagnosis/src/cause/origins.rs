@@ -2,21 +2,19 @@
 
 use queryscope_protocol::Role;
 
-use super::account::{Accounts, MOVED};
+use super::account::{Accounts, MOVED, READS_AS_BEFORE};
 use super::median_plan::NodeMedians;
 use crate::plan::{Plan, PlanNode};
 
-/// Rows that changed by less than this part are as before.
-const READS_AS_BEFORE: f64 = 0.05;
-
 impl Accounts<'_> {
-    /// For each node, the scan its additional rows come from, and whether a change of the plan below makes
-    /// them.
+    /// For each node, the node its additional rows come from, which is a scan or gives more rows of as many, and whether
+    /// a change of the plan below makes them.
     pub(super) fn row_origins(&self) -> (Vec<usize>, Vec<bool>) {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let count = now.nodes.len();
         let (mut origins, mut fed) = ((0..count).collect::<Vec<_>>(), vec![false; count]);
-        let mut gives: Vec<bool> = vec![false; count];
+        // Of what a node gives: where it comes from, and whether the plan makes it.
+        let (mut sources, mut gives) = (origins.clone(), fed.clone());
         for here in 0..count {
             let planned = &now.plan.nodes[here];
             // What it takes comes from its inputs: the one whose rows changed the most says why.
@@ -25,17 +23,20 @@ impl Accounts<'_> {
                 let old = old.and_then(|there| then.nodes[there].rows_out);
                 now.nodes[input].rows_out.zip(old).map_or(0.0, |(now, then)| (now - then).abs())
             };
-            let of_its_own = |input: usize| change(input, matching.of_new[input]);
-            let here_alone =
-                |input: usize| if self.is_rewired(here, input) { change(input, replaced) } else { 0.0 };
+            let of_its_own = |input: usize| change(input, matching.of_new[self.below_added(input)]);
+            let here_alone = |input: usize| {
+                let is_other = self.is_rewired(here, self.below_added(input));
+                if is_other { change(input, replaced) } else { 0.0 }
+            };
             let moved = |input: usize| of_its_own(input).max(here_alone(input));
             let most = planned.inputs.iter().copied().max_by(|&a, &b| moved(a).total_cmp(&moved(b)));
             if let Some(input) = most {
-                origins[here] = origins[input];
+                origins[here] = sources[input];
                 fed[here] = gives[input] || of_its_own(input) < 0.5 * here_alone(input);
             }
+            sources[here] = origins[here];
             let Some(there) = matching.of_new[here] else {
-                gives[here] = true;
+                gives[here] = fed[here] || self.below_added(here) == here;
                 continue;
             };
             let (old, before, node) = (&then.plan.nodes[there], &then.nodes[there], &now.nodes[here]);
@@ -55,8 +56,39 @@ impl Accounts<'_> {
             };
             let lets_through = grown(|node| node.rows_out) / grown(|node| node.rows_in).max(1e-9);
             gives[here] = fed[here] || makes_rows && !(0.85..=1.18).contains(&lets_through);
+            if let Some(taken) = self.multiplies(there, here).filter(|_| !self.replanned) {
+                sources[here] = here;
+                if (taken - 1.0).abs() < READS_AS_BEFORE {
+                    origins[here] = here;
+                }
+            }
         }
         (origins, fed)
+    }
+
+    /// Where a node of both plans gives more rows of as many, or fewer: by how much what it takes grew.
+    fn multiplies(&self, there: usize, here: usize) -> Option<f64> {
+        let grown = |then: Option<f64>, now: Option<f64>| {
+            then.zip(now).filter(|(then, _)| *then > 0.0).map(|(then, now)| now / then)
+        };
+        let given = grown(self.then.nodes[there].rows_out, self.now.nodes[here].rows_out)?;
+        let taken = grown(self.then.taken(there), self.now.taken(here)).filter(|taken| *taken > 0.0)?;
+        let more = given > 1.0 && given / taken > 1.18;
+        let fewer = given < 1.0 && given / taken < 0.85;
+        (more || fewer).then_some(taken)
+    }
+
+    /// The node whose rows a node passes on, below those that the plan before lacks and that give all they take.
+    fn below_added(&self, node: usize) -> usize {
+        let mut below = node;
+        while let (None, [only]) = (self.matching.of_new[below], &*self.now.plan.nodes[below].inputs) {
+            let rows = self.now.nodes[below].rows_out.zip(self.now.nodes[*only].rows_out);
+            if !rows.is_some_and(|(given, taken)| (given - taken).abs() < READS_AS_BEFORE * taken) {
+                break;
+            }
+            below = *only;
+        }
+        below
     }
 
     /// Whether a node of both plans does something else.
@@ -82,6 +114,23 @@ impl Accounts<'_> {
             && (self.matching.of_new.iter().enumerate().any(partner)
                 || self.matching.of_old.iter().any(Option::is_none)
                 || self.first_rewired().is_some())
+    }
+
+    /// Whether nodes came, went or changed that decide what waits for what: others work on each row alone, and another
+    /// one of these costs what it works.
+    pub(super) fn flows_otherwise(&self) -> bool {
+        let decides = |node: &PlanNode| {
+            !matches!(
+                node.role,
+                Role::Scan | Role::Selection | Role::Projection | Role::Map | Role::Rename | Role::Sink
+            )
+        };
+        let (then, now) = (&self.then.plan.nodes, &self.now.plan.nodes);
+        let moved = |(here, node): (usize, &PlanNode)| {
+            decides(node) && self.matching.of_new[here].is_none_or(|there| self.is_changed(there, here))
+        };
+        let gone = |(there, node): (usize, &PlanNode)| decides(node) && self.matching.of_old[there].is_none();
+        now.iter().enumerate().any(moved) || then.iter().enumerate().any(gone)
     }
 
     /// Whether both plans filter rows in the same nodes. A filter that moved into a scan or out of it changes what the scan

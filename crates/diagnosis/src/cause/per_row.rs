@@ -46,17 +46,18 @@ impl PerRow {
 
     /// The factor that this part of the work does not exceed; 1 where no node matters.
     fn quantile(&self, part: f64) -> f64 {
-        let mut sum = 0.0;
-        let found = self.nodes.iter().find(|(_, work)| {
-            sum += work;
-            sum >= self.work * part
-        });
-        found.map_or(1.0, |(factor, _)| *factor)
+        quantile(&self.nodes, part).unwrap_or(1.0)
     }
 
-    /// By how much all nodes are slower at least.
+    /// By how much all nodes are slower at least. One that does nearly all of the work does not speak for the others.
     pub(super) fn least(&self) -> f64 {
-        self.quantile(LEAST_PART)
+        let least = self.quantile(LEAST_PART);
+        let largest = self.nodes.iter().map(|(_, work)| *work).fold(0.0, f64::max);
+        if largest <= (1.0 - LEAST_PART) * self.work {
+            return least;
+        }
+        let others: Vec<_> = self.nodes.iter().copied().filter(|(_, work)| *work < largest).collect();
+        quantile(&others, 0.5).map_or(least, |others| least.min(others))
     }
 
     /// By how much all nodes are slower, where they share most of what they are slower by.
@@ -76,4 +77,15 @@ impl PerRow {
         let spread = slower().count() >= 3 && work >= NEARLY_ALL * self.work && largest <= 0.7 * self.work;
         (spread && middle >= 2.0).then_some(middle)
     }
+}
+
+/// The factor that this part of the work of nodes does not exceed, of the smallest factor first.
+fn quantile(nodes: &[(f64, f64)], part: f64) -> Option<f64> {
+    let all: f64 = nodes.iter().map(|(_, work)| work).sum();
+    let mut sum = 0.0;
+    let found = nodes.iter().find(|(_, work)| {
+        sum += work;
+        sum >= all * part
+    });
+    found.map(|(factor, _)| *factor)
 }

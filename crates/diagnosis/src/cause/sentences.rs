@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::account::{Accounts, ms};
 use super::median_plan::{Medians, NodeMedians};
-use super::words::{bytes_words, count_words, factor_words, figure, ms_words};
+use super::words::{bytes_words, count_words, factor_words, figure, longer_words, ms_words};
 use crate::change::Figure;
 
 impl Accounts<'_> {
@@ -16,7 +16,10 @@ impl Accounts<'_> {
         let (then, now) = (before.and_then(per_row), per_row(node));
         let sentence = match (then, now) {
             (Some(then), Some(now)) if then > 0.0 => {
-                format!("{} takes {} as long for each row", planned.name(), factor_words(now / then))
+                let old = self.matching.of_new[here].map(|there| self.then.plan.nodes[there].name());
+                let other = old.filter(|old| *old != planned.name() && planned.table.is_some());
+                let than = other.map_or_else(String::new, |old| format!(", {old} before"));
+                format!("{} takes {} for each row{than}", planned.name(), longer_words(now / then))
             }
             _ => format!("{} works longer", planned.name()),
         };
@@ -32,8 +35,10 @@ impl Accounts<'_> {
         } else {
             (self.then.spilled, self.now.spilled)
         };
-        let was = if before > 0.0 { bytes_words(before) } else { "nothing".to_owned() };
-        let bytes = bytes_words(now);
+        let [was, bytes] = [before, now].map(|bytes| match bytes {
+            0.0 => "nothing".to_owned(),
+            bytes => bytes_words(bytes),
+        });
         let sentence = if is_told {
             format!("{} spills {bytes} to disk instead of {was}", planned.name())
         } else {
@@ -57,7 +62,7 @@ impl Accounts<'_> {
         // Beside each other: no partition waits longer than the run takes.
         let (then, now) = (before.and_then(NodeMedians::wall_waiting), node.wall_waiting());
         let bytes = before.and_then(|node| node.bytes_read).zip(node.bytes_read);
-        let same = bytes.filter(|(then, now)| (0.9..=1.1).contains(&(now / then.max(1.0))));
+        let same = bytes.filter(|(then, now)| (0.98..=1.02).contains(&(now / then.max(1.0))));
         let sentence = format!(
             "{} waits for data for {} instead of {}{}",
             planned.name(),

@@ -50,6 +50,17 @@ pub(super) fn factor_words(factor: f64) -> String {
     }
 }
 
+/// A factor of a time in words, and where it says nothing the percentage.
+pub(super) fn longer_words(factor: f64) -> String {
+    let percent = ((factor - 1.0) * 100.0).round();
+    match percent {
+        0.0 => "about as long".into(),
+        1.0..5.0 => format!("{percent} % longer"),
+        -5.0..0.0 => format!("{} % less", -percent),
+        _ => format!("{} as long", factor_words(factor)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +77,9 @@ mod tests {
         assert_eq!([0.0, 155.0 * 1024.0 * 1024.0].map(bytes_words), ["0.00 B", "155 MiB"]);
         assert_eq!([0.9999, 0.9].map(ms_words), ["1.00 ms", "900 µs"]);
         assert_eq!([0.03, 3.44, 12.0].map(factor_words), ["less than 0.1x", "3.4x", "12x"]);
+        assert_eq!(
+            [0.9, 0.97, 1.001, 1.02, 1.2].map(longer_words),
+            ["0.9x as long", "3 % less", "about as long", "2 % longer", "1.2x as long"]
+        );
     }
 }

@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "running queries are of the other test")]
 mod captures;
 mod environments;
+mod false_causes;
 mod histories;
 #[path = "../../../insights/tests/it/made.rs"]
 mod made;

@@ -1,0 +1,253 @@
+//! Causes that a history suggests and that its counters disprove.
+
+use std::sync::Arc;
+
+use queryscope_diagnosis::{CauseKind, NodeFeatures, Plan, PlanNode, Quantity, RunFeatures};
+use queryscope_insights::Fingerprint;
+use queryscope_protocol::Role;
+
+use crate::told::Told;
+
+/// The first cause and what is said to be harmless, after usual runs that are made of their number, and 15 slow ones.
+fn told(
+    usual: impl Fn(&mut Told, usize) -> RunFeatures,
+    slow: impl Fn(&mut Told) -> RunFeatures,
+) -> (CauseKind, String, Vec<String>) {
+    let mut told = Told::new();
+    for n in 0..45 {
+        let run = if n < 30 { usual(&mut told, n) } else { slow(&mut told) };
+        told.take(run);
+    }
+    let change = told.change();
+    (change.causes[0].cause, change.causes[0].sentence.clone(), change.harmless.clone())
+}
+
+/// A run whose scan and grouping are busy for so long, which is its time.
+fn busy(told: &mut Told, scan_ms: f64, group_ms: f64) -> RunFeatures {
+    let mut run = told.made(scan_ms + group_ms, 1e6);
+    let part = |ms: f64| Quantity::new((run.wall_ns as f64 * ms / (scan_ms + group_ms)) as u64);
+    let parts = [part(scan_ms), part(group_ms)];
+    for (node, busy_ns) in run.nodes.iter_mut().zip(parts) {
+        node.busy_ns = busy_ns;
+    }
+    run.cpu_ns = Some(run.wall_ns);
+    run.sum_up();
+    run
+}
+
+/// A run whose plan sorts between scan and grouping, and passes all rows on.
+fn sorted(run: RunFeatures) -> RunFeatures {
+    let mut run = run;
+    let plan = &run.plan;
+    let sort = PlanNode {
+        id: 3,
+        kind: "Sort".into(),
+        role: Role::Sort,
+        own_shape: 9,
+        shape: 10,
+        ..plan.nodes[1].clone()
+    };
+    let group = PlanNode { inputs: vec![1], shape: 11, ..plan.nodes[1].clone() };
+    let nodes = [plan.nodes[0].clone(), sort, group].into();
+    run.plan = Arc::new(Plan { fingerprint: Fingerprint::from_bytes([9; 6]), nodes });
+    let [scan, group] = [run.nodes[0], run.nodes[1]];
+    let sort = NodeFeatures {
+        busy_ns: Quantity::new(1),
+        rows_in: scan.rows_out,
+        rows_out: scan.rows_out,
+        ..NodeFeatures::default()
+    };
+    run.nodes = [scan, sort, group].into();
+    run.sum_up();
+    run
+}
+
+#[test]
+fn a_node_that_does_nearly_all_of_the_work_is_not_the_processor() {
+    let (cause, sentence, _) = told(|told, _| busy(told, 20.0, 180.0), |told| busy(told, 20.0, 540.0));
+    assert_eq!(cause, CauseKind::SlowerPerRow);
+    assert_eq!(sentence, "GroupBy takes 3.0x as long for each row");
+    // All nodes alike are.
+    let (cause, ..) = told(|told, _| busy(told, 20.0, 180.0), |told| busy(told, 60.0, 540.0));
+    assert_eq!(cause, CauseKind::StarvedCpu);
+}
+
+#[test]
+fn a_scan_that_blocks_on_reads_is_not_short_of_the_processor() {
+    let reading = |told: &mut Told, reads_ms: f64| {
+        let mut run = busy(told, 90.0 + reads_ms, 20.0);
+        run.cpu_ns = Some(110_000_000);
+        run.nodes[0].waiting_ns = Quantity::new((reads_ms * 1e6) as u64);
+        run.sum_up();
+        run
+    };
+    let (cause, ..) = told(|told, _| reading(told, 1.0), |told| reading(told, 300.0));
+    assert_eq!(cause, CauseKind::Waiting);
+}
+
+#[test]
+fn a_plan_that_was_slow_before_is_not_harmless() {
+    let slow = |told: &mut Told| {
+        let mut run = sorted(busy(told, 60.0, 100.0));
+        run.wall_ns += 240_000_000;
+        run.cpu_ns = Some(run.wall_ns);
+        run.nodes[1].busy_ns = Quantity::new(240_000_000);
+        run.sum_up();
+        run
+    };
+    let usual = |told: &mut Told, n: usize| if n % 8 == 7 { slow(told) } else { busy(told, 60.0, 100.0) };
+    let (cause, _, harmless) = told(usual, slow);
+    assert_eq!((cause, harmless), (CauseKind::PlanChange, Vec::new()));
+}
+
+#[test]
+fn a_harmless_plan_came_before_the_other_one_went() {
+    let slow = |told: &mut Told| sorted(busy(told, 60.0, 400.0));
+    let usual = |told: &mut Told, n: usize| {
+        let run = busy(told, 60.0, 100.0);
+        if n < 20 { run } else { sorted(run) }
+    };
+    let (_, _, harmless) = told(usual, slow);
+    assert!(harmless[0].starts_with("Before that, Sort was added: it changed nothing"), "{harmless:?}");
+    let usual = |told: &mut Told, n: usize| {
+        let run = busy(told, 60.0, 100.0);
+        if n < 10 { sorted(run) } else { run }
+    };
+    assert_eq!(told(usual, slow).2, Vec::<String>::new());
+}
+
+#[test]
+fn a_scan_that_gives_more_rows_of_as_many_does_not_read_more() {
+    let given = |told: &mut Told, wall_ms: f64, rows: f64| {
+        let mut run = told.made(wall_ms, rows);
+        run.nodes[0].rows_scanned = Quantity::new(5_000_000);
+        run.nodes[0].busy_ns = Quantity::new(10_000_000);
+        run.nodes[1].busy_ns = Quantity::new(run.wall_ns - 10_000_000);
+        run.sum_up();
+        run
+    };
+    let (cause, sentence, _) = told(|told, _| given(told, 100.0, 1e5), |told| given(told, 900.0, 1e6));
+    assert_eq!(cause, CauseKind::MoreRows);
+    assert_eq!(sentence, "Scan of orders gives 10x the rows (1.00 M instead of 100 k)");
+}
+
+#[test]
+fn a_node_that_gives_more_rows_of_as_many_is_where_they_come_from() {
+    let joined = |told: &mut Told, wall_ms: f64, rows: u64| {
+        let mut run = sorted(busy(told, 10.0, wall_ms));
+        run.nodes[1].rows_out = Quantity::new(rows);
+        run.nodes[2].rows_in = Quantity::new(rows);
+        let mut plan = Plan::clone(&run.plan);
+        plan.nodes[1].kind = "HashJoin".into();
+        plan.nodes[1].role = Role::Join;
+        run.plan = Arc::new(plan);
+        run.sum_up();
+        run
+    };
+    let usual = |told: &mut Told, _| joined(told, 100.0, 1_000_000);
+    let (cause, sentence, _) = told(usual, |told| joined(told, 600.0, 6_000_000));
+    assert_eq!(cause, CauseKind::MoreRows);
+    assert_eq!(sentence, "HashJoin gives 6.0x the rows (6.00 M instead of 1.00 M)");
+}
+
+#[test]
+fn a_node_that_passes_all_rows_on_does_not_make_them() {
+    let rows = |told: &mut Told, wall_ms: f64, rows: f64| {
+        let mut run = told.made(wall_ms, rows);
+        run.nodes[0].rows_scanned = Quantity::new(rows as u64);
+        run.sum_up();
+        run
+    };
+    let (cause, sentence, _) = told(|told, _| rows(told, 100.0, 1e6), |told| sorted(rows(told, 400.0, 4e6)));
+    assert_eq!(cause, CauseKind::MoreRows);
+    assert_eq!(sentence, "Scan of orders reads 4.0x the rows (4.00 M instead of 1.00 M)");
+}
+
+#[test]
+fn planning_that_was_not_counted_before_is_no_cause_and_hides_none() {
+    let planned = |told: &mut Told, wall_ms: f64, planning_ns: Option<u64>| {
+        let mut run = busy(told, 60.0, 100.0);
+        run.wall_ns += (wall_ms * 1e6) as u64;
+        RunFeatures { planning_ns, ..run }
+    };
+    let slow = |told: &mut Told| planned(told, 300.0, Some(300_000_000));
+    let (cause, ..) = told(|told, _| planned(told, 0.0, None), slow);
+    assert_eq!(cause, CauseKind::Unexplained);
+    assert_eq!(told(|told, _| planned(told, 0.0, Some(1_000_000)), slow).0, CauseKind::Planning);
+}
+
+/// The first cause where the nodes work as before, and something else of each run changes.
+fn not_working(usual: impl Fn(&mut RunFeatures), slow: impl Fn(&mut RunFeatures)) -> CauseKind {
+    let made = |told: &mut Told, longer_ms: u64, set: &dyn Fn(&mut RunFeatures)| {
+        let mut run = busy(told, 60.0, 100.0);
+        run.wall_ns += longer_ms * 1_000_000;
+        set(&mut run);
+        run.sum_up();
+        run
+    };
+    told(|told, _| made(told, 0, &usual), |told| made(told, 400, &slow)).0
+}
+
+#[test]
+fn a_counter_that_moved_a_little_has_not_the_whole_difference() {
+    let spilled = |bytes: u64| move |run: &mut RunFeatures| run.nodes[1].spilled_bytes = Quantity::new(bytes);
+    assert_eq!(not_working(|_| {}, spilled(4_096)), CauseKind::Unexplained);
+    assert_eq!(not_working(|_| {}, spilled(64 << 20)), CauseKind::Spilling);
+    let threads = |count: u64, part: u64| {
+        move |run: &mut RunFeatures| {
+            run.threads_available = Some(count);
+            for node in &mut run.nodes {
+                node.busy_ns = Quantity::new(node.busy_ns.get().unwrap_or(0) * part);
+            }
+            run.cpu_ns = run.cpu_ns.map(|ns| ns * part);
+        }
+    };
+    // One thread worked all the time, so that half of them are as good.
+    assert_eq!(not_working(threads(8, 1), threads(4, 1)), CauseKind::Unexplained);
+    assert_eq!(not_working(threads(8, 6), threads(4, 6)), CauseKind::FewerThreads);
+    let partitions = |count: u64, waits_ms: u64| {
+        move |run: &mut RunFeatures| {
+            run.threads_available = Some(4);
+            run.waiting_ns = Some(waits_ms * 1_000_000);
+            run.nodes[0].waiting_ns = Quantity::new(waits_ms * 1_000_000);
+            run.nodes[1].partitions = Quantity::new(count);
+        }
+    };
+    assert_eq!(not_working(partitions(8, 1), partitions(1, 400)), CauseKind::Waiting);
+    assert_eq!(not_working(partitions(8, 1), partitions(1, 1)), CauseKind::FewerThreads);
+}
+
+#[test]
+fn a_plan_that_reads_other_columns_does_not_wait_for_that() {
+    let columns = |count: u32| {
+        move |run: &mut RunFeatures| {
+            let mut plan = Plan::clone(&run.plan);
+            plan.nodes[0].columns = Some(count);
+            plan.nodes[0].own_shape = u64::from(count);
+            plan.fingerprint = Fingerprint::from_bytes([count as u8; 6]);
+            run.plan = Arc::new(plan);
+        }
+    };
+    assert_eq!(not_working(columns(2), columns(3)), CauseKind::Unexplained);
+}
+
+#[test]
+fn runs_of_a_plan_that_is_as_fast_do_not_explain_those_of_another() {
+    let mut told = Told::new();
+    for n in 0..60 {
+        let usual = n < 40 || n % 2 == 0;
+        let run = busy(&mut told, 60.0, 100.0);
+        let slower = if n < 40 { 0 } else { 300_000_000 };
+        let mut run = if usual { run } else { sorted(run) };
+        run.wall_ns += if usual { slower / 300 } else { slower };
+        run.sum_up();
+        told.take(run);
+    }
+    for change in told.detector.open() {
+        let first = &change.causes[0];
+        assert!(
+            !first.sentence.contains("about as long") && first.cause != CauseKind::SlowerPerRow,
+            "{first:?}"
+        );
+    }
+}
