@@ -247,8 +247,8 @@ fn last_of_plan<'r>(runs: &[&'r RunFeatures], plan: Option<&Plan>) -> Vec<&'r Ru
     of_plan.copied().collect()
 }
 
-/// Whether the runs of the new plan before the change took as long as the others before, not as those since. Of few runs
-/// that must be clearer.
+/// Whether the runs of the new plan before the change took as long as the others before, not as those since. Of few
+/// runs that must be clearer.
 fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
     let log = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>())
@@ -261,8 +261,8 @@ fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
     (own - then).abs() * clear < (now - own).abs()
 }
 
-/// Parts in the direction of the difference, as causes whose shares sum to 1. The parts are those of the runs of one plan
-/// on each side: where these differ by less than all runs do, the rest is not explained.
+/// Parts in the direction of the difference, as causes whose shares sum to 1. The parts are those of the runs of one
+/// plan on each side: where these differ by less than all runs do, the rest is not explained.
 fn shares(parts: Vec<Part>, difference_ms: f64) -> Vec<Cause> {
     let of_plans: f64 = parts.iter().map(|part| part.wall_ns).sum();
     let with: Vec<Part> = parts.into_iter().filter(|part| part.wall_ns > 0.0).collect();

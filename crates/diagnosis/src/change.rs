@@ -108,7 +108,7 @@ pub struct NodeRef {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeDimension))]
 pub struct Dimension {
-    /// `host`, `engine_version`, `program_version` or `environment`.
+    /// `host`, `engine_version` or `program_version`.
     pub name: String,
     /// Before.
     pub before: Option<String>,

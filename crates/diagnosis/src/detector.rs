@@ -18,7 +18,7 @@ use crate::features::{RunFeatures, Status};
 use crate::growth::Growth;
 use crate::layer::{Layer, Levels};
 use crate::limits::{
-    AFTER_RUNS_MIN, ALARMS_A_DAY, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY, STRATUM_RUNS_MIN,
+    AFTER_RUNS_MIN, ALARMS_A_DAY, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY, SHORT_RUNS, STRATUM_RUNS_MIN,
 };
 use crate::machine::slows_all;
 use crate::scan::{self, SEARCHED_RUNS_MIN, Spending};
@@ -34,8 +34,6 @@ const MOVES_UNTIL: u64 = 40;
 const HOST_RUNS_MIN: usize = 3;
 /// The least shift of one host alone, in logarithms.
 const HOST_SHIFT: f64 = 0.3;
-/// A change of no more runs than this, once over, is what the query does at times.
-const SHORT_RUNS: usize = 12;
 /// What is left of a shift that faded.
 const FADED: f64 = 0.4;
 /// Runs since a change from which on it may fade.

@@ -9,6 +9,8 @@ pub const BEFORE_RUNS_MIN: usize = 5;
 pub const AFTER_RUNS_MIN: usize = 3;
 /// Runs that are kept of the side before an open change.
 pub const BEFORE_RUNS_KEPT: usize = 120;
+/// A change of no more runs than this, once over, is what the query does at times.
+pub const SHORT_RUNS: usize = 12;
 /// Runs of a side whose nodes are compared.
 pub const COMPARED_RUNS: usize = 40;
 /// Runs a stratum needs before it has a level of its own.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
+use queryscope_diagnosis::limits::SHORT_RUNS;
 use queryscope_diagnosis::{Change, Detector, Kind, State};
 use queryscope_store::{ChangesRequest, HistoryRevision, Is, Query, QueryKey};
 
@@ -11,7 +12,7 @@ use crate::error::ApiError;
 use crate::evaluation::{self, Cache};
 
 /// Changes of one query that are looked at: open, it has one of time, one of failures and one of growth in each
-/// environment at most; between two runs, those that cost most a day.
+/// environment at most; between two runs, and of those that are over, those that cost most a day.
 const CHANGES_MAX: usize = 100;
 /// Bytes of the detectors that are held for readers, with the features of their runs.
 const HELD_BYTES_MAX: usize = 32 << 20;
@@ -20,6 +21,16 @@ const HELD_BYTES_MAX: usize = 32 << 20;
 pub(crate) async fn open_change(app: &App, query: &Query) -> Result<Option<Change>, ApiError> {
     let open = ChangesRequest { state: Some(State::Open.name().to_owned()), ..ChangesRequest::default() };
     Ok(changes_of_time(app, query, open).await?.into_iter().next())
+}
+
+/// The changes of time that are over and that were more than what the query does at times: what its runs took meanwhile
+/// is not usual.
+pub(crate) async fn past_changes(app: &App, query: &Query) -> Result<Vec<Change>, ApiError> {
+    let until_now =
+        ChangesRequest { until_unix_ns: Some(query.started_unix_ns), ..ChangesRequest::default() };
+    let mut changes = changes_of_time(app, query, until_now).await?;
+    changes.retain(|change| change.recovered_unix_ns.is_some() && change.after.runs > SHORT_RUNS as u64);
+    Ok(changes)
 }
 
 /// The last change of time of the query that both are runs of, before which the base began and since which the run did.

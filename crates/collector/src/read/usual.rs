@@ -3,6 +3,7 @@
 use queryscope_history::median;
 use queryscope_store::{Is, ListRequest, Order, Query, QueryFilter, Status};
 
+use super::diagnosed::past_changes;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -18,8 +19,9 @@ pub(crate) enum Alike {
     Label,
 }
 
-/// Up to [`RUNS`] finished runs that began before a query and are alike, the newest first, each with its wall
-/// time in milliseconds; none where the query does not say what they would be alike in.
+/// Of the last [`RUNS`] finished runs that began before a query and are alike, those of no change that is over, the
+/// newest first, each with its wall time in milliseconds; none where the query does not say what they would be alike
+/// in.
 pub(crate) async fn earlier(app: &App, query: &Query, alike: Alike) -> Result<Vec<(Query, f64)>, ApiError> {
     earlier_than(app, query, alike, query.started_unix_ns).await
 }
@@ -37,7 +39,17 @@ pub(crate) async fn earlier_than(
         _ => return Ok(Vec::new()),
     };
     let filter = QueryFilter { fingerprint, until_unix_ns: Some(until_unix_ns), ..QueryFilter::default() };
-    finished(app, query, filter).await
+    let mut runs = finished(app, query, filter).await?;
+    for change in past_changes(app, query).await? {
+        let is_of = |run: &Query| {
+            run.environment == change.environment
+                && change.host.as_ref().is_none_or(|host| *host == run.host)
+                && change.since_unix_ns <= run.started_unix_ns
+                && change.recovered_unix_ns.is_some_and(|until| run.started_unix_ns < until)
+        };
+        runs.retain(|(run, _)| !is_of(run));
+    }
+    Ok(runs)
 }
 
 /// Up to [`RUNS`] other finished runs of a query's label and service that a filter keeps, the newest first.

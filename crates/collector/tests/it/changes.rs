@@ -322,6 +322,24 @@ async fn what_is_usual_is_of_before_the_first_of_two_slowdowns() {
 }
 
 #[tokio::test]
+async fn runs_of_a_slowdown_that_is_over_are_not_usual() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    for (from, walls) in [(1, near(170.0, 30)), (31, near(450.0, 60)), (91, near(170.0, 12))] {
+        app.store(runs(from, &walls, None)).await;
+        app.until_all_evaluated().await;
+    }
+    let changes = app.changes("").await;
+    assert_eq!((changes.len(), &changes[0]["state"]), (1, &json!("recovered")), "{changes:?}");
+    let progress = app.get(&format!("/api/queries/{}/progress", query(102))).await.json();
+    let usual = progress["usual_wall_ms"].as_f64().expect("known");
+    assert!(progress["change"].is_null() && (160.0..190.0).contains(&usual), "{progress}");
+    let compared = app.get(&format!("/api/compare?run={}", query(102))).await.json();
+    let base = compared["base"]["wall_ms"].as_f64().expect("a time");
+    assert!((160.0..190.0).contains(&base), "{compared}");
+}
+
+#[tokio::test]
 async fn a_run_is_compared_with_another_of_before_the_change_where_the_typical_one_is_deleted() {
     let app = TestApp::new().await;
     let _jobs = app.start_jobs();

@@ -7,8 +7,8 @@ use super::median_plan::NodeMedians;
 use crate::plan::{Plan, PlanNode};
 
 impl Accounts<'_> {
-    /// For each node, the node its additional rows come from, which is a scan or gives more rows of as many, and whether
-    /// a change of the plan below makes them.
+    /// For each node, the node its additional rows come from, which is a scan or gives more rows of as many, and
+    /// whether a change of the plan below makes them.
     pub(super) fn row_origins(&self) -> (Vec<usize>, Vec<bool>) {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let count = now.nodes.len();
@@ -133,8 +133,8 @@ impl Accounts<'_> {
         now.iter().enumerate().any(moved) || then.iter().enumerate().any(gone)
     }
 
-    /// Whether both plans filter rows in the same nodes. A filter that moved into a scan or out of it changes what the scan
-    /// gives.
+    /// Whether both plans filter rows in the same nodes. A filter that moved into a scan or out of it changes what the
+    /// scan gives.
     pub(super) fn filters_alike(&self) -> bool {
         let count = |plan: &Plan| plan.nodes.iter().filter(|node| node.role == Role::Selection).count();
         let kept = |(here, node): (usize, &PlanNode)| {
