@@ -40,10 +40,29 @@ const fn term(names: &'static [&'static str], unit: &'static str, meaning: &'sta
 /// Error texts of a run that a person or the program stopped. The format has no state of its own for it.
 pub mod cancelled {
     /// The whole text, in lower case and without punctuation at its end.
-    pub const WHOLE: &[&str] =
-        &["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"];
+    pub const WHOLE: &[&str] = &[
+        "cancelled",
+        "canceled",
+        "dropped",
+        "interrupted",
+        "query cancelled",
+        "query canceled",
+        "query was cancelled",
+        "query was canceled",
+        "aborted by user",
+        "cancellederror",
+    ];
     /// A part of the text, in lower case.
-    pub const PARTS: &[&str] = &["keyboardinterrupt", "operation was cancelled", "operation was canceled"];
+    pub const PARTS: &[&str] = &[
+        "keyboardinterrupt",
+        "operation was cancelled",
+        "operation was canceled",
+        "python: cancellederror",
+        "asyncio.exceptions.cancellederror",
+        "concurrent.futures._base.cancellederror",
+        "interrupt error: interrupted",
+        "canceling statement due to user request",
+    ];
 
     /// Whether a run with this error text was cancelled, and did not fail.
     pub fn is_cancelled(error: &str) -> bool {
@@ -283,4 +302,45 @@ pub mod properties {
         SUFFIX,
         USER_CODE,
     ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cancelled::is_cancelled;
+
+    #[test]
+    fn a_run_that_was_stopped_did_not_fail() {
+        let stopped = [
+            "cancelled",
+            " Cancelled. ",
+            "python: KeyboardInterrupt:.",
+            "CancelledError",
+            "python: CancelledError:.",
+            "asyncio.exceptions.CancelledError: ",
+            "concurrent.futures._base.CancelledError",
+            "InterruptException: INTERRUPT Error: Interrupted!",
+            "INTERRUPT Error: Interrupted!",
+            "canceling statement due to user request",
+            "ERROR: canceling statement due to user request",
+            "query was canceled",
+            "Query was cancelled.",
+            "aborted by user",
+        ];
+        assert_eq!(stopped.iter().find(|error| !is_cancelled(error)), None);
+    }
+
+    #[test]
+    fn an_error_that_speaks_of_cancelling_is_a_failure() {
+        let failed = [
+            "column cancelled_at not found",
+            "order was cancelled is not a status",
+            "canceling statement due to statement timeout",
+            "cannot import name 'CancelledError'",
+            "the table was dropped",
+            "SIGTERM",
+            "SystemExit: 1",
+            "",
+        ];
+        assert_eq!(failed.iter().find(|error| is_cancelled(error)), None);
+    }
 }

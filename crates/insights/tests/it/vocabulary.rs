@@ -41,6 +41,17 @@ fn the_page_of_findings_has_every_rule() {
     assert_eq!(told, names);
 }
 
+/// A list of texts under its name.
+fn list(name: &str, texts: &[&str]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    let line = format!("  {name}: [{}],\n", texts.join(", "));
+    if line.len() <= LINE_MAX + 1 {
+        line
+    } else {
+        format!("  {name}: [\n    {},\n  ],\n", texts.join(",\n    "))
+    }
+}
+
 /// The vocabulary as the dashboard reads it.
 fn typescript() -> String {
     let mut text = String::from(
@@ -54,22 +65,14 @@ fn typescript() -> String {
     ] {
         write!(text, "\n/** {meaning} */\nexport const {name} = {{\n").expect("a text takes all");
         for term in terms {
-            let names: Vec<String> = term.names.iter().map(|name| format!("{name:?}")).collect();
-            let line = format!("  {}: [{}],", term.name(), names.join(", "));
-            let line = if line.len() <= LINE_MAX {
-                line
-            } else {
-                format!("  {}: [\n    {},\n  ],", term.name(), names.join(",\n    "))
-            };
-            writeln!(text, "{line}").expect("a text takes all");
+            text.push_str(&list(term.name(), term.names));
         }
         text.push_str("} as const;\n");
     }
     text.push_str("\n/** Error texts of a run that was cancelled: the whole text, or a part of it. */\n");
     text.push_str("export const CANCELLED = {\n");
     for (name, texts) in [("whole", cancelled::WHOLE), ("parts", cancelled::PARTS)] {
-        let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
-        writeln!(text, "  {name}: [{}],", texts.join(", ")).expect("a text takes all");
+        text.push_str(&list(name, texts));
     }
     text.push_str("} as const;\n");
     text

@@ -64,6 +64,26 @@ export const PROPERTIES = {
 
 /** Error texts of a run that was cancelled: the whole text, or a part of it. */
 export const CANCELLED = {
-  whole: ["cancelled", "canceled", "dropped", "interrupted", "query cancelled", "query was cancelled"],
-  parts: ["keyboardinterrupt", "operation was cancelled", "operation was canceled"],
+  whole: [
+    "cancelled",
+    "canceled",
+    "dropped",
+    "interrupted",
+    "query cancelled",
+    "query canceled",
+    "query was cancelled",
+    "query was canceled",
+    "aborted by user",
+    "cancellederror",
+  ],
+  parts: [
+    "keyboardinterrupt",
+    "operation was cancelled",
+    "operation was canceled",
+    "python: cancellederror",
+    "asyncio.exceptions.cancellederror",
+    "concurrent.futures._base.cancellederror",
+    "interrupt error: interrupted",
+    "canceling statement due to user request",
+  ],
 } as const;
