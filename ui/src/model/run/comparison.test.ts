@@ -4,6 +4,7 @@ import {
   byInterest,
   type Comparison,
   comparisonLine,
+  isComparable,
   mostMoved,
   pairName,
   rowsOut,
@@ -15,7 +16,7 @@ type Part = Comparison["account"]["parts"][number];
 type Parts = Pick<Part, "cause" | "ns">[];
 
 function comparison(before: number, now: number, parts: Parts): Comparison {
-  const summary = {} as Comparison["run"];
+  const summary = { status: "finished" } as Comparison["run"];
   return {
     base: summary,
     run: summary,
@@ -72,6 +73,25 @@ test("the line names what the most of the difference is put down to", () => {
   expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe(
     "1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).",
   );
+});
+
+test("a run that did not finish has no causes, and its time is not compared", () => {
+  const pair = comparison(170e6, 22e6, [{ cause: "more_rows", ns: -163e6 }]);
+  const line = (run: Partial<Comparison["run"]>, base: Partial<Comparison["run"]> = {}): string =>
+    comparisonLine({ ...pair, run: { ...pair.run, ...run }, base: { ...pair.base, ...base } });
+  const told = "Only times of runs that finished are comparable.";
+  expect(line({ status: "failed", failed: "disk full" })).toBe(
+    `This run failed after 22 ms, the other took 170 ms. ${told}`,
+  );
+  expect(line({ status: "failed", failed: "cancelled" })).toBe(
+    `This run was cancelled after 22 ms, the other took 170 ms. ${told}`,
+  );
+  expect(line({}, { status: "failed" })).toBe(`This run took 22 ms, the other failed after 170 ms. ${told}`);
+  expect(line({ status: "running" }, { status: "unfinished" })).toBe(
+    `This run has run for 22 ms so far, the other lost contact after 170 ms. ${told}`,
+  );
+  expect(isComparable(pair)).toBe(true);
+  expect(isComparable({ ...pair, base: { ...pair.base, status: "failed" } })).toBe(false);
 });
 
 test("causes come first, then nodes whose time moved most", () => {

@@ -2,6 +2,7 @@
 
 import { type Milliseconds, formatCount, formatDuration, formatRatio, plural } from "../../units";
 import type { Schemas } from "../../api/client";
+import { shownStatus, type ShownStatus } from "../cancelled";
 import { causeName } from "../change";
 import { nodeNumber } from "./graph";
 
@@ -73,10 +74,30 @@ export function signedDuration(ms: Milliseconds | null): string {
   return ms > 0 ? `+${text}` : ms < 0 ? `−${text}` : "0";
 }
 
+const ENDS: Record<ShownStatus, (time: string) => string> = {
+  running: (time) => `has run for ${time} so far`,
+  finished: (time) => `took ${time}`,
+  failed: (time) => `failed after ${time}`,
+  cancelled: (time) => `was cancelled after ${time}`,
+  unfinished: (time) => `lost contact after ${time}`,
+};
+
+/** A run that did not finish did part of the work: its time says nothing beside that of another. */
+export function isComparable({ base, run }: Pick<Comparison, "base" | "run">): boolean {
+  return base.status === "finished" && run.status === "finished";
+}
+
 /** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */
 export function comparisonLine(comparison: Comparison): string {
-  const { account } = comparison;
+  const { account, base, run } = comparison;
   const [before, now] = [Number(account.base_wall_ns) / 1e6, Number(account.run_wall_ns) / 1e6];
+  if (!isComparable(comparison)) {
+    const [first, other] = [
+      ENDS[shownStatus(run)](formatDuration(now)),
+      ENDS[shownStatus(base)](formatDuration(before)),
+    ];
+    return `This run ${first}, the other ${other}. Only times of runs that finished are comparable.`;
+  }
   const ratio = before > 0 ? ` (${formatRatio(now / before)})` : "";
   const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}.`;
   const difference = Number(account.difference_ns);
