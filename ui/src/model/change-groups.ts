@@ -71,11 +71,15 @@ export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeTex
   return `${subject}${of} ${verb}${where} since ${timeText(groupSince({ changes }))}`;
 }
 
-/** The dimension that the first causes share: "All changed with the engine: 55.0 instead of 54.1." */
+/**
+ * The dimension that the first causes share: "All changed with the engine: 55.0, before 54.1." No host is before
+ * the one whose runs alone changed.
+ */
 export function groupCause({ changes: [{ causes }] }: Group): string | undefined {
   const dimension = causes[0]?.dimension;
   if (dimension == null) return undefined;
   const { name, before = null, after = null } = dimension;
+  if (name === "host" && before === null) return `All changed ${place({ host: after })}.`;
   const values = [after, before].map((value) => (value === null ? "none" : nameInText(value)));
   return `All changed with ${DIMENSIONS[name] ?? name}: ${values[0]}, before ${values[1]}.`;
 }

@@ -128,6 +128,10 @@ test("changes of one cause that began together are one group", () => {
   expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
   expect(groupCause(first)).toBe("All changed with the engine: 55.0, before 54.1.");
   expect(groupCost(first)).toBe("24 min a day more than before");
+  // A host whose runs alone changed has no host before it: it had run them, too.
+  const host = cause({ cause: "host", dimension: { name: "host", before: null, after: "w3" } });
+  const [alone] = grouped([at("a", 2, { causes: [host] }), at("b", 2, { causes: [host] })]);
+  expect(alone && groupCause(alone)).toBe("All changed on host w3 alone.");
 });
 
 test("causes that are not known are not one cause", () => {
