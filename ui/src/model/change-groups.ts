@@ -84,9 +84,12 @@ export function groupCause({ changes: [{ causes }] }: Group): string | undefined
   return `All changed with ${DIMENSIONS[name] ?? name}: ${values[0]}, before ${values[1]}.`;
 }
 
-/** "1 h 5 min a day more than before", all of them together; empty where they cost no time. */
-export function groupCost({ aDayMs, changes: [{ kind }] }: Group): string {
-  return aDayMs > 0 ? `${formatDuration(aDayMs)} a day ${kind === "failing" ? "at stake" : "more than before"}` : "";
+/** "1 h 5 min a day more than before, at their rates of runs", all together; empty where they cost no time. */
+export function groupCost({ aDayMs, changes }: Group): string {
+  if (aDayMs <= 0) return "";
+  const rate = changes.length === 1 ? "its rate" : "their rates";
+  const what = changes[0].kind === "failing" ? "at stake" : `more than before, at ${rate} of runs`;
+  return `${formatDuration(aDayMs)} a day ${what}`;
 }
 
 export interface Found {

@@ -80,12 +80,14 @@ test("what made runs faster is not called by what makes them slower", () => {
 });
 
 test("a cost that is none is not told", () => {
-  expect(costLine(change())).toBe("12 min a day more than before; 1 h 03 min in 37 runs so far");
+  expect(costLine(change())).toBe("12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far");
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 } }))).toBe("");
   const grown = { runs: 0, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 720_000 };
-  expect(costLine(change({ kind: "data_grew", cost: grown }))).toBe("12 min a day more than before");
+  expect(costLine(change({ kind: "data_grew", cost: grown }))).toBe(
+    "12 min a day more than before, at its rate of runs",
+  );
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: -60, extra_cpu_ms: 0, wall_ms_a_day: -90 } }))).toBe(
-    "90 ms a day less than before; 60 ms in 3 runs so far",
+    "90 ms a day less than before, at its rate of runs; 60 ms in 3 runs so far",
   );
 });
 
@@ -127,7 +129,7 @@ test("changes of one cause that began together are one group", () => {
   if (first === undefined) throw new Error("no group");
   expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
   expect(groupCause(first)).toBe("All changed with the engine: 55.0, before 54.1.");
-  expect(groupCost(first)).toBe("24 min a day more than before");
+  expect(groupCost(first)).toBe("24 min a day more than before, at their rates of runs");
   // A host whose runs alone changed has no host before it: it had run them, too.
   const host = cause({ cause: "host", dimension: { name: "host", before: null, after: "w3" } });
   const [alone] = grouped([at("a", 2, { causes: [host] }), at("b", 2, { causes: [host] })]);

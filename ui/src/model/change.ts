@@ -116,8 +116,9 @@ export function causeWords({ cause, sentence, wall_ms }: Pick<Cause, "cause" | "
 }
 
 /**
- * What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far"; of failures "12 min a day at stake".
- * Empty where it costs no time. What slow growth cost so far is not known.
+ * What it costs: "12 min a day more than before, at its rate of runs; 1 h 3 min in 37 runs so far"; of failures
+ * "12 min a day at stake". The rate is that until its last run. Empty where it costs no time. What slow growth cost so
+ * far is not known.
  */
 export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string {
   const { wall_ms_a_day: day, extra_wall_ms: all, runs } = cost;
@@ -125,7 +126,7 @@ export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string 
   if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
   const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
-  return `${formatDuration(Math.abs(day))} a day ${way} than before${soFar}`;
+  return `${formatDuration(Math.abs(day))} a day ${way} than before, at its rate of runs${soFar}`;
 }
 
 /** Two typical runs to compare; a run that failed stopped somewhere, and does not compare. */

@@ -192,11 +192,11 @@ test("failures stand by what their issue says is at stake", () => {
   const groups = grouped([...worse, { ...failing("0"), service: "other" }]);
   expect(groups.map((group) => [group.changes.map(({ id }) => id).join(), groupCost(group)])).toEqual([
     ["1,2", "15 min a day at stake"],
-    ["slower-1", "12 min a day more than before"],
+    ["slower-1", "12 min a day more than before, at its rate of runs"],
     ["0", ""],
   ]);
   expect(worse.map(costLine)).toEqual([
-    "12 min a day more than before; 1 h 03 min in 37 runs so far",
+    "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far",
     "15 min a day at stake",
     "",
   ]);

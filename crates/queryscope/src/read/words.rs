@@ -159,15 +159,19 @@ pub(crate) fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// What it costs: "12 min a day more than before; 1 h 3 min in 37 runs so far". Empty where it costs no time; what
-/// slow growth cost so far is not known.
+/// What it costs: "12 min a day more than before, at its rate of runs; 1 h 3 min in 37 runs so far"; of failures
+/// "12 min a day at stake". The rate is that until its last run. Empty where it costs no time; what slow growth cost so
+/// far is not known.
 pub(crate) fn cost_line(change: &Change) -> String {
     let (day, all) = (change.cost.wall_ms_a_day, change.cost.extra_wall_ms);
     if day == 0.0 && all == 0.0 {
         return String::new();
     }
+    if change.kind == "failing" {
+        return format!("{} a day at stake", duration(day));
+    }
     let way = if all < 0.0 { "less" } else { "more" };
-    let a_day = format!("{} a day {way} than before", duration(day.abs()));
+    let a_day = format!("{} a day {way} than before, at its rate of runs", duration(day.abs()));
     match change.cost.runs {
         0 => a_day,
         runs => format!("{a_day}; {} in {} so far", duration(all.abs()), runs_text(runs)),

@@ -73,17 +73,25 @@ fn what_made_runs_faster_is_not_called_by_what_makes_them_slower() {
 
 #[test]
 fn a_cost_that_is_none_is_not_told() {
-    assert_eq!(cost_line(&change(json!({}))), "12 min a day more than before; 1 h 03 min in 37 runs so far");
+    assert_eq!(
+        cost_line(&change(json!({}))),
+        "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far"
+    );
     let grown = json!({"runs": 0, "extra_wall_ms": 0.0, "wall_ms_a_day": 720_000.0});
     assert_eq!(
         cost_line(&change(json!({"kind": "data_grew", "cost": grown}))),
-        "12 min a day more than before"
+        "12 min a day more than before, at its rate of runs"
     );
     let cost = |all: f64, day: f64| {
         cost_line(&change(json!({"cost": {"runs": 3, "extra_wall_ms": all, "wall_ms_a_day": day}})))
     };
     assert_eq!(cost(0.0, 0.0), "");
-    assert_eq!(cost(-60.0, -90.0), "90 ms a day less than before; 60 ms in 3 runs so far");
+    assert_eq!(
+        cost(-60.0, -90.0),
+        "90 ms a day less than before, at its rate of runs; 60 ms in 3 runs so far"
+    );
+    let failing = json!({"runs": 9, "extra_wall_ms": 0.0, "wall_ms_a_day": 720_000.0});
+    assert_eq!(cost_line(&change(json!({"kind": "failing", "cost": failing}))), "12 min a day at stake");
 }
 
 #[test]
