@@ -120,10 +120,11 @@ pub(crate) fn share(share: impl Into<Option<f64>>) -> String {
     }
 }
 
-/// How many times as much: 0.5x, 2.3x, 40x.
+/// How many times as much: <0.001x, 0.5x, 2.3x, 40x.
 pub(crate) fn ratio(ratio: impl Into<Option<f64>>) -> String {
     let Some(ratio) = ratio.into().filter(|ratio| ratio.is_finite()) else { return UNKNOWN.into() };
     match ratio {
+        _ if ratio > 0.0 && ratio < 0.001 => "<0.001x".into(),
         _ if ratio >= 999.5 => format!("{}x", count(ratio)),
         _ if ratio < 0.095 => format!("{}x", significant(ratio, 1)),
         _ if ratio < 9.95 => format!("{}x", fixed(ratio, 1)),
@@ -258,8 +259,8 @@ mod tests {
         assert_eq!(sizes, ["0 B", "999 B", "0.977 KiB", "1 KiB", "1.5 MiB"]);
         let shares = [0.0, 0.0004, 0.003, 0.0417, 0.05, 0.0996, 0.713, 1.0].map(share);
         assert_eq!(shares, ["0 %", "<0.1 %", "0.3 %", "4.2 %", "5 %", "10 %", "71 %", "100 %"]);
-        let ratios = [0.4989, 0.04, 1.983, 9.96, 40.2, 1234.0, f64::INFINITY].map(ratio);
-        assert_eq!(ratios, ["0.5x", "0.04x", "2.0x", "10x", "40x", "1.23 kx", "–"]);
+        let ratios = [0.00000005, 0.001, 0.4989, 0.04, 1.983, 9.96, 40.2, 1234.0, f64::INFINITY].map(ratio);
+        assert_eq!(ratios, ["<0.001x", "0.001x", "0.5x", "0.04x", "2.0x", "10x", "40x", "1.23 kx", "–"]);
         assert_eq!([0.0, 0.27, 11.24, 128.4].map(threads), ["0.0", "0.3", "11.2", "128"]);
         assert_eq!([1, 2].map(runs), ["1 run", "2 runs"]);
     }
