@@ -32,6 +32,7 @@ mod scan;
 mod search;
 mod series;
 pub mod stats;
+mod two_levels;
 mod watching;
 
 pub use cause::{Account, AccountPart};

@@ -23,6 +23,7 @@ use crate::limits::{AFTER_RUNS_MIN, AFTER_SIZES, BEFORE_RUNS_MIN, DELTA_MIN};
 use crate::stats::{
     best_cut, cliffs_delta, deviation, median, midranks, moderated_t, normal_quantile, normal_tail,
 };
+use crate::two_levels::TwoLevels;
 
 /// What probability of luck one evaluation may call a change at.
 ///
@@ -277,7 +278,7 @@ fn log_choose(n: usize, k: usize) -> f64 {
 
 /// Where the change that a split showed began: the cut near it that explains most of the variance. Values are
 /// drawn in to three deviations about the median of their side first, so that one slow run does not draw the
-/// cut to itself.
+/// cut to itself. A mark near it is the place, unless runs between the two show that the time moved at another run.
 pub(crate) fn locate(values: &[f64], split: Split, marks: &[Mark], scratch: &mut Scratch) -> usize {
     let count = values.len();
     let after = count - split.cut;
@@ -295,7 +296,15 @@ pub(crate) fn locate(values: &[f64], split: Split, marks: &[Mark], scratch: &mut
     buffer.extend(values[from..].iter().map(|value| value.clamp(low, high)));
     let Some((cut, gain)) = best_cut(buffer, AFTER_RUNS_MIN.min(buffer.len() / 2)) else { return split.cut };
     // A mark that explains nearly as much is the place.
-    let marked = marks.iter().filter(|mark| mark.cut > from && mark.cut < count).filter_map(|mark| {
+    let levels = TwoLevels::new(&values[..split.cut], &values[split.cut..], first);
+    let fits = |mark: &&Mark| {
+        let (mark, cut) = (mark.cut, from + cut);
+        mark > from
+            && mark < count
+            && !(mark > cut && levels.are_after(values[cut..mark].iter().copied()))
+            && !(mark < cut && levels.are_before(values[mark..cut].iter().copied()))
+    };
+    let marked = marks.iter().filter(fits).filter_map(|mark| {
         let own = gain_at(buffer, mark.cut - from);
         let near = mark.cut.abs_diff(from + cut) <= 3;
         (own >= gain * if mark.strong { 0.75 } else { 0.85 } || near && own >= gain * 0.6)

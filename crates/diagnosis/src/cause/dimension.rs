@@ -7,11 +7,15 @@ use super::Sides;
 use crate::change::{Cause, CauseKind, Dimension};
 use crate::features::RunFeatures;
 use crate::stats::median;
+use crate::two_levels::TwoLevels;
 
 use super::words::ms_words;
 
 /// A dimension that makes up less than this share carries nothing.
 const CARRIES_MIN: f64 = 0.15;
+/// Of so many runs before the change, hardly any have the version that came; the one before is that of the last ones.
+const NEAR_RUNS: usize = 30;
+const LAST_RUNS: usize = 10;
 
 pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let engine = turned(sides, |run| run.engine_version.as_ref());
@@ -24,7 +28,9 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     ];
     let turned: Vec<Turned> = dimensions
         .into_iter()
-        .filter_map(|(turned, kind, name)| turned.map(|(before, after)| Turned { kind, name, before, after }))
+        .filter_map(|(turned, kind, name)| {
+            turned.map(|Values { before, after, at_once }| Turned { kind, name, before, after, at_once })
+        })
         .collect();
     if sides.host {
         carry_host(causes, sides, &turned);
@@ -39,6 +45,8 @@ struct Turned {
     name: &'static str,
     before: String,
     after: String,
+    /// Whether the first run since the change is the first that has it.
+    at_once: bool,
 }
 
 /// Where two changed at once, nothing says which of them it is: each has its part of the share.
@@ -68,8 +76,8 @@ fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
         let beside = if others.is_empty() {
             String::new()
         } else {
-            let others = others.join(" and ");
-            format!(". {others} changed at the same run: which of them it is, is not known")
+            let (others, place) = (others.join(" and "), place(all.iter().all(|turned| turned.at_once)));
+            format!(". {others} changed {place}: which of them it is, is not known")
         };
         let since = if *kind == CauseKind::Host { "Since it runs on" } else { "Since" };
         Cause {
@@ -102,9 +110,9 @@ impl Turned {
     }
 
     /// That it came with the change as well, as a further sentence without its full stop.
-    fn beside(&self, place: &str) -> String {
+    fn beside(&self, there: &str) -> String {
         let Self { before, after, .. } = self;
-        format!(". {} changed{place} at the same run, from {before} to {after}", self.words())
+        format!(". {} changed{there} {}, from {before} to {after}", self.words(), place(self.at_once))
     }
 
     fn words(&self) -> &'static str {
@@ -114,6 +122,10 @@ impl Turned {
             _ => "The program's version",
         }
     }
+}
+
+fn place(at_once: bool) -> &'static str {
+    if at_once { "at the same run" } else { "near that run" }
 }
 
 /// Whether a dimension can have done to a run what a cause says.
@@ -196,15 +208,44 @@ fn hand_over(causes: &mut Vec<Cause>, makes: impl Fn(&Cause) -> bool, dimensions
     causes.extend(dimensions);
 }
 
-/// The version that all runs since the change have and none before had, and the one that most of those had.
-fn turned(sides: &Sides<'_>, of: impl Fn(&RunFeatures) -> Option<&Arc<str>>) -> Option<(String, String)> {
-    let near = &sides.before[sides.before.len().saturating_sub(30)..];
+/// What a dimension was and is.
+struct Values {
+    before: String,
+    after: String,
+    at_once: bool,
+}
+
+/// The version that nearly all runs since the change have and hardly any before had, and the one that most of those
+/// had, unless the runs show that the time does not go with it.
+fn turned(sides: &Sides<'_>, of: impl Fn(&RunFeatures) -> Option<&Arc<str>>) -> Option<Values> {
+    let near = &sides.before[sides.before.len().saturating_sub(NEAR_RUNS)..];
     let after = of(sides.after.last()?)?;
-    let before = of(near.last()?)?;
-    let have = |runs: &[&RunFeatures]| runs.iter().filter(|run| of(run) == Some(after)).count();
+    let has = |run: &RunFeatures| of(run) == Some(after);
+    let have = |runs: &[&RunFeatures]| runs.iter().filter(|run| has(run)).count();
     let all = have(sides.after) * 10 >= sides.after.len() * 9;
     let none = have(near) * 10 <= near.len();
-    (all && none && before != after).then(|| (before.to_string(), after.to_string()))
+    if !all || !none || is_disproved(sides, has) {
+        return None;
+    }
+    let before = most_frequent(near.iter().rev().take(LAST_RUNS).map(|run| of(run)))?;
+    let at_once = sides.after.first().is_some_and(|run| has(run)) && !near.last().is_some_and(|run| has(run));
+    (before != after).then(|| Values { before: before.to_string(), after: after.to_string(), at_once })
+}
+
+/// Whether runs without a version took as long as those since the change, or runs with it as long as those before.
+fn is_disproved(sides: &Sides<'_>, has: impl Fn(&RunFeatures) -> bool) -> bool {
+    let wall = |run: &&RunFeatures| (run.wall_ns.max(1) as f64).ln();
+    let walls = |runs: &[&RunFeatures]| runs.iter().map(wall).collect::<Vec<f64>>();
+    let levels = TwoLevels::new(&walls(sides.before), &walls(sides.after), &mut Vec::new());
+    levels.are_after(sides.after.iter().filter(|run| !has(run)).map(wall))
+        || levels.are_before(sides.before.iter().filter(|run| has(run)).map(wall))
+}
+
+/// The value that most runs have, the newest first; the newest of those that as many have. `None` where that is none.
+fn most_frequent<'r>(newest_first: impl Iterator<Item = Option<&'r Arc<str>>>) -> Option<&'r Arc<str>> {
+    let values: Vec<_> = newest_first.collect();
+    let count = |value: Option<&Arc<str>>| values.iter().filter(|other| **other == value).count();
+    values.iter().rev().max_by_key(|value| count(**value)).copied().flatten()
 }
 
 #[cfg(test)]

@@ -20,3 +20,4 @@ mod rewired;
 mod spacings;
 mod statistics;
 mod told;
+mod versions;

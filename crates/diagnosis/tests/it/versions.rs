@@ -1,0 +1,138 @@
+//! What is told of versions and hosts that came near a change, and of runs that disprove them.
+
+use queryscope_diagnosis::{CauseKind, Quantity, RunFeatures};
+
+use crate::told::{Told, id};
+
+/// A stretch of runs: how many, of which version, of how many milliseconds.
+type Stretch<'s> = (usize, &'s str, f64);
+
+fn told(stretches: &[Stretch<'_>]) -> Told {
+    let mut told = Told::new();
+    for &(count, version, wall_ms) in stretches {
+        of_version(&mut told, count, version, wall_ms);
+    }
+    told
+}
+
+fn of_version(told: &mut Told, count: usize, version: &str, wall_ms: f64) {
+    for _ in 0..count {
+        let run = made(told, wall_ms);
+        told.take(RunFeatures { program_version: Some(version.into()), ..run });
+    }
+}
+
+/// A run whose scan takes 60 ms: the rest is of the aggregation.
+fn made(told: &mut Told, wall_ms: f64) -> RunFeatures {
+    let mut run = told.made(wall_ms, 1e6);
+    let scan_ns = run.wall_ns as f64 / wall_ms * 60.0;
+    run.nodes[0].busy_ns = Quantity::new(scan_ns as u64);
+    run.nodes[1].busy_ns = Quantity::new((run.wall_ns as f64 - scan_ns * 1.1) as u64);
+    run.sum_up();
+    run
+}
+
+/// The versions that are named as causes, and all sentences.
+fn named(told: &Told) -> (Vec<String>, String) {
+    let causes = &told.change().causes;
+    let versions = causes.iter().filter(|cause| cause.cause == CauseKind::ProgramVersion);
+    let named = versions.filter_map(|cause| cause.dimension.as_ref()).map(|version| {
+        let of = |side: &Option<String>| side.clone().unwrap_or_default();
+        format!("{} {}", of(&version.before), of(&version.after))
+    });
+    let sentences: Vec<&str> = causes.iter().map(|cause| cause.sentence.as_str()).collect();
+    (named.collect(), sentences.join("\n"))
+}
+
+#[test]
+fn a_version_that_came_with_the_change_is_named() {
+    let told = told(&[(30, "1", 100.0), (20, "2", 200.0)]);
+    assert_eq!(told.change().since_query_id, id(30));
+    assert_eq!(named(&told).0, ["1 2"]);
+}
+
+/// One slow run of the version before is luck.
+#[test]
+fn one_outlier_disproves_no_version() {
+    for at in [25, 29] {
+        let told = told(&[(at, "1", 100.0), (1, "1", 210.0), (29 - at, "1", 100.0), (20, "2", 200.0)]);
+        assert_eq!(told.change().since_query_id, id(30), "{at}");
+        assert_eq!(named(&told).0, ["1 2"], "{at}");
+    }
+    let told =
+        told(&[(30, "1", 100.0), (60, "2", 200.0), (1, "1", 210.0), (3, "1", 100.0), (20, "2", 200.0)]);
+    assert_eq!(named(&told).0, ["1 2"]);
+}
+
+#[test]
+fn a_version_that_came_after_the_slowdown_is_not_named() {
+    for late in 2..=4 {
+        let told = told(&[(30, "1", 100.0), (late, "1", 200.0), (50 - late, "2", 200.0)]);
+        let (versions, sentences) = named(&told);
+        assert_eq!(told.change().since_query_id, id(30), "{late} runs later");
+        assert!(versions.is_empty() && !sentences.contains("version"), "{late} runs later: {sentences}");
+    }
+}
+
+#[test]
+fn a_version_that_ran_as_fast_as_before_is_not_named() {
+    for early in 2..=3 {
+        let told = told(&[(30, "1", 100.0), (early, "2", 100.0), (50, "2", 200.0)]);
+        let (versions, sentences) = named(&told);
+        assert_eq!(told.change().since_query_id, id(30 + early as u64), "{early} runs earlier");
+        assert!(versions.is_empty() && !sentences.contains("version"), "{early} runs earlier: {sentences}");
+    }
+    let told = told(&[(20, "2", 100.0), (40, "1", 100.0), (20, "2", 200.0)]);
+    assert!(named(&told).0.is_empty(), "it ran before");
+}
+
+#[test]
+fn slow_runs_of_the_version_before_disprove_the_new_one() {
+    let late = told(&[(30, "1", 100.0), (10, "1", 200.0), (100, "2", 200.0)]);
+    assert!(named(&late).0.is_empty());
+    assert_eq!(late.change().since_query_id, id(30));
+    let mut mixed = told(&[(30, "1", 100.0)]);
+    for n in 0..60 {
+        of_version(&mut mixed, 1, if n % 12 == 3 { "1" } else { "2" }, 200.0);
+    }
+    assert!(named(&mixed).0.is_empty());
+    // Runs of the version before that are as fast as before disprove nothing.
+    let mut rolled_out = told(&[(30, "1", 100.0)]);
+    for n in 0..60 {
+        let (version, wall_ms) = if n % 12 == 3 { ("1", 100.0) } else { ("2", 200.0) };
+        of_version(&mut rolled_out, 1, version, wall_ms);
+    }
+    assert_eq!(named(&rolled_out).0, ["1 2"]);
+}
+
+#[test]
+fn the_version_before_is_the_one_that_most_runs_had() {
+    let told = told(&[(29, "1", 100.0), (1, "3", 100.0), (20, "2", 200.0)]);
+    assert_eq!(named(&told).0, ["1 2"]);
+}
+
+#[test]
+fn a_version_is_said_to_have_come_at_the_same_run_only_where_it_did() {
+    let of = |late: usize| {
+        let mut told = told(&[(30, "1", 100.0)]);
+        for n in 0..40 {
+            let run = told.made(300.0, 3e6);
+            let version = if n < late { "1" } else { "2" };
+            told.take(RunFeatures { program_version: Some(version.into()), ..run });
+        }
+        named(&told).1
+    };
+    assert!(of(0).contains("The program's version changed at the same run, from 1 to 2"), "{}", of(0));
+    assert!(!of(3).contains("version"), "{}", of(3));
+}
+
+#[test]
+fn a_host_that_was_as_fast_before_is_not_named() {
+    let on = |first: &str| {
+        let mut told = Told::new();
+        // A week on one host, since a host that never ran the query says nothing earlier.
+        told.on(first, 20, 100.0).on("a", if first == "a" { 330 } else { 60 }, 100.0).on("b", 70, 200.0);
+        told.change().causes.iter().any(|cause| cause.sentence.contains("runs on b"))
+    };
+    assert!(on("a") && !on("b"));
+}
