@@ -51,15 +51,17 @@ pub struct AccountPart {
 
 impl Account {
     /// Accounts for the difference of two runs. `causes` are those of the change that lies between them, if any: what
-    /// it puts down to a host or a version, the account does as well.
+    /// it puts down to a host or a version, the account does as well where the two runs differ in that.
     pub fn of(base: &RunFeatures, run: &RunFeatures, causes: &[Cause]) -> Self {
         let sides = [base, run].map(|run| Medians::of(Arc::clone(&run.plan), &[run]));
         let matching = Matching::new(&base.plan, &run.plan);
         let [base_wall_ns, run_wall_ns] = [base, run].map(|run| bounded(run.wall_ns as f64));
         let difference_ns = run_wall_ns - base_wall_ns;
         let same_way = |cause: &&Cause| cause.wall_ms * difference_ns as f64 > 0.0;
-        let dimensions: Vec<&Cause> =
-            causes.iter().filter(|cause| cause.dimension.is_some()).filter(same_way).collect();
+        let lies_between = |cause: &&Cause| {
+            cause.dimension.as_ref().is_some_and(|dimension| differ_in(dimension, base, run))
+        };
+        let dimensions: Vec<&Cause> = causes.iter().filter(lies_between).filter(same_way).collect();
         // Of all runs that moved to a host, the dimension says where they ran before.
         let is_alone = |dimension: &Dimension| dimension.name == "host" && dimension.before.is_none();
         let one_host = dimensions.iter().any(|cause| cause.dimension.as_ref().is_some_and(is_alone));
@@ -76,6 +78,19 @@ impl From<Part> for AccountPart {
         let Part { cause, wall_ns, node, evidence, sentence } = part;
         Self { cause, ns: bounded(wall_ns), node, dimension: None, evidence, sentence }
     }
+}
+
+/// Whether a run has what came with a dimension, and the base something else. A host that changed alone is the same
+/// before: there the host of the run decides.
+fn differ_in(dimension: &Dimension, base: &RunFeatures, run: &RunFeatures) -> bool {
+    let of = |run: &RunFeatures| match dimension.name.as_str() {
+        "host" => run.host.clone(),
+        "engine_version" => run.engine_version.clone(),
+        "program_version" => run.program_version.clone(),
+        _ => None,
+    };
+    let has = |value: Option<Arc<str>>| value.as_deref() == dimension.after.as_deref();
+    dimension.after.is_some() && has(of(run)) && (dimension.before.is_none() || !has(of(base)))
 }
 
 fn bounded(ns: f64) -> i64 {

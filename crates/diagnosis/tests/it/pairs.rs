@@ -339,7 +339,12 @@ fn a_version_carries_what_it_carries_in_the_change() {
         let text = profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &Value::Null);
         features(&serde_json::from_str(&text).expect("a profile"))
     };
-    let (base, run) = (of(1_000.0, 100, 1_000), of(3_000.0, 150, 3_000));
+    let on = |run: RunFeatures, version: &str| RunFeatures {
+        engine_version: Some(version.into()),
+        program_version: Some(version.into()),
+        ..run
+    };
+    let (base, run) = (on(of(1_000.0, 100, 1_000), "e 1"), on(of(3_000.0, 150, 3_000), "e 2"));
     let told = |causes: &[Cause]| told(&Account::of(&base, &run, causes));
     assert_eq!(told(&[]), ["slower_per_row +1250", "more_rows +750"]);
     let version =

@@ -1,6 +1,8 @@
 //! What is told of versions and hosts that came near a change, and of runs that disprove them.
 
-use queryscope_diagnosis::{CauseKind, Quantity, RunFeatures};
+use std::sync::Arc;
+
+use queryscope_diagnosis::{Account, CauseKind, Quantity, RunFeatures};
 
 use crate::told::{Told, id};
 
@@ -135,4 +137,43 @@ fn a_host_that_was_as_fast_before_is_not_named() {
         told.change().causes.iter().any(|cause| cause.sentence.contains("runs on b"))
     };
     assert!(on("a") && !on("b"));
+}
+
+/// Two runs have the cause that the change puts down to a version only where both have their version of it.
+#[test]
+fn two_runs_of_one_version_are_not_told_apart_by_it() {
+    let mut history = told(&[(30, "1", 100.0), (20, "2", 200.0)]);
+    let causes = history.change().causes.clone();
+    assert_eq!(causes[0].cause, CauseKind::ProgramVersion);
+    let mut run = |version: &str, wall_ms: f64| {
+        let run = made(&mut history, wall_ms);
+        RunFeatures { program_version: Some(Arc::from(version)), ..run }
+    };
+    let (old, slow_old, new, slow_new) = (run("1", 100.0), run("1", 200.0), run("2", 100.0), run("2", 200.0));
+    let tells = |base: &RunFeatures, run: &RunFeatures| {
+        let account = Account::of(base, run, &causes);
+        account.parts.iter().any(|part| part.cause == CauseKind::ProgramVersion)
+    };
+    assert!(tells(&old, &slow_new));
+    assert!(!tells(&old, &slow_old) && !tells(&new, &slow_new));
+}
+
+#[test]
+fn two_runs_have_the_cause_of_one_host_only_on_that_host() {
+    let mut history = Told::new();
+    for n in 0..90 {
+        let slow = n >= 60 && n % 2 == 0;
+        history.on(if n % 2 == 0 { "b" } else { "a" }, 1, if slow { 300.0 } else { 100.0 });
+    }
+    let causes = history.change().causes.clone();
+    assert_eq!(causes[0].cause, CauseKind::Host);
+    let mut run = |host: &str, wall_ms: f64| {
+        let run = history.made(wall_ms, 1e6);
+        RunFeatures { host: Some(Arc::from(host)), ..run }
+    };
+    let (base, on_a, on_b) = (run("b", 100.0), run("a", 300.0), run("b", 300.0));
+    let tells = |run: &RunFeatures| {
+        Account::of(&base, run, &causes).parts.iter().any(|part| part.cause == CauseKind::Host)
+    };
+    assert!(tells(&on_b) && !tells(&on_a));
 }
