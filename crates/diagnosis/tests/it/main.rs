@@ -7,6 +7,7 @@
 mod captures;
 mod environments;
 mod false_causes;
+mod growing;
 mod histories;
 #[path = "../../../insights/tests/it/made.rs"]
 mod made;
