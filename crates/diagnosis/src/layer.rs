@@ -5,7 +5,7 @@ use std::sync::Arc;
 use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, Scratch};
-use crate::change::{Change, Kind};
+use crate::change::{Cause, CauseKind, Change, Kind};
 use crate::features::RunFeatures;
 use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
 use crate::series::{Entry, Point, Series};
@@ -13,6 +13,8 @@ use crate::stats::{deviation, median};
 
 /// The most a single run may say for or against recovery.
 const EVIDENCE_A_RUN: f64 = 3.0;
+/// From here on runs on other hosts changed as well: 1.1 times the time, in logarithms.
+const OTHERS_MOVED: f64 = 0.095;
 
 /// An open change of time.
 #[derive(Debug, Clone)]
@@ -129,13 +131,20 @@ impl Layer {
     }
 }
 
-/// The one host whose runs changed while those of the others did not.
-pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
+/// The one host whose runs changed while those of the others did not, or hardly.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OneHost {
+    pub(crate) host: u32,
+    /// Whether the others take about the time of before.
+    pub(crate) is_alone: bool,
+}
+
+pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<OneHost> {
     let mut hosts: Vec<u32> = after.iter().map(|entry| entry.point.host).collect();
     hosts.sort_unstable();
     hosts.dedup();
     if hosts.len() < 2 {
-        return layer.host;
+        return layer.host.map(|host| OneHost { host, is_alone: true });
     }
     let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
     let shift = |on: &dyn Fn(u32) -> bool| {
@@ -151,17 +160,27 @@ pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<u32> {
         }
         (now.len() >= 2 && !then.is_empty()).then(|| median(&mut now) - median(&mut then))
     };
-    hosts.into_iter().filter(|&host| host != 0).find(|&host| {
+    hosts.into_iter().filter(|&host| host != 0).find_map(|host| {
         let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
-        let Some(others) = others else { return layer.host == Some(host) };
+        let Some(others) = others else {
+            return (layer.host == Some(host)).then_some(OneHost { host, is_alone: true });
+        };
         // A host that was named stays so until the others show half of the shift.
         let part = if layer.host == Some(host) { 0.4 } else { 0.3 };
-        own.is_some_and(|own| {
-            own * layer.change.kind.sign() > 0.0
-                && own.abs() >= 0.2
-                && others * own.signum() < own.abs() * part
-        })
+        let own = own.filter(|own| own * layer.change.kind.sign() > 0.0 && own.abs() >= 0.2)?;
+        let moved = others * own.signum();
+        (moved < own.abs() * part).then_some(OneHost { host, is_alone: moved < OTHERS_MOVED })
     })
+}
+
+/// Says of a host that its runs changed most, where it is said that they alone did.
+pub(crate) fn say_most(causes: &mut [Cause]) {
+    for cause in causes.iter_mut().filter(|cause| cause.cause == CauseKind::Host) {
+        let most = cause.sentence.strip_prefix("Only runs on ").and_then(|rest| rest.split_once(" changed:"));
+        if let Some((host, figures)) = most {
+            cause.sentence = format!("Runs on {host} changed most:{figures}");
+        }
+    }
 }
 
 impl Kind {

@@ -163,10 +163,9 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
     let beside: String = versions.iter().map(|version| version.beside(" there")).collect();
     let unsure = if versions.is_empty() { "" } else { ": which of them it is, is not known" };
     let sentence = format!(
-        "Only runs on {host} changed: {} instead of {} in {} runs{others}{}{unsure}",
+        "Only runs on {host} changed: {} instead of {}{others}{}{unsure}",
         ms_words(walls(sides.after)),
         ms_words(walls(sides.before)),
-        sides.after.len(),
         beside
     );
     let makes = |cause: &Cause| carries(CauseKind::Host, cause.cause);
@@ -325,7 +324,7 @@ mod tests {
             [
                 "Since e 2 (was e 1), in runs on etl-3 and in hardly any on other hosts: whether it is the version or \
                  the host, is not known",
-                "Only runs on etl-3 changed: 20.0 ms instead of 10.0 ms in 8 runs; 8 runs on other hosts take 10.0 ms. \
+                "Only runs on etl-3 changed: 20.0 ms instead of 10.0 ms; 8 runs on other hosts take 10.0 ms. \
                  The engine's version changed there at the same run, from e 1 to e 2: which of them it is, is not \
                  known",
             ]

@@ -9,6 +9,7 @@ mod environments;
 mod false_causes;
 mod growing;
 mod histories;
+mod hosts;
 #[path = "../../../insights/tests/it/made.rs"]
 mod made;
 mod more_rows;
