@@ -172,8 +172,13 @@ pub(crate) async fn compare(
     let profiles: [Profile<'_>; 2] = [base.profile()?, run.profile()?];
     let mut outlines = Outlines::default();
     let [then, now] = [(&base, &profiles[0]), (&run, &profiles[1])].map(|(run, profile)| {
-        let Query { query_id, started_unix_ns, .. } = run.query;
-        RunFeatures::from_profile(query_id, started_unix_ns, profile, &Context::default(), &mut outlines)
+        let Query { query_id, started_unix_ns, host, environment, program_version, .. } = &run.query;
+        let context = Context {
+            host: Some(host.as_str().into()),
+            environment: environment.as_deref().map(Into::into),
+            program_version: program_version.as_deref().map(Into::into),
+        };
+        RunFeatures::from_profile(*query_id, *started_unix_ns, profile, &context, &mut outlines)
     });
     let account = Account::of(&then, &now, change.as_ref().map_or(&[], |change| change.causes.as_slice()));
     let change = change.map(|change| change.id);
