@@ -45,10 +45,10 @@ const SKEWED: f64 = 1.8;
 const MOST_OF_REST: f64 = 0.8;
 /// A wait of this part of the difference explains what no work explains.
 const WAIT_PART: f64 = 0.3;
-/// What spills slower than this is slow for another reason: a disk writes a hundred times as fast.
-const SPILLED_BYTES_A_SECOND: f64 = 1_048_576.0;
+/// What spills slower than this is slow for another reason: a disk writes a thousand times as fast.
+const SPILLED_BYTES_A_SECOND: f64 = 65_536.0;
 /// Fewer threads make a run slower whose nodes had used so many of those that are left.
-const USED_OF_FEWER: f64 = 0.5;
+const USED_OF_FEWER: f64 = 0.3;
 /// Reads of a starved run take longer as well, by up to so many times as much as its work.
 const STARVED_READS: f64 = 1.5;
 
