@@ -46,8 +46,17 @@ pub(crate) struct Sides<'r> {
     pub(crate) after: &'r [&'r RunFeatures],
     /// Runs since the change that it is not about: those on other hosts.
     pub(crate) others: &'r [&'r RunFeatures],
-    /// Whether the change is about one host.
-    pub(crate) host: bool,
+    /// Of a change that is about one host, what the others did.
+    pub(crate) one_host: Option<OtherHosts>,
+}
+
+/// What runs on other hosts did while those on one changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherHosts {
+    /// They take about the time of before.
+    AsBefore,
+    /// They changed as well, by much less.
+    Moved,
 }
 
 /// What is said of a change.
@@ -69,7 +78,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     let difference_ms = now - then;
     let chosen = Chosen::of(sides);
     let mut explained = Explained { factor: (then > 0.0).then(|| now / then), ..Explained::default() };
-    let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.host);
+    let mut parts = account(&chosen.before, &chosen.after, &chosen.matching, sides.one_host.is_some());
     if kind == Kind::Faster {
         for part in &mut parts {
             part.wall_ns = -part.wall_ns;

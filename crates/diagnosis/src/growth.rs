@@ -160,7 +160,7 @@ fn runs_a_day(series: &Series, environment: u32) -> f64 {
 }
 
 fn tell(change: &mut Change, before: &[&RunFeatures], after: &[&RunFeatures], runs_a_day: f64) {
-    let explained = cause::explain(Kind::DataGrew, &Sides { before, after, others: &[], host: false });
+    let explained = cause::explain(Kind::DataGrew, &Sides { before, after, others: &[], one_host: None });
     change.before = explained.before;
     change.after = explained.after;
     change.factor = explained.factor;

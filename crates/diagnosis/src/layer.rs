@@ -5,7 +5,8 @@ use std::sync::Arc;
 use queryscope_protocol::QueryId;
 
 use crate::adjust::{Adjustment, Scratch};
-use crate::change::{Cause, CauseKind, Change, Kind};
+use crate::cause::OtherHosts;
+use crate::change::{Change, Kind};
 use crate::features::RunFeatures;
 use crate::limits::{AFTER_RUNS_MIN, RECOVERY_EVIDENCE};
 use crate::series::{Entry, Point, Series};
@@ -135,8 +136,7 @@ impl Layer {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OneHost {
     pub(crate) host: u32,
-    /// Whether the others take about the time of before.
-    pub(crate) is_alone: bool,
+    pub(crate) others: OtherHosts,
 }
 
 pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<OneHost> {
@@ -144,7 +144,7 @@ pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<OneHost> {
     hosts.sort_unstable();
     hosts.dedup();
     if hosts.len() < 2 {
-        return layer.host.map(|host| OneHost { host, is_alone: true });
+        return layer.host.map(|host| OneHost { host, others: OtherHosts::AsBefore });
     }
     let before: Vec<Point> = layer.before.iter().map(Point::new).collect();
     let shift = |on: &dyn Fn(u32) -> bool| {
@@ -163,24 +163,15 @@ pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<OneHost> {
     hosts.into_iter().filter(|&host| host != 0).find_map(|host| {
         let (own, others) = (shift(&|each| each == host), shift(&|each| each != host));
         let Some(others) = others else {
-            return (layer.host == Some(host)).then_some(OneHost { host, is_alone: true });
+            return (layer.host == Some(host)).then_some(OneHost { host, others: OtherHosts::AsBefore });
         };
         // A host that was named stays so until the others show half of the shift.
         let part = if layer.host == Some(host) { 0.4 } else { 0.3 };
         let own = own.filter(|own| own * layer.change.kind.sign() > 0.0 && own.abs() >= 0.2)?;
         let moved = others * own.signum();
-        (moved < own.abs() * part).then_some(OneHost { host, is_alone: moved < OTHERS_MOVED })
+        let others = if moved < OTHERS_MOVED { OtherHosts::AsBefore } else { OtherHosts::Moved };
+        (moved < own.abs() * part).then_some(OneHost { host, others })
     })
-}
-
-/// Says of a host that its runs changed most, where it is said that they alone did.
-pub(crate) fn say_most(causes: &mut [Cause]) {
-    for cause in causes.iter_mut().filter(|cause| cause.cause == CauseKind::Host) {
-        let most = cause.sentence.strip_prefix("Only runs on ").and_then(|rest| rest.split_once(" changed:"));
-        if let Some((host, figures)) = most {
-            cause.sentence = format!("Runs on {host} changed most:{figures}");
-        }
-    }
 }
 
 impl Kind {

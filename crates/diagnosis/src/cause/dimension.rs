@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Sides;
+use super::{OtherHosts, Sides};
 use crate::change::{Cause, CauseKind, Dimension};
 use crate::features::RunFeatures;
 use crate::stats::median;
@@ -20,7 +20,7 @@ const LAST_RUNS: usize = 10;
 pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
     let engine = turned(sides, |run| run.engine_version.as_ref());
     let program = turned(sides, |run| run.program_version.as_ref());
-    let host = if sides.host { None } else { turned(sides, |run| run.host.as_ref()) };
+    let host = if sides.one_host.is_some() { None } else { turned(sides, |run| run.host.as_ref()) };
     let dimensions = [
         (engine, CauseKind::EngineVersion, "engine_version"),
         (program, CauseKind::ProgramVersion, "program_version"),
@@ -32,8 +32,8 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
             turned.map(|Values { before, after, at_once }| Turned { kind, name, before, after, at_once })
         })
         .collect();
-    if sides.host {
-        carry_host(causes, sides, &turned);
+    if let Some(other_hosts) = sides.one_host {
+        carry_host(causes, sides, other_hosts, &turned);
         return;
     }
     carry_turned(causes, &turned);
@@ -149,21 +149,26 @@ fn makes(version: CauseKind, cause: CauseKind) -> bool {
 }
 
 /// Where a version came to that host alone, nothing says which of them it is: each has its part of the share.
-fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, versions: &[Turned]) {
+fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, other_hosts: OtherHosts, versions: &[Turned]) {
     let Some(host) = sides.after.first().and_then(|run| run.host.clone()) else { return };
     let walls = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
     };
     let others = if sides.others.is_empty() {
-        String::new()
+        "; no run since was on another host".to_owned()
     } else {
         format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(walls(sides.others)))
     };
     let versions: Vec<&Turned> = versions.iter().filter(|version| version.is_rare_in(sides.others)).collect();
     let beside: String = versions.iter().map(|version| version.beside(" there")).collect();
     let unsure = if versions.is_empty() { "" } else { ": which of them it is, is not known" };
+    let changed = match other_hosts {
+        OtherHosts::AsBefore if sides.others.is_empty() => format!("Runs on {host} changed"),
+        OtherHosts::AsBefore => format!("Only runs on {host} changed"),
+        OtherHosts::Moved => format!("Runs on {host} changed most"),
+    };
     let sentence = format!(
-        "Only runs on {host} changed: {} instead of {}{others}{}{unsure}",
+        "{changed}: {} instead of {}{others}{}{unsure}",
         ms_words(walls(sides.after)),
         ms_words(walls(sides.before)),
         beside
@@ -279,7 +284,7 @@ mod tests {
         let (before, after) =
             ([(); 8].map(|()| run(before.0, before.1)), [(); 5].map(|()| run(after.0, after.1)));
         let (before, after): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
-        explained(&Sides { before: &before, after: &after, others: &[], host: false })
+        explained(&Sides { before: &before, after: &after, others: &[], one_host: None })
     }
 
     /// The same of any sides.
@@ -315,7 +320,12 @@ mod tests {
         let causes = |elsewhere: &str| {
             let others = vec![on("etl-1", elsewhere, 10); 8];
             let sides = [&before, &after, &others].map(|runs| runs.iter().collect::<Vec<_>>());
-            explained(&Sides { before: &sides[0], after: &sides[1], others: &sides[2], host: true })
+            explained(&Sides {
+                before: &sides[0],
+                after: &sides[1],
+                others: &sides[2],
+                one_host: Some(OtherHosts::AsBefore),
+            })
         };
         let (found, sentences) = causes("e 1");
         assert_eq!(found[2..], [(CauseKind::EngineVersion, 0.4), (CauseKind::Host, 0.4)]);
@@ -339,7 +349,7 @@ mod tests {
     fn a_version_that_explains_nothing_may_still_be_why() {
         let sides = [run("e 1", "p 1"), run("e 1", "p 2")].map(|run| vec![run; 8]);
         let sides = sides.each_ref().map(|runs| runs.iter().collect::<Vec<_>>());
-        let sides = Sides { before: &sides[0], after: &sides[1], others: &[], host: false };
+        let sides = Sides { before: &sides[0], after: &sides[1], others: &[], one_host: None };
         let mut causes = vec![
             cause(CauseKind::Planning, 0.1, "Planning"),
             cause(CauseKind::MoreRows, 0.9, "A reads 6.0x the rows"),
@@ -357,7 +367,7 @@ mod tests {
         let told = |programs: [&str; 2]| {
             let [before, after] = [vec![on("etl-1", programs[0]); 8], vec![on("etl-9", programs[1]); 8]];
             let sides = [&before, &after].map(|runs| runs.iter().collect::<Vec<_>>());
-            explained(&Sides { before: &sides[0], after: &sides[1], others: &[], host: false })
+            explained(&Sides { before: &sides[0], after: &sides[1], others: &[], one_host: None })
         };
         let (causes, sentences) = told(["p 1", "p 2"]);
         assert_eq!(causes[2..], [(CauseKind::ProgramVersion, 0.4), (CauseKind::Host, 0.4)]);

@@ -7,7 +7,7 @@ use crate::adjust::is_weekend;
 use crate::cause::{self, Sides};
 use crate::change::{Change, Kind, State, Transition, id_of};
 use crate::features::{RunFeatures, Status};
-use crate::layer::{Layer, Levels, say_most, the_one_host};
+use crate::layer::{Layer, Levels, the_one_host};
 use crate::limits::{AFTER_RUNS_MIN, BEFORE_RUNS_KEPT, BEFORE_RUNS_MIN, STRATUM_RUNS_MIN};
 use crate::marks::marks;
 use crate::scan::{Split, locate};
@@ -176,11 +176,9 @@ impl Detector {
         // A host that never ran the query before is compared with the others.
         let before = if before.len() >= AFTER_RUNS_MIN { before } else { layer.before.iter().collect() };
         let runs: Vec<&RunFeatures> = after.iter().filter_map(|entry| entry.run()).collect();
-        let sides = Sides { before: &before, after: &runs, others: &others, host: host.is_some() };
-        let mut explained = cause::explain(layer.change.kind, &sides);
-        if one.is_some_and(|one| !one.is_alone) {
-            say_most(&mut explained.causes);
-        }
+        let one_host = one.map(|one| one.others);
+        let sides = Sides { before: &before, after: &runs, others: &others, one_host };
+        let explained = cause::explain(layer.change.kind, &sides);
         let then: Vec<f64> = before.iter().map(|run| layer.value(&Point::new(run))).collect();
         let last = after.len().saturating_sub(60);
         let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
