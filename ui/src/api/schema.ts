@@ -1251,7 +1251,7 @@ export interface components {
             after?: string | null;
             /** @description Before. */
             before?: string | null;
-            /** @description `host`, `engine_version`, `program_version` or `environment`. */
+            /** @description `host`, `engine_version` or `program_version`. */
             name: string;
         };
         /** @description Two typical runs. */
