@@ -66,13 +66,20 @@ impl Accounts<'_> {
         (origins, fed)
     }
 
-    /// Where a node of both plans gives more rows of as many, or fewer: by how much what it takes grew.
+    /// Where a node of both plans gives more rows of as many, or fewer: by how much what it takes grew. Of several
+    /// inputs the one that grew the most says it: a join may give as many times the rows as that one.
     fn multiplies(&self, there: usize, here: usize) -> Option<f64> {
         let grown = |then: Option<f64>, now: Option<f64>| {
-            then.zip(now).filter(|(then, _)| *then > 0.0).map(|(then, now)| now / then)
+            then.zip(now).filter(|(then, now)| *then > 0.0 && *now > 0.0).map(|(then, now)| now / then)
         };
         let given = grown(self.then.nodes[there].rows_out, self.now.nodes[here].rows_out)?;
-        let taken = grown(self.then.taken(there), self.now.taken(here)).filter(|taken| *taken > 0.0)?;
+        let of_input = |&input: &usize| {
+            let there = self.matching.of_new[input]?;
+            grown(self.then.nodes[there].rows_out, self.now.nodes[input].rows_out)
+        };
+        let each = self.now.plan.nodes[here].inputs.iter().filter_map(of_input);
+        let all = grown(self.then.taken(there), self.now.taken(here))?;
+        let taken = if given > 1.0 { each.fold(all, f64::max) } else { each.fold(all, f64::min) };
         let more = given > 1.0 && given / taken > 1.18;
         let fewer = given < 1.0 && given / taken < 0.85;
         (more || fewer).then_some(taken)

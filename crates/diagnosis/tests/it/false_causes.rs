@@ -151,6 +151,48 @@ fn a_node_that_gives_more_rows_of_as_many_is_where_they_come_from() {
 }
 
 #[test]
+fn a_join_that_gives_as_many_times_the_rows_as_an_input_does_not_make_them() {
+    let joined = |told: &mut Told, wall_ms: f64, rows: u64| {
+        let mut run = busy(told, 10.0, wall_ms);
+        let mut plan = Plan::clone(&run.plan);
+        let customers = PlanNode {
+            id: 3,
+            own_shape: 9,
+            shape: 9,
+            table: Some("customers".into()),
+            ..plan.nodes[0].clone()
+        };
+        let join = PlanNode {
+            inputs: vec![0, 1],
+            kind: "HashJoin".into(),
+            role: Role::Join,
+            ..plan.nodes[1].clone()
+        };
+        plan.nodes = [plan.nodes[0].clone(), customers, join].into();
+        run.plan = Arc::new(plan);
+        let [scan, group] = [run.nodes[0], run.nodes[1]];
+        let given = |rows: u64, busy_ns| NodeFeatures {
+            busy_ns,
+            rows_out: Quantity::new(rows),
+            rows_scanned: Quantity::new(5_000_000),
+            ..NodeFeatures::default()
+        };
+        let join = NodeFeatures {
+            rows_in: Quantity::new(rows + 500_000),
+            rows_scanned: Quantity::NONE,
+            ..given(rows, group.busy_ns)
+        };
+        run.nodes = [given(rows, scan.busy_ns), given(500_000, Quantity::new(1)), join].into();
+        run.sum_up();
+        run
+    };
+    let usual = |told: &mut Told, _| joined(told, 100.0, 100_000);
+    let (cause, sentence, _) = told(usual, |told| joined(told, 600.0, 1_000_000));
+    assert_eq!(cause, CauseKind::MoreRows);
+    assert_eq!(sentence, "Scan of orders gives 10x the rows (1.00 M instead of 100 k)");
+}
+
+#[test]
 fn a_node_that_passes_all_rows_on_does_not_make_them() {
     let rows = |told: &mut Told, wall_ms: f64, rows: f64| {
         let mut run = told.made(wall_ms, rows);
