@@ -9,6 +9,7 @@ mod median_plan;
 mod origins;
 mod pair;
 mod per_row;
+mod rest;
 mod sentences;
 mod words;
 

@@ -10,11 +10,10 @@
 //!   is the plan's where the node is another, the program's where it calls user code, a spill's where it
 //!   spills, and else slower per row. Busy time is wall time in the node: where it grows and the CPU time does
 //!   not, threads were not let run;
-//! - what is left has no work behind it: fewer threads, waits (those of a starved run are the processor's as far as
-//!   they grew as its work did), one large partition, a spill's reads and writes,
-//!   user code that no counter sees, or another plan, by the counters that moved. Where none did, it is
-//!   unexplained. Where what is left goes the other way than the difference, more threads worked at a time, by
-//!   their number.
+//! - what is left has no work behind it (`rest.rs`): fewer threads, waits (those of a starved run are the processor's
+//!   as far as they grew as its work did), one large partition, a spill's reads and writes, user code that no counter
+//!   sees, or another plan, by the counters that moved. Where none did, it is unexplained. Where what is left goes the
+//!   other way than the difference, more threads worked at a time, by their number.
 //!
 //! A run that calls code of the program waited at most for what those calls leave, where they were measured, or else
 //! the CPU time of its process; without both, not at all.
@@ -39,18 +38,10 @@ pub(super) struct Part {
 pub(super) const MOVED: f64 = 1.25;
 /// Rows that changed by less than this part are as before.
 pub(super) const READS_AS_BEFORE: f64 = 0.05;
-/// A partition this much over an equal part is skewed.
-const SKEWED: f64 = 1.8;
-/// A wait of this part of what no work explains has all of it.
-const MOST_OF_REST: f64 = 0.8;
-/// A wait of this part of the difference explains what no work explains.
-const WAIT_PART: f64 = 0.3;
 /// What spills slower than this is slow for another reason: a disk writes a thousand times as fast.
 const SPILLED_BYTES_A_SECOND: f64 = 65_536.0;
-/// Fewer threads make a run slower whose nodes had used so many of those that are left.
-const USED_OF_FEWER: f64 = 0.3;
 /// Reads of a starved run take longer as well, by up to so many times as much as its work.
-const STARVED_READS: f64 = 1.5;
+pub(super) const STARVED_READS: f64 = 1.5;
 
 /// The work of nodes, by what it is put down to, in busy nanoseconds.
 #[derive(Debug, Default)]
@@ -68,10 +59,10 @@ struct Work {
 
 /// Threads were not let run, and by how much the work took longer for that.
 #[derive(Debug, Clone, Copy)]
-struct Starved {
+pub(super) struct Starved {
     /// Whether it is one host that was slower at everything.
-    contended: bool,
-    factor: f64,
+    pub(super) contended: bool,
+    pub(super) factor: f64,
 }
 
 pub(super) struct Accounts<'m> {
@@ -81,9 +72,9 @@ pub(super) struct Accounts<'m> {
     /// By how much busy time grew over CPU time.
     pub(super) starved: f64,
     /// For each node, the node its additional rows come from: a scan, or what gives more rows of as many.
-    origins: Vec<usize>,
+    pub(super) origins: Vec<usize>,
     /// For each node, whether a change of the plan below makes its additional rows.
-    fed: Vec<bool>,
+    pub(super) fed: Vec<bool>,
     /// Whether the plans differ in more than the files they read.
     pub(super) replanned: bool,
 }
@@ -234,7 +225,7 @@ impl Accounts<'_> {
                 work.rows.push((origins[here], by_rows));
             }
             let rest = grown - by_rows;
-            if spills_more(before, node) && rest > 0.0 && could_spill(node.spilled - before.spilled, rest) {
+            if rest > 0.0 && spills_more(before.spilled, node.spilled, rest) {
                 work.spilling.push((here, rest));
             } else if planned.user_code.is_some() && planned.user_code != old.user_code {
                 work.user_code.push((here, rest));
@@ -266,8 +257,7 @@ impl Accounts<'_> {
     pub(super) fn query_spills(&self) -> bool {
         let (then, now) = (self.then.spilled, self.now.spilled);
         let longer = self.now.wall - self.then.wall;
-        let is_more = now > 0.0 && now >= 1.5 * then && could_spill(now - then, longer);
-        is_more && self.now.nodes.iter().all(|node| node.spilled <= 0.0)
+        spills_more(then, now, longer) && self.now.nodes.iter().all(|node| node.spilled <= 0.0)
     }
 
     /// Whether a scan's longer busy time is waiting: its reads took longer by as much, and the CPU did not work
@@ -281,7 +271,7 @@ impl Accounts<'_> {
         waits && cpu && rest > 0.0
     }
 
-    fn node(&self, here: usize) -> NodeRef {
+    pub(super) fn node(&self, here: usize) -> NodeRef {
         let node = &self.now.plan.nodes[here];
         NodeRef { id: node.id, kind: node.kind.clone(), table: node.table.clone() }
     }
@@ -335,7 +325,7 @@ impl Accounts<'_> {
     }
 
     /// Puts wall time down to the rows that a scan reads, or that a node gives.
-    fn push_rows(&self, scan: usize, wall_ns: f64, parts: &mut Vec<Part>) {
+    pub(super) fn push_rows(&self, scan: usize, wall_ns: f64, parts: &mut Vec<Part>) {
         let (node, planned) = (&self.now.nodes[scan], &self.now.plan.nodes[scan]);
         let there = self.matching.of_new[scan];
         // Rows that it gives of as many that it reads are another number of rows as well.
@@ -363,7 +353,7 @@ impl Accounts<'_> {
     }
 
     /// What is said of the time for which threads were not let run.
-    fn starved_part(&self, contended: bool) -> (CauseKind, String, Vec<Figure>) {
+    pub(super) fn starved_part(&self, contended: bool) -> (CauseKind, String, Vec<Figure>) {
         let (then, now) = (self.then, self.now);
         let (cause, sentence) = if contended {
             let factor = now.busy() / then.busy().max(1.0);
@@ -381,7 +371,7 @@ impl Accounts<'_> {
         (cause, sentence, evidence)
     }
 
-    fn push(
+    pub(super) fn push(
         &self,
         cause: CauseKind,
         wall_ns: f64,
@@ -399,243 +389,19 @@ impl Accounts<'_> {
             parts.push(Part { cause, wall_ns, node, evidence, sentence });
         }
     }
-
-    /// Puts down what has no work behind it to the counters that moved.
-    fn tell_rest(
-        &self,
-        rest: f64,
-        difference: f64,
-        work_of_plan: f64,
-        starved: Option<Starved>,
-        parts: &mut Vec<Part>,
-    ) {
-        let (then, now) = (self.then, self.now);
-        let mut rest = rest;
-        if rest == 0.0 {
-            return;
-        }
-        if rest * difference <= 0.0 {
-            self.tell_against(rest, parts);
-            return;
-        }
-        let sign = rest.signum();
-        // Waits: those of the query, or of the scan that waits the most.
-        let scans = (0..now.nodes.len()).filter_map(|here| {
-            let before =
-                self.matching.of_new[here].map(|there| then.nodes[there].wall_waiting().unwrap_or(0.0));
-            Some((here, now.nodes[here].wall_waiting()? - before?))
-        });
-        let scans: Vec<(usize, f64)> = scans.collect();
-        let all: f64 = scans.iter().map(|(_, wait)| wait).sum();
-        let waited = scans.into_iter().max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
-        let whole = now.waiting.zip(then.waiting).map_or(0.0, |(now, then)| now - then);
-        // Scans wait beside each other or one after the other: that is not told.
-        let whole = if all * sign > whole * sign { all } else { whole };
-        let wait = waited.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
-        let (long_then, long_now) = (then.longest_wait(), now.longest_wait());
-        let long = long_now.max(long_then);
-        // Reads may be under way all the time while the program's code works.
-        let calls_code = then.plan.calls_user_code() || now.plan.calls_user_code();
-        let wait = if calls_code { sign * (wait * sign).min((long_now - long_then) * sign) } else { wait };
-        let used = if sign > 0.0 { then.threads_used() } else { now.threads_used() };
-        let is_felt = |(then, now): &(f64, f64)| {
-            used.is_none_or(|used| used == 0.0 || used >= USED_OF_FEWER * then.min(*now))
-        };
-        let of_threads = fewer(then.threads, now.threads, sign)
-            .filter(is_felt)
-            .map(|(then, now)| (then, now, "on", "threads"));
-        // Partitions are no counter of what works at a time: waits that have all of it say more.
-        let is_waiting = wait * sign >= MOST_OF_REST * rest.abs();
-        let threads = of_threads.or_else(|| {
-            let (then, now) =
-                fewer(then.partitions(), now.partitions(), sign).filter(|_| !is_waiting).filter(is_felt)?;
-            Some((then, now, "in", "partitions"))
-        });
-        let skewed = self.skew(sign);
-        let spilled = (0..now.nodes.len()).find(|&here| {
-            let before = self.matching.of_new[here].map_or(0.0, |there| then.nodes[there].spilled);
-            let (small, large) = if sign > 0.0 {
-                (before, now.nodes[here].spilled)
-            } else {
-                (now.nodes[here].spilled, before)
-            };
-            large > 0.0 && large >= small * 1.5 && could_spill(large - small, rest)
-        });
-        if let Some(here) = spilled {
-            let (sentence, evidence) = self.spill_words(here);
-            self.push(CauseKind::Spilling, rest, Some(here), evidence, sentence, parts);
-            return;
-        }
-        if let Some((before, after, place, unit)) = threads {
-            let one = if after < 1.5 { unit.trim_end_matches('s') } else { unit };
-            let sentence = format!("The query runs {place} {after:.0} {one} instead of {before:.0}");
-            let evidence = vec![figure(unit, Some(before), Some(after), unit)];
-            self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
-            return;
-        }
-        if let Some((here, before, after)) = skewed {
-            let planned = &now.plan.nodes[here];
-            let sentence = format!(
-                "One partition of {} holds {} an equal part ({} before){}",
-                planned.name(),
-                factor_words(after),
-                factor_words(before),
-                if after > before { ": the others wait for it" } else { "" }
-            );
-            let evidence = vec![figure("imbalance", Some(before), Some(after), "ratio")];
-            self.push(CauseKind::Skew, rest, Some(here), evidence, sentence, parts);
-            return;
-        }
-        if wait * sign >= WAIT_PART * rest.abs() && (sign < 0.0 || long > 0.0 || wait > 0.1 * difference) {
-            // Waits overlap with work: they explain at most what no work explains.
-            let part = if wait.abs() >= 0.5 * rest.abs() { rest } else { wait };
-            let reads = |side: &Medians| {
-                let scans = side.nodes.iter().filter_map(NodeMedians::wall_waiting).sum::<f64>();
-                scans.max(side.waiting.unwrap_or(0.0))
-            };
-            // Of the time that reads take longer, the processor has what they may take longer for want of it.
-            let of_starved = |by: Starved| {
-                let longer = reads(now) - reads(then);
-                if longer <= 0.0 {
-                    return 1.0;
-                }
-                ((STARVED_READS * by.factor - 1.0) * reads(then) / longer).clamp(0.0, 1.0)
-            };
-            let by = starved.filter(|_| sign > 0.0);
-            let starved_part = part * by.map_or(0.0, of_starved);
-            if let Some(by) = by {
-                let (cause, sentence, evidence) = self.starved_part(by.contended);
-                self.push(cause, starved_part, None, evidence, sentence, parts);
-            }
-            let (sentence, evidence) = waited.map_or_else(
-                || {
-                    let words = format!(
-                        "Reads and writes are under way for {} instead of {}",
-                        ms_words(now.waiting.unwrap_or(0.0) / 1e6),
-                        ms_words(then.waiting.unwrap_or(0.0) / 1e6)
-                    );
-                    (words, vec![figure("waiting", ms(then.waiting), ms(now.waiting), "ms")])
-                },
-                |(here, _)| self.wait_words(here),
-            );
-            let node = waited.map(|(here, _)| here);
-            self.push(CauseKind::Waiting, part - starved_part, node, evidence, sentence, parts);
-            rest -= part;
-        }
-        // What the program's own functions do is in no counter of the engine.
-        let mut calls = (0..now.nodes.len()).filter(|&here| now.plan.nodes[here].user_code.is_some());
-        let is_new = |&here: &usize| {
-            let old = self.matching.of_new[here].map(|there| &then.plan.nodes[there].user_code);
-            old != Some(&now.plan.nodes[here].user_code)
-        };
-        let calls = calls.clone().find(is_new).or_else(|| calls.next().filter(|_| !self.replanned));
-        if let Some(here) = calls.filter(|_| rest.abs() > 0.0) {
-            rest -= self.tell_calls(here, rest, parts);
-        }
-        let can_wait = now.busy() <= 0.0 || self.flows_otherwise() || rest.abs() <= work_of_plan.abs();
-        if self.replanned && can_wait && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
-            let (sentence, node) = self.plan_words();
-            self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
-            return;
-        }
-        self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
-    }
-
-    /// Puts the rest down to the calls of a node, and to the rows they were for; says how much of it that is. Where
-    /// calls were measured on both sides, they have no more than they took longer.
-    fn tell_calls(&self, here: usize, rest: f64, parts: &mut Vec<Part>) -> f64 {
-        let (then, now, sign) = (self.then, self.now, rest.signum());
-        let measured = self.called_then(here).zip(now.called);
-        let all = measured.map_or(rest, |(then, now)| sign * ((now - then) * sign).clamp(0.0, rest.abs()));
-        let by_rows = sign * (self.calls_by_rows(here, measured.is_some()) * sign).clamp(0.0, all.abs());
-        if by_rows != 0.0 {
-            self.push_rows(self.origins[here], by_rows, parts);
-        }
-        let evidence = match measured {
-            Some((then, now)) => figure("calls", ms(Some(then)), ms(Some(now)), "ms"),
-            None => figure("uncounted", ms(then.uncounted), ms(now.uncounted), "ms"),
-        };
-        let sentence = self.user_code_words(here);
-        self.push(CauseKind::UserCode, all - by_rows, Some(here), vec![evidence], sentence, parts);
-        all
-    }
-
-    /// How long the calls took before: no time where the plan had none.
-    fn called_then(&self, here: usize) -> Option<f64> {
-        let none = self.matching.of_new[here].is_none() && !self.then.plan.calls_user_code();
-        self.then.called.or_else(|| none.then_some(0.0))
-    }
-
-    /// Of a rest that goes the other way than the difference: so many more threads worked at a time, or fewer.
-    fn tell_against(&self, rest: f64, parts: &mut Vec<Part>) {
-        let used = self.then.threads_used().zip(self.now.threads_used());
-        let Some((then, now)) = used.filter(|(then, now)| (then - now) * rest > 0.0) else {
-            self.push(CauseKind::Unexplained, rest, None, Vec::new(), String::new(), parts);
-            return;
-        };
-        let more = if rest < 0.0 { "More" } else { "Fewer" };
-        let sentence = format!("{more} threads work at a time: {now:.1} instead of {then:.1}");
-        let evidence = vec![figure("threads_used", Some(then), Some(now), "threads")];
-        self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
-    }
-
-    /// What more rows have of the time of a node's calls, or of that in no counter: 0 where nobody tells, or where the
-    /// plan makes the rows.
-    fn calls_by_rows(&self, here: usize, measured: bool) -> f64 {
-        let Some(there) = self.matching.of_new[here].filter(|_| !self.fed[here]) else { return 0.0 };
-        let of = |side: &Medians, place: usize| {
-            let time = if measured { side.called } else { side.uncounted };
-            time.zip(side.nodes[place].rows())
-        };
-        of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| time_of_rows(then, now))
-    }
-
-    /// The node whose largest partition grew over its part.
-    fn skew(&self, sign: f64) -> Option<(usize, f64, f64)> {
-        let each = (0..self.now.nodes.len()).filter_map(|here| {
-            let after = self.now.nodes[here].imbalance?;
-            let before = self.matching.of_new[here].and_then(|there| self.then.nodes[there].imbalance)?;
-            let (small, large) = if sign > 0.0 { (before, after) } else { (after, before) };
-            (large >= SKEWED && large >= MOVED * small).then_some((here, before, after))
-        });
-        each.max_by(|a, b| (a.2 / a.1).total_cmp(&(b.2 / b.1)))
-    }
-}
-
-impl Medians {
-    /// The longest that nothing can have worked while reads or writes were under way.
-    fn longest_wait(&self) -> f64 {
-        let counted =
-            self.threads.filter(|&threads| threads > 0.0).map_or(0.0, |threads| self.busy() / threads);
-        // Engines count little of what the program's code does.
-        let calls = || self.called.or(self.process_cpu).unwrap_or(f64::INFINITY);
-        let working = if self.plan.calls_user_code() { counted.max(calls()) } else { counted };
-        (self.execution() - working).clamp(0.0, self.waiting.unwrap_or(0.0).min(self.execution()))
-    }
 }
 
 /// What more rows have of the difference of two times, each with its rows: halved with what a row takes longer.
-fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
+pub(super) fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
     if then.1 <= 0.0 || now.1 <= 0.0 {
         return 0.0;
     }
     f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
 }
 
-/// Whether so many bytes can take that long to write and to read.
-fn could_spill(bytes: f64, ns: f64) -> bool {
-    bytes / SPILLED_BYTES_A_SECOND >= ns.abs() / 1e9
-}
-
-fn spills_more(before: &NodeMedians, node: &NodeMedians) -> bool {
-    node.spilled > 0.0 && node.spilled >= 1.5 * before.spilled
-}
-
-/// Fewer threads where the run is slower, more where it is faster.
-fn fewer(then: Option<f64>, now: Option<f64>, sign: f64) -> Option<(f64, f64)> {
-    let (then, now) = then.zip(now)?;
-    let moved = if sign > 0.0 { now <= 0.85 * then } else { then <= 0.85 * now };
-    (moved && then > 0.0 && now > 0.0).then_some((then, now))
+/// Whether so much more is spilled than before that it can take that long to write and to read.
+pub(super) fn spills_more(before: f64, now: f64, ns: f64) -> bool {
+    now > 0.0 && now >= 1.5 * before && (now - before) / SPILLED_BYTES_A_SECOND >= ns.abs() / 1e9
 }
 
 pub(super) fn ms(ns: Option<f64>) -> Option<f64> {
