@@ -140,6 +140,16 @@ impl Accounts<'_> {
         now.iter().enumerate().any(moved) || then.iter().enumerate().any(gone)
     }
 
+    /// For each node, whether it or one that it takes rows from came or changed with another plan.
+    pub(super) fn above_changed(&self) -> Vec<bool> {
+        let mut above: Vec<bool> = Vec::new();
+        for (here, node) in self.now.plan.nodes.iter().enumerate() {
+            let is_changed = self.matching.of_new[here].is_none_or(|there| self.is_changed(there, here));
+            above.push(is_changed || node.inputs.iter().any(|&input| above[input]));
+        }
+        above
+    }
+
     /// Whether both plans filter rows in the same nodes. A filter that moved into a scan or out of it changes what the
     /// scan gives.
     pub(super) fn filters_alike(&self) -> bool {

@@ -251,11 +251,13 @@ impl Accounts<'_> {
         of(self.then, there).zip(of(self.now, here)).map_or(0.0, |(then, now)| time_of_rows(then, now))
     }
 
-    /// The node whose largest partition grew over its part.
+    /// The node whose largest partition grew over its part. How another plan divides rows is the plan's.
     fn skew(&self, sign: f64) -> Option<(usize, f64, f64)> {
+        let of_plan = self.above_changed();
         let each = (0..self.now.nodes.len()).filter_map(|here| {
             let after = self.now.nodes[here].imbalance?;
-            let before = self.matching.of_new[here].and_then(|there| self.then.nodes[there].imbalance)?;
+            let there = self.matching.of_new[here].filter(|_| !of_plan[here])?;
+            let before = self.then.nodes[there].imbalance?;
             let (small, large) = if sign > 0.0 { (before, after) } else { (after, before) };
             (large >= SKEWED && large >= MOVED * small).then_some((here, before, after))
         });

@@ -231,6 +231,26 @@ fn not_working(usual: impl Fn(&mut RunFeatures), slow: impl Fn(&mut RunFeatures)
 }
 
 #[test]
+fn skew_at_a_node_that_another_plan_brought_is_the_plans() {
+    let join = |how: &'static str, imbalance: u64| {
+        move |run: &mut RunFeatures| {
+            let mut plan = Plan::clone(&run.plan);
+            plan.nodes[1].kind = how.into();
+            plan.nodes[1].own_shape = how.len() as u64;
+            plan.fingerprint = Fingerprint::from_bytes([how.len() as u8; 6]);
+            run.plan = Arc::new(plan);
+            run.nodes[1].imbalance_permille = Quantity::new(imbalance);
+            // A longer name works longer.
+            let busy = run.nodes[1].busy_ns.get().unwrap_or(0);
+            run.nodes[1].busy_ns = Quantity::new(busy * how.len() as u64 / 8);
+        }
+    };
+    let usual = join("HashJoin", 1_100);
+    assert_eq!(not_working(&usual, join("SortMergeJoin", 2_000)), CauseKind::PlanChange);
+    assert_eq!(not_working(&usual, join("HashJoin", 2_000)), CauseKind::Skew);
+}
+
+#[test]
 fn a_counter_that_moved_a_little_has_not_the_whole_difference() {
     let spilled = |bytes: u64| move |run: &mut RunFeatures| run.nodes[1].spilled_bytes = Quantity::new(bytes);
     assert_eq!(not_working(|_| {}, spilled(4_096)), CauseKind::Unexplained);
