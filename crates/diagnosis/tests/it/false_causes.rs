@@ -246,8 +246,8 @@ fn skew_at_a_node_that_another_plan_brought_is_the_plans() {
         }
     };
     let usual = join("HashJoin", 1_100);
-    assert_eq!(not_working(&usual, join("SortMergeJoin", 2_000)), CauseKind::PlanChange);
-    assert_eq!(not_working(&usual, join("HashJoin", 2_000)), CauseKind::Skew);
+    assert_eq!(not_working(usual, join("SortMergeJoin", 2_000)), CauseKind::PlanChange);
+    assert_eq!(not_working(usual, join("HashJoin", 2_000)), CauseKind::Skew);
 }
 
 #[test]
