@@ -114,4 +114,8 @@ test("a cancelled run is cancelled, and did not fail", { tags: ["firefox"] }, as
   await page.getByRole("row").getByRole("link", { name: "orders/stopped" }).click();
   await page.getByRole("heading", { level: 1, name: /^Cancelled after/ }).waitFor();
   expect(await page.locator("h1 .failed").count()).toBe(0);
+  await page.goto(`${service.url}/queries`);
+  const counted = page.getByRole("row").filter({ hasText: "orders/stopped" });
+  await counted.getByTitle("1 cancelled").waitFor();
+  expect(await counted.locator(".fail").count()).toBe(0);
 });

@@ -185,7 +185,7 @@ test.each([
   ["/queries?q=zzzz&service=etl", '0 of 6 queries match "zzzz"'],
   ["/queries?q=orders", /^2 of 8 queries match "orders", 44 runs in 14 days; orders\/daily \(etl\) took/],
   ["/queries?q=zzzz&view=days", '0 of 8 queries match "zzzz"'],
-  ["/queries?view=runs", "63 runs in 14 days, 4 failed or cancelled"],
+  ["/queries?view=runs", "63 runs in 14 days, 4 failed"],
   ["/queries?view=runs&status=failed", "4 runs in 14 days match the filters"],
   ["/queries?view=runs&q=disk", '4 runs in 14 days match "disk"'],
   ["/queries?view=places", /^3 services, 1 environment and 3 hosts; 63 runs in 14 days, \d+ % of their time in \w+$/],

@@ -31,7 +31,7 @@ pub struct QueryState {
     pub origin: Origin,
     /// What it ran.
     pub plan: Plan,
-    /// Its state, as [`Status::number`](queryscope_store::Status::number).
+    /// Its state, as [`state_of`](crate::state_of) gives it.
     pub status: u8,
 }
 

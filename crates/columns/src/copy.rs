@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use queryscope_history::Quantity;
+use queryscope_store::Status;
 
 use crate::apply::{Columns, QueryState, RowState};
 use crate::dictionary::{Dictionary, Origin, Plan};
 use crate::figures::{FIGURES, Figures};
-use crate::segment::{GONE, ROWS, Row};
+use crate::segment::{ROWS, Row};
 use crate::select::Snapshot;
+use crate::state::{CANCELLED, status_number};
 
 /// The queries of one segment, column by column, in arrays of little-endian numbers. It stands for itself: terms
 /// are all it refers to.
@@ -33,6 +35,8 @@ pub struct SegmentCopy {
     pub plan: Vec<u8>,
     /// Of each query its status.
     pub status: Vec<u8>,
+    /// Which of the failed ones were cancelled: of each its place among the queries, in 16 bits.
+    pub cancelled: Vec<u8>,
     /// Of each query its start, in Unix nanoseconds.
     pub started_unix_ns: Vec<u8>,
     /// Of each query its wall time in milliseconds, NaN for none.
@@ -62,6 +66,7 @@ impl SegmentCopy {
             origin: Vec::with_capacity(2 * rows),
             plan: Vec::with_capacity(2 * rows),
             status: Vec::with_capacity(rows),
+            cancelled: Vec::new(),
             started_unix_ns: Vec::with_capacity(8 * rows),
             wall_ms: Vec::with_capacity(8 * rows),
             figures: std::array::from_fn(|_| Vec::with_capacity(2 * rows)),
@@ -127,6 +132,7 @@ impl SegmentCopy {
             origin.program_version = some(i64::from_le_bytes(*version));
         }
         let (row, origin, plan) = (numbers(&self.row)?, numbers(&self.origin)?, numbers(&self.plan)?);
+        let cancelled = numbers(&self.cancelled)?;
         let (started, wall) = (numbers(&self.started_unix_ns)?, numbers(&self.wall_ms)?);
         let mut figures: [&[[u8; 2]]; FIGURES] = [&[]; FIGURES];
         for (codes, array) in figures.iter_mut().zip(&self.figures) {
@@ -141,19 +147,24 @@ impl SegmentCopy {
             && below(row, ROWS)
             && below(origin, origins.len())
             && below(plan, plans.len())
-            && !self.status.contains(&GONE);
+            && self.status.iter().all(|status| Status::of_number(*status).is_some())
+            && below(cancelled, row.len());
+        let mut states = self.status.clone();
+        for place in cancelled.iter().filter(|_| belong) {
+            states[sixteen(*place)] = CANCELLED;
+        }
         let figures_at = move |at: usize| {
             let code = |codes: &[[u8; 2]]| codes.get(at).or(codes.first()).copied().unwrap_or_default();
             Figures::from_columns(figures.map(|codes| Quantity::from_code(u16::from_le_bytes(code(codes)))))
         };
-        let queries = row.iter().zip(origin).zip(plan).zip(&self.status).zip(started).zip(wall).enumerate();
+        let queries = row.iter().zip(origin).zip(plan).zip(states).zip(started).zip(wall).enumerate();
         let queries = queries.map(move |(at, (((((row, origin), plan), status), started), wall))| {
             let values = Row {
                 started_unix_ns: i64::from_le_bytes(*started),
                 wall_ms: f64::from_le_bytes(*wall),
                 origin: sixteen(*origin) as u32,
                 plan: sixteen(*plan) as u32,
-                status: *status,
+                status,
             };
             (sixteen(*row), values, figures_at(at))
         });
@@ -182,7 +193,10 @@ impl Snapshot {
             copy.row.extend((segment.start_at(at).0 as u16).to_le_bytes());
             copy.origin.extend((origins.number(values.origin) as u16).to_le_bytes());
             copy.plan.extend((plans.number(values.plan) as u16).to_le_bytes());
-            copy.status.push(values.status);
+            if values.status == CANCELLED {
+                copy.cancelled.extend((copy.status.len() as u16).to_le_bytes());
+            }
+            copy.status.push(status_number(values.status));
             copy.started_unix_ns.extend(values.started_unix_ns.to_le_bytes());
             copy.wall_ms.extend(values.wall_ms.to_le_bytes());
             for (codes, figure) in copy.figures.iter_mut().zip(segment.figures_at(at).columns()) {
@@ -263,6 +277,8 @@ mod tests {
         let mut other = rows;
         other[4] = put(first + 4, 9, 1);
         assert!(!copy.says(&other));
+        other[3] = put(first + 3, 10, CANCELLED);
+        assert!(SegmentCopy::of(first, other.clone()).says(&other));
         // Project, host and labels.
         assert_eq!(copy.terms(), [1, 2, 9, 10].into());
         let none = SegmentCopy::of(first, []);

@@ -6,11 +6,10 @@ use queryscope_store::{Expression, FacetValue, Facets, Status};
 
 use crate::names::Names;
 use crate::select::{Selection, Snapshot, keeps};
+use crate::state::{CANCELLED, STATES, status_number};
 use crate::words::Words;
 
-const STATES: usize = Status::ALL.len();
-
-/// Queries of one origin by status: those of the labels and times asked for, and of these those the whole
+/// Queries of one origin by state: those of the labels and times asked for, and of these those the whole
 /// filter on plans keeps.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
@@ -33,7 +32,8 @@ pub fn facets<N: Names>(
     let mut environment = BTreeMap::new();
     let mut host = BTreeMap::new();
     let mut program_version = BTreeMap::new();
-    let mut status = [None; STATES];
+    let mut status = [None; Status::ALL.len()];
+    let mut cancelled = 0;
     for (origin, counts) in snapshot.origins.iter().zip(&counts) {
         if !keeps(selection.project, Some(origin.project)) {
             continue;
@@ -42,11 +42,12 @@ pub fn facets<N: Names>(
         let of_environment = keeps(selection.environment, origin.environment);
         let of_host = keeps(selection.host, Some(origin.host));
         let of_version = keeps(selection.program_version, origin.program_version);
-        for (number, (known, kept)) in counts.known.iter().zip(counts.kept).enumerate() {
+        for (state, (known, kept)) in counts.known.iter().zip(counts.kept).enumerate() {
             if *known == 0 {
                 continue;
             }
-            let of_status = selection.status.is_none_or(|status| usize::from(status) == number);
+            let number = status_number(state as u8);
+            let of_status = selection.status.is_none_or(|status| status == number);
             let under = |others: bool| if others { kept } else { 0 };
             let of_place = of_environment && of_host;
             let of_others = of_version && of_status;
@@ -55,7 +56,11 @@ pub fn facets<N: Names>(
             *host.entry(Some(origin.host)).or_insert(0) += under(of_service && of_environment && of_others);
             *program_version.entry(origin.program_version).or_insert(0) +=
                 under(of_service && of_place && of_status);
-            *status[number].get_or_insert(0) += under(of_service && of_place && of_version);
+            let of_all = under(of_service && of_place && of_version);
+            *status[usize::from(number)].get_or_insert(0) += of_all;
+            if state as u8 == CANCELLED {
+                cancelled += of_all;
+            }
         }
     }
     let status = Status::ALL.into_iter().filter_map(|name| {
@@ -69,6 +74,7 @@ pub fn facets<N: Names>(
         engine_version: named(names, engine_versions(snapshot, selection, &plans))?,
         program_version: named(names, program_version)?,
         status: ordered(status.collect()),
+        cancelled,
     })
 }
 
@@ -113,7 +119,7 @@ fn count(snapshot: &Snapshot, selection: &Selection, words: Option<&Words>) -> C
             counts.known[usize::from(row.status)] += 1;
             counts.kept[usize::from(row.status)] += u64::from(plans[plan] && in_words);
             let (known, kept) = origins[row.origin as usize];
-            let of_status = selection.status.is_none_or(|status| status == row.status);
+            let of_status = selection.status.is_none_or(|status| status == status_number(row.status));
             let of_plan = &mut counted.plans[plan];
             of_plan.0 += u64::from(known);
             of_plan.1 += u64::from(kept && of_status && in_words);

@@ -8,6 +8,7 @@ use queryscope_store::{NumberField, OwnerOf, Places, Status, YieldPoint, in_plac
 use crate::dictionary::Origin;
 use crate::names::Names;
 use crate::select::{Kept, Selection, Snapshot};
+use crate::state::CANCELLED;
 
 /// The runs a selection keeps by service, environment, host and owner, as
 /// [`Store::place_totals`](queryscope_store::Store::place_totals) gives them.
@@ -69,6 +70,7 @@ fn status(number: u8) -> RunStatus {
         Some(Status::Finished) => RunStatus::Finished,
         Some(Status::Failed) => RunStatus::Failed,
         Some(Status::Running) => RunStatus::Running,
+        None if number == CANCELLED => RunStatus::Cancelled,
         Some(Status::Unfinished) | None => RunStatus::Unfinished,
     }
 }

@@ -1,9 +1,10 @@
 //! Runs as history looks at them.
 
-use queryscope_history::Point;
+use queryscope_history::{Failure, Point};
 use queryscope_store::Status;
 
 use crate::segment::Query;
+use crate::state::CANCELLED;
 
 /// A query as a point. Its plan is given; its service goes by the number of its origin.
 pub(crate) fn point(query: Query<'_>, plan: u32) -> Point {
@@ -13,7 +14,7 @@ pub(crate) fn point(query: Query<'_>, plan: u32) -> Point {
         number: query.number(),
         plan,
         service: query.origin(),
-        failed: is_failed(query.status()),
+        failure: failure_of(query.status()),
     }
 }
 
@@ -28,6 +29,13 @@ pub(crate) fn time_of(status: u8, wall_ms: f64) -> Option<f64> {
     has_time.then_some(wall_ms)
 }
 
-pub(crate) fn is_failed(status: u8) -> bool {
-    status == Status::Failed.number()
+/// Whether a query of this state failed.
+pub(crate) fn failure_of(state: u8) -> Failure {
+    if state == CANCELLED {
+        Failure::Cancelled
+    } else if state == Status::Failed.number() {
+        Failure::Failed
+    } else {
+        Failure::None
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) origin: u32,
     /// Number of its [`Plan`](super::Plan).
     pub(crate) plan: u32,
-    /// As the table has it, or [`GONE`].
+    /// Its state, as [`state_of`](crate::state_of) gives it, or [`GONE`].
     pub(crate) status: u8,
 }
 

@@ -7,6 +7,7 @@ use queryscope_store::{Foreground, Is, QueryFilter, Status, YieldPoint};
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
 use crate::segment::{ROWS, Row, Segment};
+use crate::state::status_number;
 
 /// The columns at one moment.
 #[derive(Debug)]
@@ -159,7 +160,7 @@ impl Kept {
 
     /// Whether a query of this origin, plan and status is kept.
     pub(crate) fn keeps(&self, origin: impl FnOnce() -> u32, plan: u32, status: u8) -> bool {
-        self.status.is_none_or(|kept| kept == status)
+        self.status.is_none_or(|kept| kept == status_number(status))
             && (self.origins.is_none() || self.keeps_origin(origin() as usize))
             && self.keeps_plan(plan as usize)
     }

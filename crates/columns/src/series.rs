@@ -7,7 +7,7 @@ use queryscope_store::{Series, SeriesBy, SeriesRequest};
 
 use crate::dictionary::{Origin, Plan};
 use crate::names::Names;
-use crate::point::{is_failed, time_of};
+use crate::point::{failure_of, time_of};
 use crate::select::{Kept, Selection, Snapshot};
 use crate::words::Words;
 
@@ -41,7 +41,7 @@ pub fn series<N: Names>(
                     group: groups.group_of(row.origin, row.plan),
                     started_unix_ns: row.started_unix_ns,
                     time_ms: time_of(row.status, row.wall_ms).unwrap_or(f64::NAN),
-                    failed: is_failed(row.status),
+                    failure: failure_of(row.status),
                 });
             }
         });

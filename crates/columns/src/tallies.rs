@@ -10,7 +10,7 @@ use queryscope_store::YieldPoint;
 
 use crate::clusters::Clusters;
 use crate::dictionary::Plan;
-use crate::point::{is_failed, point, time_ms};
+use crate::point::{failure_of, point, time_ms};
 use crate::rules::RuleLists;
 use crate::select::{Selection, Snapshot};
 use crate::stretches::on_threads;
@@ -119,7 +119,7 @@ impl<'s> Reader<'s> {
             *seen = true;
             let tally = &mut self.parts[part as usize].tally;
             if told == Told::Group && tally.has_later(query.segment_last_unix_ns()) {
-                tally.add_earlier(time_ms(query), is_failed(query.status()));
+                tally.add_earlier(time_ms(query), failure_of(query.status()));
             } else {
                 tally.add(&point(query, plan));
             }

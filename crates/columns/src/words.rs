@@ -1,9 +1,7 @@
 //! What a filter in words keeps, decided once for each origin and plan; of a run only its numbers are looked at.
 
 use queryscope_history::Quantity;
-use queryscope_store::{
-    Amount, Clause, Comparison, Expression, NumberField, Pattern, Status, Test, TextField,
-};
+use queryscope_store::{Amount, Clause, Comparison, Expression, NumberField, Pattern, Test, TextField};
 
 use crate::dictionary::{Origin, Plan};
 use crate::figures::column_of;
@@ -11,13 +9,14 @@ use crate::names::Names;
 use crate::rounded::{is_exact, quantity_of};
 use crate::segment::Segment;
 use crate::select::Snapshot;
+use crate::state::{STATES, status_number};
 
 /// A filter in words, as far as it is of what the columns hold.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     origins: Option<Vec<bool>>,
     plans: Option<Vec<bool>>,
-    statuses: Option<[bool; Status::ALL.len()]>,
+    states: Option<[bool; STATES]>,
     figures: Vec<Figure>,
 }
 
@@ -66,9 +65,9 @@ impl Words {
                 self.figures.push(Figure { field, is_negated, comparison, asked, rounded });
             }
             Test::Status(status) => {
-                let statuses = self.statuses.get_or_insert([true; Status::ALL.len()]);
-                for (number, kept) in statuses.iter_mut().enumerate() {
-                    *kept &= (number == usize::from(status.number())) != is_negated;
+                let states = self.states.get_or_insert([true; STATES]);
+                for (state, kept) in (0..).zip(states) {
+                    *kept &= (status_number(state) == status.number()) != is_negated;
                 }
             }
             Test::Text { field, pattern } => self.add_text(names, snapshot, *field, pattern, is_negated)?,
@@ -129,10 +128,10 @@ impl Words {
     fn is_where(&self, segment: &Segment, at: usize) -> bool {
         let is_kept =
             |kept: &Option<Vec<bool>>, number: u32| kept.as_ref().is_none_or(|kept| kept[number as usize]);
-        let is_all = self.statuses.is_none() && self.origins.is_none() && self.plans.is_none();
+        let is_all = self.states.is_none() && self.origins.is_none() && self.plans.is_none();
         let is_where = || {
             let (origin, plan, status) = segment.ran_at(at);
-            self.statuses.is_none_or(|kept| kept[usize::from(status)])
+            self.states.is_none_or(|kept| kept[usize::from(status)])
                 && is_kept(&self.origins, origin)
                 && is_kept(&self.plans, plan)
         };

@@ -3,6 +3,7 @@
 //! Slices are counted from the start of the range and days from local midnight, so they overlap. The range is
 //! cut where either begins; both are made of the same cells, in which times are sorted once, by counting.
 
+use crate::failure::Failure;
 use crate::overview::Day;
 use crate::point::Point;
 use crate::quantile::{Median, median};
@@ -27,6 +28,7 @@ struct Cell {
     day: usize,
     runs: u32,
     failed: u32,
+    cancelled: u32,
     /// Where its times end, once they lie by cell; before, how many they are.
     times: usize,
 }
@@ -57,7 +59,8 @@ impl Cells {
             let at = self.cell_of(window, point);
             let cell = &mut self.parts[at];
             cell.runs += 1;
-            cell.failed += u32::from(point.failed);
+            cell.failed += u32::from(point.failure != Failure::None);
+            cell.cancelled += u32::from(point.failure == Failure::Cancelled);
             cell.times += usize::from(!point.time_ms.is_nan());
         }
         let mut begin = 0;
@@ -100,6 +103,7 @@ impl Cells {
             days[cells[0].day] = Day {
                 runs: cells.iter().map(|cell| cell.runs).sum(),
                 failed: cells.iter().map(|cell| cell.failed).sum(),
+                cancelled: cells.iter().map(|cell| cell.cancelled).sum(),
                 median_wall_ms: median(&mut self.times_ms[begin..end]).into(),
             };
             begin = end;

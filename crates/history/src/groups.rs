@@ -15,6 +15,7 @@ use crate::tally::Tally;
     "key": "orders/daily",
     "runs": 14,
     "failed": 1,
+    "cancelled": 0,
     "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
     "total_wall_ms": 5308.4,
     "usual_wall_ms": 408.1,
@@ -28,6 +29,8 @@ pub struct Group<'a> {
     pub runs: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// When the last of them started, in Unix nanoseconds.
     pub last_started_unix_ns: i64,
     /// Wall time of those that finished, together, in milliseconds.
@@ -70,13 +73,15 @@ mod tests {
             Run { wall_ms: Some(30.0), rules: &["spill", "skew"], ..run(3) },
             Run { status: RunStatus::Failed, wall_ms: Some(500.0), rules: &["skew"], ..run(4) },
             Run { wall_ms: Some(10.0), ..run(1) },
+            Run { status: RunStatus::Cancelled, wall_ms: Some(70.0), ..run(5) },
             Run { status: RunStatus::Running, wall_ms: None, ..run(9) },
             Run { status: RunStatus::Unfinished, wall_ms: None, ..run(2) },
         ];
         let expected = Group {
             key: "".into(),
-            runs: 5,
-            failed: 1,
+            runs: 6,
+            failed: 2,
+            cancelled: 1,
             last_started_unix_ns: 9,
             total_wall_ms: 40.0,
             rules: vec!["skew".into(), "spill".into()],

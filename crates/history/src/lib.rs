@@ -7,7 +7,7 @@
 //! | term | definition |
 //! |---|---|
 //! | order of runs | by start, then by query id |
-//! | time of a run | its wall time if it finished; a run that failed, is unfinished or runs has no part in medians, quartiles, tests and totals |
+//! | time of a run | its wall time if it finished; a run that failed, was cancelled, is unfinished or runs has no part in medians, quartiles, tests and totals |
 //! | median, quartiles | the average of the two middle values; type 7 of Hyndman and Fan ([`median`], [`quartiles`]) |
 //! | range | the last `days` times 24 hours, or from one moment to another, both ends included; where it ends now, runs up to 24 hours ahead count at its end, and later ones have no part ([`Window`]) |
 //! | lately | the runs of every state that started in the last 24 hours, or the last three when there were fewer |
@@ -30,6 +30,7 @@
 
 mod cells;
 mod compare;
+mod failure;
 mod groups;
 mod lately;
 pub mod limits;
@@ -52,6 +53,7 @@ mod versions;
 mod window;
 
 pub use compare::{Comparison, Verdict};
+pub use failure::Failure;
 pub use groups::Group;
 pub use overview::{Day, LabelOverview, Overviews, Totals};
 pub use place::{Place, PlaceTotal};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cells::Cells;
 use crate::compare::{Comparison, Verdict};
+use crate::failure::Failures;
 use crate::lately::{Lately, Side};
 use crate::plan::PlanChange;
 use crate::point::{Names, Numbered, Point};
@@ -33,6 +34,8 @@ pub struct LabelOverview<'a> {
     pub runs: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// Wall time of those of them that finished, together, in milliseconds.
     pub total_wall_ms: f64,
     /// Median wall time of the usual runs, in milliseconds; null where there are fewer than 5.
@@ -82,6 +85,9 @@ pub struct Day {
     /// Those of them that failed.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub failed: u32,
+    /// Those of the failed ones that a person or the program stopped.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub cancelled: u32,
     /// Median wall time of those that finished, in milliseconds; null where none did.
     #[cfg_attr(feature = "schema", schema(value_type = Option<f64>))]
     pub median_wall_ms: Median,
@@ -97,6 +103,8 @@ pub struct Totals {
     pub runs: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// Wall time of those of them that finished, together, in milliseconds.
     #[cfg_attr(feature = "schema", schema(value_type = f64))]
     pub total_wall_ms: WallTotal,
@@ -114,6 +122,7 @@ impl Totals {
         self.labels += 1;
         self.runs += entry.runs;
         self.failed += entry.failed;
+        self.cancelled += entry.cancelled;
         self.total_wall_ms.add(entry.total_wall_ms);
         self.slower += u64::from(entry.verdict == Some(Verdict::Slower));
         self.faster += u64::from(entry.verdict == Some(Verdict::Faster));
@@ -125,6 +134,7 @@ impl Totals {
         self.labels += other.labels;
         self.runs += other.runs;
         self.failed += other.failed;
+        self.cancelled += other.cancelled;
         self.total_wall_ms.merge(other.total_wall_ms);
         self.slower += other.slower;
         self.faster += other.faster;
@@ -247,7 +257,8 @@ impl Overviews {
             service: service.map(|(_, name)| name.into()),
             services,
             runs: range.runs,
-            failed: range.failed,
+            failed: range.failures.failed,
+            cancelled: range.failures.cancelled,
             total_wall_ms: total.wall_ms(),
             usual_wall_ms,
             usual_band_ms,
@@ -256,8 +267,8 @@ impl Overviews {
             judged,
             verdict,
             recent_runs: recent.runs,
-            recent_failed: recent.failed,
-            failed_before: before.failed,
+            recent_failed: recent.failures.failed,
+            failed_before: before.failures.failed,
             rules: rules(|plan| plan.in_range).into_iter().map(Cow::Borrowed).collect(),
             new_rules: new_rules.into_iter().map(Cow::Borrowed).collect(),
             plan_changed_unix_ns: change
@@ -320,13 +331,13 @@ struct InPlan {
 #[derive(Debug, Default)]
 struct Counts {
     runs: u64,
-    failed: u64,
+    failures: Failures,
 }
 
 impl Counts {
     fn add(&mut self, point: &Point) {
         self.runs += 1;
-        self.failed += u64::from(point.failed);
+        self.failures.add(point.failure);
     }
 }
 

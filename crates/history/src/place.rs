@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::failure::{Failure, Failures};
 use crate::quantity::Quantity;
 use crate::run::RunStatus;
 use crate::total::WallTotal;
@@ -14,7 +15,7 @@ const BYTES_MAX: u64 = i64::MAX as u64;
 pub struct PlaceTotal {
     runs: u64,
     running: u64,
-    failed: u64,
+    failures: Failures,
     unfinished: u64,
     wall: WallTotal,
     /// Of the runs that sent it. Of any number of runs the sum is less than 2^128.
@@ -29,12 +30,9 @@ impl PlaceTotal {
     /// Adds a run; `wall_ms` is NaN where it is not known. The CPU time is in nanoseconds.
     pub fn add(&mut self, status: RunStatus, wall_ms: f64, cpu: Quantity, bytes_read: Quantity) {
         self.runs += 1;
-        match status {
-            RunStatus::Running => self.running += 1,
-            RunStatus::Failed => self.failed += 1,
-            RunStatus::Unfinished => self.unfinished += 1,
-            RunStatus::Finished => {}
-        }
+        self.running += u64::from(status == RunStatus::Running);
+        self.failures.add(Failure::of(status));
+        self.unfinished += u64::from(status == RunStatus::Unfinished);
         // What failed took its time, too.
         if wall_ms.is_finite() && wall_ms >= 0.0 {
             self.wall.extend([wall_ms]);
@@ -53,7 +51,7 @@ impl PlaceTotal {
     pub fn merge(&mut self, other: Self) {
         self.runs += other.runs;
         self.running += other.running;
-        self.failed += other.failed;
+        self.failures.merge(other.failures);
         self.unfinished += other.unfinished;
         self.wall.merge(other.wall);
         self.cpu_ns += other.cpu_ns;
@@ -64,14 +62,15 @@ impl PlaceTotal {
 
     /// As an answer tells it.
     pub fn named(self, value: Option<String>) -> Place {
-        let Self { runs, running, failed, unfinished, wall, cpu_ns, cpu_runs, bytes_read, bytes_read_runs } =
+        let Self { runs, running, failures, unfinished, wall, cpu_ns, cpu_runs, bytes_read, bytes_read_runs } =
             self;
         let bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX).min(BYTES_MAX);
         Place {
             value,
             runs,
             running,
-            failed,
+            failed: failures.failed,
+            cancelled: failures.cancelled,
             unfinished,
             total_wall_ms: wall.wall_ms(),
             total_cpu_ms: (cpu_runs > 0).then_some(cpu_ns as f64 / 1e6),
@@ -94,6 +93,8 @@ pub struct Place {
     pub running: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// Those of them of which nothing was heard for too long.
     pub unfinished: u64,
     /// Wall time of those that finished or failed, together, in milliseconds.
@@ -118,7 +119,7 @@ mod tests {
     fn runs_are_counted_by_state_and_their_time_is_added() {
         let mut total = PlaceTotal::default();
         total.add(RunStatus::Finished, 2.5, Quantity::new(1_000), Quantity::new(7));
-        total.add(RunStatus::Failed, 0.5, Quantity::new(500), Quantity::NONE);
+        total.add(RunStatus::Cancelled, 0.5, Quantity::new(500), Quantity::NONE);
         total.add(RunStatus::Running, f64::NAN, Quantity::NONE, Quantity::NONE);
         let mut other = PlaceTotal::default();
         other.add(RunStatus::Unfinished, f64::NAN, Quantity::NONE, Quantity::NONE);
@@ -130,6 +131,7 @@ mod tests {
             runs: 5,
             running: 1,
             failed: 1,
+            cancelled: 1,
             unfinished: 1,
             total_wall_ms: 3.0,
             total_cpu_ms: Some(0.001_5),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use queryscope_protocol::QueryId;
 
-use crate::run::{Run, RunStatus};
+use crate::failure::Failure;
+use crate::run::Run;
 
 /// A run in 32 bytes; what it ran and where are numbers in [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +22,7 @@ pub struct Point {
     /// Number of its service.
     pub service: u32,
     /// Whether it failed.
-    pub failed: bool,
+    pub failure: Failure,
 }
 
 impl Point {
@@ -82,7 +83,7 @@ impl<'a> Numbered<'a> {
                 rules: run.rules.to_vec(),
             }),
             service: services.of(run.service),
-            failed: run.status == RunStatus::Failed,
+            failure: Failure::of(run.status),
         });
         let points = points.collect();
         Self {

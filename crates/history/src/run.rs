@@ -2,7 +2,7 @@
 
 use queryscope_protocol::QueryId;
 
-/// State of a run; the names are those of a query's states.
+/// State of a run; the names are those of a query's states, but that of a cancelled one, whose state is `failed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunStatus {
     /// It has not ended.
@@ -11,6 +11,8 @@ pub enum RunStatus {
     Finished,
     /// It ended with an error.
     Failed,
+    /// It ended with an error that says that a person or the program stopped it.
+    Cancelled,
     /// Nothing has been heard of it for too long.
     Unfinished,
 }
@@ -60,7 +62,7 @@ mod tests {
         assert_eq!(time(RunStatus::Finished, Some(2.5)), Some(2.5));
         assert_eq!(time(RunStatus::Finished, Some(0.0)), Some(0.0));
         assert_eq!(time(RunStatus::Finished, None), None);
-        for other in [RunStatus::Running, RunStatus::Failed, RunStatus::Unfinished] {
+        for other in [RunStatus::Running, RunStatus::Failed, RunStatus::Cancelled, RunStatus::Unfinished] {
             assert_eq!(time(other, Some(2.5)), None, "{other:?}");
         }
     }

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::failure::{Failure, Failures};
 use crate::quantile::quantile;
 use crate::total::WallTotal;
 use crate::window::Window;
@@ -22,7 +23,7 @@ pub struct SeriesRun {
     /// Its wall time if it finished, in milliseconds; NaN otherwise ([`Run::time_ms`](crate::Run::time_ms)).
     pub time_ms: f64,
     /// Whether it failed.
-    pub failed: bool,
+    pub failure: Failure,
 }
 
 /// The runs that started in one slice of the range.
@@ -33,6 +34,8 @@ pub struct SeriesSlice {
     pub runs: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// Median wall time of those that finished, in milliseconds; null when none did.
     pub p50_ms: Option<f64>,
     /// 95th percentile of their wall times, in milliseconds; null when fewer than 5 finished.
@@ -103,7 +106,7 @@ pub fn series(
 #[derive(Debug, Default)]
 struct Slice {
     runs: u64,
-    failed: u64,
+    failures: Failures,
     /// Of those that finished.
     times: Vec<f64>,
 }
@@ -111,7 +114,7 @@ struct Slice {
 impl Slice {
     fn add(&mut self, run: SeriesRun) {
         self.runs += 1;
-        self.failed += u64::from(run.failed);
+        self.failures.add(run.failure);
         if !run.time_ms.is_nan() {
             self.times.push(run.time_ms);
         }
@@ -120,7 +123,8 @@ impl Slice {
     fn told(&mut self) -> SeriesSlice {
         SeriesSlice {
             runs: self.runs,
-            failed: self.failed,
+            failed: self.failures.failed,
+            cancelled: self.failures.cancelled,
             p50_ms: quantile(&mut self.times, 50),
             p95_ms: if self.times.len() < P95_RUNS_MIN { None } else { quantile(&mut self.times, 95) },
         }
@@ -132,7 +136,7 @@ fn group(values: u64, total: WallTotal, slices: Vec<Slice>) -> SeriesGroup {
     let told = slices.into_iter().map(|mut slice| {
         let told = slice.told();
         all.runs += slice.runs;
-        all.failed += slice.failed;
+        all.failures.merge(slice.failures);
         all.times.append(&mut slice.times);
         told
     });
@@ -152,7 +156,7 @@ mod tests {
     }
 
     fn run(group: u32, minute: i64, time_ms: f64) -> SeriesRun {
-        SeriesRun { group, started_unix_ns: minute * MINUTE_NS, time_ms, failed: false }
+        SeriesRun { group, started_unix_ns: minute * MINUTE_NS, time_ms, failure: Failure::None }
     }
 
     fn series_of(runs: &[SeriesRun], most: usize) -> Vec<(Option<u32>, SeriesGroup)> {
@@ -162,16 +166,19 @@ mod tests {
     #[test]
     fn slices_tell_of_the_runs_that_started_in_them() {
         let mut runs: Vec<SeriesRun> = (1..=5).map(|ms| run(0, 3, f64::from(ms) * 10.0)).collect();
-        runs.push(SeriesRun { failed: true, ..run(0, 3, f64::NAN) });
+        runs.push(SeriesRun { failure: Failure::Cancelled, ..run(0, 3, f64::NAN) });
         runs.push(run(0, 59, 7.0));
         let groups = series_of(&runs, 8);
         let [(Some(0), group)] = &groups[..] else { panic!("{groups:?}") };
         assert_eq!(group.slices.len(), 60);
-        let third = SeriesSlice { runs: 6, failed: 1, p50_ms: Some(30.0), p95_ms: Some(48.0) };
+        let third = SeriesSlice { runs: 6, failed: 1, cancelled: 1, p50_ms: Some(30.0), p95_ms: Some(48.0) };
         assert_eq!(group.slices[3], third);
-        assert_eq!(group.slices[59], SeriesSlice { runs: 1, failed: 0, p50_ms: Some(7.0), p95_ms: None });
+        assert_eq!(
+            group.slices[59],
+            SeriesSlice { runs: 1, failed: 0, cancelled: 0, p50_ms: Some(7.0), p95_ms: None }
+        );
         assert_eq!(group.slices[0], SeriesSlice::default());
-        let all = SeriesSlice { runs: 7, failed: 1, p50_ms: Some(25.0), p95_ms: Some(47.5) };
+        let all = SeriesSlice { runs: 7, failed: 1, cancelled: 1, p50_ms: Some(25.0), p95_ms: Some(47.5) };
         assert_eq!((group.all, group.total_wall_ms), (all, 157.0));
     }
 

@@ -5,6 +5,7 @@ use std::mem::{swap, take};
 
 use queryscope_protocol::QueryId;
 
+use crate::failure::{Failure, Failures};
 use crate::groups::Group;
 use crate::limits::GROUP_RECENT_RUNS;
 use crate::point::{Place, Point};
@@ -22,7 +23,7 @@ const TIMES_KEPT: usize = 4_096;
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     runs: u64,
-    failed: u64,
+    failures: Failures,
     bounds: Option<(Place, Place)>,
     total: WallTotal,
     times_ms: Vec<f64>,
@@ -39,7 +40,7 @@ impl Tally {
         if let Some(time_ms) = point.time() {
             self.add_recent(place, time_ms);
         }
-        self.add_earlier(point.time(), point.failed);
+        self.add_earlier(point.time(), point.failure);
     }
 
     /// Whether a run that started up to a moment is none of the last ones that a group tells of.
@@ -50,9 +51,9 @@ impl Tally {
 
     /// Adds a run of a group that [has later ones](Self::has_later). When the first run of a version started is not
     /// known then.
-    pub fn add_earlier(&mut self, time_ms: Option<f64>, failed: bool) {
+    pub fn add_earlier(&mut self, time_ms: Option<f64>, failure: Failure) {
         self.runs += 1;
-        self.failed += u64::from(failed);
+        self.failures.add(failure);
         if let Some(time_ms) = time_ms {
             self.total.add(time_ms);
             self.times_ms.push(time_ms);
@@ -65,7 +66,7 @@ impl Tally {
             swap(self, other);
         }
         self.runs += other.runs;
-        self.failed += other.failed;
+        self.failures.merge(other.failures);
         self.bounds = match (self.bounds, other.bounds) {
             (Some((first, last)), Some((other_first, other_last))) => {
                 Some((first.min(other_first), last.max(other_last)))
@@ -105,7 +106,8 @@ impl Tally {
         Some(Group {
             key: Cow::default(),
             runs: self.runs,
-            failed: self.failed,
+            failed: self.failures.failed,
+            cancelled: self.failures.cancelled,
             last_started_unix_ns,
             total_wall_ms: self.total.wall_ms(),
             usual_wall_ms: median(&mut self.times_ms),
@@ -126,7 +128,8 @@ impl Tally {
         Some(Version {
             fingerprint: fingerprint.to_owned(),
             runs: self.runs,
-            failed: self.failed,
+            failed: self.failures.failed,
+            cancelled: self.failures.cancelled,
             first_started_unix_ns,
             last_started_unix_ns,
             usual_wall_ms: median(&mut self.times_ms)?,

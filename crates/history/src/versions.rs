@@ -16,6 +16,7 @@ use crate::tally::Tally;
     "fingerprint": "238b6af6d50a",
     "runs": 12,
     "failed": 0,
+    "cancelled": 0,
     "first_started_unix_ns": 1_794_106_683_609_778_763_i64,
     "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
     "usual_wall_ms": 408.1,
@@ -29,6 +30,8 @@ pub struct Version {
     pub runs: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those of the failed ones that a person or the program stopped.
+    pub cancelled: u64,
     /// When the first of them started, in Unix nanoseconds.
     pub first_started_unix_ns: i64,
     /// When the last of them started, in Unix nanoseconds.
@@ -85,6 +88,7 @@ mod tests {
             fingerprint: "A".into(),
             runs: 3,
             failed: 1,
+            cancelled: 0,
             first_started_unix_ns: 2,
             last_started_unix_ns: 7,
             usual_wall_ms: 6.0,

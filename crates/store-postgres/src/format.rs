@@ -36,6 +36,7 @@ pub(crate) const STEPS: &[Step] = &[
     // A collector before it takes a recording in a pack for one of its own, and finds it missing.
     Step { sql: include_str!("../migrations/0015_packs.sql"), usable_from: 15 },
     Step { sql: include_str!("../migrations/0016_figures_and_edits.sql"), usable_from: 15 },
+    Step { sql: include_str!("../migrations/0017_cancelled.sql"), usable_from: 15 },
 ];
 
 /// The database's format, and from which on a program may use it.

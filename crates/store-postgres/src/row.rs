@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadpool_postgres::GenericClient;
-use queryscope_columns::{Figures, Origin, Plan, QueryState, RowState};
+use queryscope_columns::{Figures, Origin, Plan, QueryState, RowState, state_of};
 use queryscope_history::Quantity;
 use queryscope_protocol::{QueryId, StreamId};
 use queryscope_store::{Known, Listed, Position, QUERY_COLUMNS, Query, Status};
@@ -20,7 +20,7 @@ const TERMS: [usize; 11] = [3, 4, 5, 6, 7, 8, 9, 16, 18, 19, 20];
 pub(crate) const STATE_COLUMNS: &str = "
     q.id, q.started_unix_ns, q.wall_ms, q.project, q.service, q.environment, q.host, q.label, q.fingerprint,
     q.rules, q.status, q.engine_version, q.program_version, q.cpu_ms, q.result_rows, q.bytes_read, q.spilled_bytes,
-    q.peak_memory_bytes, q.warnings";
+    q.peak_memory_bytes, q.warnings, (SELECT t.text FROM term AS t WHERE t.id = q.failed)";
 
 /// Reads the queries of rows, in any order; one that is gone is left out.
 pub(crate) async fn listed_at(
@@ -87,8 +87,9 @@ fn one(texts: &Named, row: &Row) -> Result<Listed, DbError> {
 /// Reads the columns [`STATE_COLUMNS`] of a row, from one on. A query that is damaged is none.
 pub(crate) fn state(row: &Row, from: usize) -> RowState {
     let id = row.get(from);
+    let error = row.get::<_, Option<&[u8]>>(from + 19).map(String::from_utf8_lossy);
     let status = match status_of(row.get(from + 10)) {
-        Ok(status) => status.number(),
+        Ok(status) => state_of(status, error.as_deref()),
         Err(error) => {
             let error = &error as &dyn std::error::Error;
             tracing::error!(row = id, error, "a damaged run is left out of answers over many");

@@ -24,10 +24,10 @@ const LOOKS_MAX: usize = 100;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Of builds with segments of another size, of those who set a mark and are no more, and of versions that do not copy
-/// all that is copied now: the warnings came last.
+/// all that is copied now: the cancelled runs came last.
 const TIDY: &str = "
     DELETE FROM segment WHERE last <> first + $1 OR (origins IS NULL AND marked < now() - interval '10 minutes')
-        OR (origins IS NOT NULL AND warnings IS NULL)";
+        OR (origins IS NOT NULL AND cancelled IS NULL)";
 const MARK: &str =
     "INSERT INTO segment (first, last, mark) VALUES ($1, $2, $3) ON CONFLICT (last) DO NOTHING";
 /// Every transaction that has written anything by now has a number below it. (That at which a snapshot ends is
@@ -37,15 +37,16 @@ const ALL_ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::t
 const FILL: &str = "
     UPDATE segment SET origins = $3, plans = $4, row = $5, origin = $6, plan = $7, status = $8, started_unix_ns = $9,
         wall_ms = $10, engine_versions = $11, program_versions = $12, cpu = $13,
-        result_rows = $14, bytes_read = $15, spilled_bytes = $16, peak_memory_bytes = $17, warnings = $18
+        result_rows = $14, bytes_read = $15, spilled_bytes = $16, peak_memory_bytes = $17, warnings = $18,
+        cancelled = $19
     WHERE last = $1 AND mark = $2";
 const READ: &str = "
     SELECT origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions, program_versions, cpu,
-        result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings
+        result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings, cancelled
     FROM segment
-    WHERE first = $1 AND last = $2 AND warnings IS NOT NULL";
+    WHERE first = $1 AND last = $2 AND cancelled IS NOT NULL";
 const MADE: &str =
-    "SELECT first FROM segment WHERE last = first + $1 AND warnings IS NOT NULL ORDER BY first";
+    "SELECT first FROM segment WHERE last = first + $1 AND cancelled IS NOT NULL ORDER BY first";
 const REMOVE: &str = "DELETE FROM segment WHERE last = $1";
 
 /// Copies segments that have stayed as they are since this was last called, one after the other.
@@ -124,7 +125,7 @@ impl Mark {
     async fn fill(&self, client: &mut Client, format: Format, copy: &SegmentCopy) -> Result<bool, DbError> {
         let transaction = format.begin(client).await?;
         let [cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings] = &copy.figures;
-        let values: [&(dyn ToSql + Sync); 18] = [
+        let values: [&(dyn ToSql + Sync); 19] = [
             &(self.first + LAST),
             &self.id,
             &copy.origins,
@@ -143,6 +144,7 @@ impl Mark {
             spilled_bytes,
             peak_memory_bytes,
             warnings,
+            &copy.cancelled,
         ];
         let filled = transaction.execute(FILL, &values).await?;
         transaction.commit().await?;
@@ -179,6 +181,7 @@ pub(crate) async fn read(
             origin: array(3),
             plan: array(4),
             status: array(5),
+            cancelled: array(16),
             started_unix_ns: array(6),
             wall_ms: array(7),
             engine_versions: array(8),

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use futures_util::FutureExt;
-use queryscope_columns::{Figures, Index, Origin, Plan, QueryState, RowState, SegmentCopy, Segments, Source};
+use queryscope_columns::{
+    Figures, Index, Origin, Plan, QueryState, RowState, SegmentCopy, Segments, Source, state_of,
+};
 use queryscope_history::Quantity;
 use queryscope_store::Status;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -22,7 +24,7 @@ const BOUNDS: &str = "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM que
 const ROWS: &str =
     "SELECT id, started_unix_ns, wall_ms, project, service, environment, host, label, fingerprint, rules, status,
          engine_version, program_version, cpu_ms, result_rows, bytes_read, spilled_bytes,
-         peak_memory_bytes, warnings
+         peak_memory_bytes, warnings, (SELECT text FROM term WHERE term.id = query.failed)
      FROM query WHERE id >= ?1 AND id < ?2 ORDER BY id";
 
 /// Fills the columns on threads of its own, while commits go on.
@@ -130,6 +132,9 @@ pub(crate) fn read(db: &Connection, row: i64) -> rusqlite::Result<RowState> {
 }
 
 fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
+    let status = Status::of_number(row.get(10)?).ok_or_else(|| damaged(10, "unknown status"))?;
+    // A text of another type is damage, and found where it is read.
+    let error = row.get_ref(19)?.as_str_or_null().ok().flatten();
     let query = QueryState {
         started_unix_ns: row.get(1)?,
         wall_ms: row.get(2)?,
@@ -154,7 +159,7 @@ fn state(row: &Row<'_>) -> rusqlite::Result<RowState> {
             rules: row.get(9)?,
             engine_version: row.get(11)?,
         },
-        status: Status::of_number(row.get(10)?).ok_or_else(|| damaged(10, "unknown status"))?.number(),
+        status: state_of(status, error),
     };
     Ok(RowState { row: row.get(0)?, query: Some(query) })
 }

@@ -10,7 +10,7 @@ use crate::error::OpenError;
 use crate::search;
 
 /// The formats so far, each as the step from the one before; `user_version` counts those taken.
-const MIGRATIONS: [&str; 18] = [
+const MIGRATIONS: [&str; 19] = [
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_accounts.sql"),
     include_str!("../migrations/0003_versions.sql"),
@@ -29,6 +29,7 @@ const MIGRATIONS: [&str; 18] = [
     include_str!("../migrations/0016_bytes.sql"),
     include_str!("../migrations/0017_packs.sql"),
     include_str!("../migrations/0018_figures_and_edits.sql"),
+    include_str!("../migrations/0019_cancelled.sql"),
 ];
 
 /// First SQLite without the WAL-reset bug.

@@ -1,6 +1,6 @@
 //! What a row of the table `query` takes from the run it stands for.
 
-use queryscope_columns::{Figures, Origin, Plan, QueryState};
+use queryscope_columns::{Figures, Origin, Plan, QueryState, state_of};
 use queryscope_store::Query;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
@@ -62,7 +62,7 @@ pub(crate) fn bind(
     }
     // As SQLite gives it back: NaN is stored as NULL, and -0.0 as 0.
     let wall_ms = query.wall_ms.filter(|ms| !ms.is_nan()).map(|ms| ms + 0.0);
-    let (started_unix_ns, status) = (query.started_unix_ns, query.status.number());
+    let (started_unix_ns, status) = (query.started_unix_ns, state_of(query.status, query.failed.as_deref()));
     Ok(QueryState { started_unix_ns, wall_ms, figures: Figures::of(query), origin, plan, status })
 }
 

@@ -57,8 +57,9 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT OR REPLACE INTO segment
              (first, last, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings,
+             cancelled)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?
     .execute(params![
         copy.first_row,
@@ -79,6 +80,7 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
         spilled_bytes,
         peak_memory_bytes,
         warnings,
+        copy.cancelled,
     ])?;
     Ok(())
 }
@@ -87,7 +89,8 @@ fn write(db: &Connection, copy: &SegmentCopy) -> rusqlite::Result<()> {
 pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<SegmentCopy>> {
     db.prepare_cached(
         "SELECT first, origins, plans, row, origin, plan, status, started_unix_ns, wall_ms, engine_versions,
-             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings
+             program_versions, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings,
+             cancelled
          FROM segment
          WHERE first = ?1 AND last = ?2",
     )?
@@ -104,6 +107,7 @@ pub(crate) fn read(db: &Connection, first_row: i64) -> rusqlite::Result<Option<S
             origin: array(4)?,
             plan: array(5)?,
             status: array(6)?,
+            cancelled: array(17)?,
             started_unix_ns: array(7)?,
             wall_ms: array(8)?,
             engine_versions: array(9)?,

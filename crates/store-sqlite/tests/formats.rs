@@ -13,7 +13,7 @@ use queryscope_store::{Account, Loss, Store, StoreAudit, StoreError};
 use queryscope_store_sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// The format this version writes.
-const FORMAT: usize = 18;
+const FORMAT: usize = 19;
 /// The first format in which recordings may lie in packs.
 const PACKS: usize = 17;
 

@@ -30,7 +30,8 @@ pub struct FacetValue {
     "host": [{"value": "worker-1", "runs": 40}],
     "engine_version": [{"value": "1.35.2", "runs": 40, "engines": ["polars"]}],
     "program_version": [{"value": "2026.11.3", "runs": 40}],
-    "status": [{"value": "finished", "runs": 39}, {"value": "failed", "runs": 1}]
+    "status": [{"value": "finished", "runs": 39}, {"value": "failed", "runs": 1}],
+    "cancelled": 0
 })))]
 pub struct Facets {
     /// What the sending processes are.
@@ -45,6 +46,8 @@ pub struct Facets {
     pub program_version: Vec<FacetValue>,
     /// States of the queries.
     pub status: Vec<FacetValue>,
+    /// Of the queries counted as `failed` there, those that a person or the program stopped.
+    pub cancelled: u64,
 }
 
 // What queries are grouped by.

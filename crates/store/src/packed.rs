@@ -121,7 +121,8 @@ mod tests {
         let mut days = vec![Day::default(); 91];
         for at in 0..runs as usize {
             bins[at * 7] = Some(at as f64 + 0.25).into();
-            days[at * 2] = Day { runs: 1, failed: u32::from(at == 1), median_wall_ms: Some(9.5).into() };
+            days[at * 2] =
+                Day { runs: 1, failed: u32::from(at == 1), cancelled: 0, median_wall_ms: Some(9.5).into() };
         }
         LabelOverview {
             label: label.into(),
@@ -129,6 +130,7 @@ mod tests {
             services: 1,
             runs: runs.into(),
             failed: 1,
+            cancelled: 1,
             total_wall_ms: 0.1,
             usual_wall_ms: None,
             usual_band_ms: Some([1.5, 2.5]),

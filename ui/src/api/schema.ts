@@ -1392,6 +1392,11 @@ export interface components {
         Day: {
             /**
              * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
+            /**
+             * Format: int64
              * @description Those of them that failed.
              */
             failed: number;
@@ -1617,6 +1622,7 @@ export interface components {
         /**
          * @description How many queries each value of a field has.
          * @example {
+         *       "cancelled": 0,
          *       "engine_version": [
          *         {
          *           "engines": [
@@ -1667,6 +1673,11 @@ export interface components {
          *     }
          */
         Facets: {
+            /**
+             * Format: int64
+             * @description Of the queries counted as `failed` there, those that a person or the program stopped.
+             */
+            cancelled: number;
             /** @description Versions of their engines; null where it is not known. */
             engine_version: components["schemas"]["FacetValue"][];
             /** @description Where they run. */
@@ -1752,6 +1763,7 @@ export interface components {
         /**
          * @description The queries of one label or plan.
          * @example {
+         *       "cancelled": 0,
          *       "failed": 1,
          *       "key": "orders/daily",
          *       "last_started_unix_ns": 1795206683609778700,
@@ -1769,6 +1781,11 @@ export interface components {
          *     }
          */
         Group: {
+            /**
+             * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
             /**
              * Format: int64
              * @description Those of them that failed.
@@ -2079,6 +2096,11 @@ export interface components {
         LabelOverview: {
             /** @description Median wall time of each quarter of 24 hours of the range, in milliseconds; null where nothing finished. */
             bins: (number | null)[];
+            /**
+             * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
             /**
              * @description Id of the open change of the label in the service; without `split=service`, of the label. Of several, one for
              *     the worse before others, then the one that costs most. Null where there is none.
@@ -2416,6 +2438,11 @@ export interface components {
              * @description Those of them that sent the bytes they read, which they do when they finish or fail.
              */
             bytes_read_runs: number;
+            /**
+             * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
             /**
              * Format: int64
              * @description Those of them that sent their CPU time, which they do when they finish or fail.
@@ -3082,6 +3109,11 @@ export interface components {
         SeriesSlice: {
             /**
              * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
+            /**
+             * Format: int64
              * @description Those of them that failed.
              */
             failed: number;
@@ -3256,6 +3288,11 @@ export interface components {
         Totals: {
             /**
              * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
+            /**
+             * Format: int64
              * @description Those of them that failed.
              */
             failed: number;
@@ -3357,6 +3394,7 @@ export interface components {
         /**
          * @description The queries of a label with one plan.
          * @example {
+         *       "cancelled": 0,
          *       "failed": 0,
          *       "fingerprint": "238b6af6d50a",
          *       "first_started_unix_ns": 1794106683609778700,
@@ -3370,6 +3408,11 @@ export interface components {
          *     }
          */
         Version: {
+            /**
+             * Format: int64
+             * @description Those of the failed ones that a person or the program stopped.
+             */
+            cancelled: number;
             /**
              * Format: int64
              * @description Those of them that failed.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isCancelled, shownStatus } from "./cancelled";
+import { failureWords, isCancelled, onlyFailed, shownStatus } from "./cancelled";
 
 test("a run that was stopped did not fail", () => {
   const texts = [
@@ -18,4 +18,15 @@ test("a run that was stopped did not fail", () => {
   expect(shownStatus({ status: "failed", failed: "cancelled" })).toBe("cancelled");
   expect(shownStatus({ status: "failed", failed: "disk full" })).toBe("failed");
   expect(shownStatus({ status: "unfinished", failed: null })).toBe("unfinished");
+});
+
+test("cancelled runs are counted apart from the failed ones they are among", () => {
+  expect(onlyFailed({ failed: 3, cancelled: 1 })).toBe(2);
+  const words = [
+    { failed: 0, cancelled: 0 },
+    { failed: 3, cancelled: 0 },
+    { failed: 3, cancelled: 1 },
+    { failed: 3, cancelled: 3 },
+  ].map(failureWords);
+  expect(words).toEqual(["", "3 failed", "2 failed, 1 cancelled", "3 cancelled"]);
 });

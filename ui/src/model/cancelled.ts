@@ -1,6 +1,7 @@
 // Runs that a person or the program stopped. The service keeps them as failed; their error text tells them apart.
 
 import type { Status } from "../api/client";
+import { formatCount } from "../units";
 import { CANCELLED } from "./run/vocabulary";
 
 /** The states of a run as pages name them. */
@@ -17,4 +18,23 @@ export function isCancelled(error: string | null | undefined): boolean {
 
 export function shownStatus(run: { status: Status; failed?: string | null }): ShownStatus {
   return run.status === "failed" && isCancelled(run.failed) ? "cancelled" : run.status;
+}
+
+/** Counts of the service: the failed ones have the cancelled ones among them. */
+export interface Failures {
+  failed: number;
+  cancelled: number;
+}
+
+/** Runs that failed and were not cancelled. */
+export function onlyFailed({ failed, cancelled }: Failures): number {
+  return failed - cancelled;
+}
+
+/** "2 failed, 1 cancelled"; nothing where none did. */
+export function failureWords(counts: Failures): string {
+  const parts = { failed: onlyFailed(counts), cancelled: counts.cancelled };
+  return Object.entries(parts)
+    .flatMap(([name, runs]) => (runs > 0 ? [`${formatCount(runs)} ${name}`] : []))
+    .join(", ");
 }

@@ -9,6 +9,7 @@ const version = (fingerprint: string, first: bigint, usual: number): Version => 
   usual_wall_ms: usual,
   runs: 1,
   failed: 0,
+  cancelled: 0,
   rules: [],
   latest_query_id: "q",
 });

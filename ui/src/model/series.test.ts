@@ -4,6 +4,7 @@ import { drawn, middleOf, sliceWords, timesOf, yOf, type SeriesGroup, type Serie
 const slice = (runs: number, p50_ms: number | null, p95_ms: number | null = null, failed = 0): SeriesSlice => ({
   runs,
   failed,
+  cancelled: 0,
   p50_ms,
   p95_ms,
 });
@@ -43,8 +44,8 @@ test("where nothing finished there is no scale, and a time stands on it by its l
 });
 
 test("a slice is said in words", () => {
-  expect(sliceWords(slice(37, 41_000, 52_000, 2))).toBe(
-    "median 41 s, 95th percentile 52 s, 37 runs, 2 failed or cancelled",
+  expect(sliceWords({ ...slice(37, 41_000, 52_000, 3), cancelled: 1 })).toBe(
+    "median 41 s, 95th percentile 52 s, 37 runs, 2 failed, 1 cancelled",
   );
   expect(sliceWords(slice(1, null))).toBe("nothing finished, 1 run");
 });

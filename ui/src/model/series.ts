@@ -3,6 +3,7 @@
 
 import type { Schemas } from "../api/client";
 import { formatCount, formatDuration } from "../units";
+import { failureWords, onlyFailed } from "./cancelled";
 
 export type SeriesGroup = Schemas["SeriesGroup"];
 export type SeriesSlice = Schemas["SeriesSlice"];
@@ -114,18 +115,19 @@ export function drawn(group: SeriesGroup, times: [number, number], plot: Plot, m
     p50: line(({ p50_ms }) => p50_ms),
     p95: line(({ p95_ms }) => p95_ms),
     runs: bars(({ runs }) => runs),
-    failed: bars(({ failed }) => failed),
+    failed: bars(onlyFailed),
     mostRuns: Math.max(0, ...slices.map(({ runs }) => runs)),
   };
 }
 
 /** "median 41 s, 95th percentile 52 s, 37 runs, 2 failed" */
-export function sliceWords({ runs, failed, p50_ms, p95_ms }: SeriesSlice): string {
+export function sliceWords(slice: SeriesSlice): string {
+  const { runs, p50_ms, p95_ms } = slice;
   const parts = [
     p50_ms == null ? "nothing finished" : `median ${formatDuration(p50_ms)}`,
     p95_ms == null ? "" : `95th percentile ${formatDuration(p95_ms)}`,
     `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`,
-    failed > 0 ? `${formatCount(failed)} failed or cancelled` : "",
+    failureWords(slice),
   ];
   return parts.filter((text) => text !== "").join(", ");
 }

@@ -6,7 +6,12 @@ const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<
   dayCells({
     usual_wall_ms: usual,
     recent_wall_ms: 2,
-    days: medians.map((median_wall_ms) => ({ runs: 2, failed: median_wall_ms === null ? 2 : 0, median_wall_ms })),
+    days: medians.map((median_wall_ms) => ({
+      runs: 3,
+      failed: median_wall_ms === null ? 3 : 0,
+      cancelled: median_wall_ms === null ? 1 : 0,
+      median_wall_ms,
+    })),
   } as unknown as LabelOverview);
 
 test("the colour follows the usual time, the number says the same", () => {
@@ -20,12 +25,13 @@ test("a day on which all runs failed has no time", () =>
     heat: undefined,
     text: "",
     failed: 2,
-    title: "2 runs, 2 failed or cancelled",
+    cancelled: 1,
+    title: "3 runs, 2 failed, 1 cancelled",
   }));
 
 test("without a usual time the days are held against the time lately, and say so", () => {
   const found = cells(null, 1, 2, 40);
   expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 4]);
-  expect(found[2]?.title).toBe("2 runs, median 40 ms, 20x the time lately");
-  expect(cells(2, 40)[0]?.title).toBe("2 runs, median 40 ms, 20x the usual time");
+  expect(found[2]?.title).toBe("3 runs, median 40 ms, 20x the time lately");
+  expect(cells(2, 40)[0]?.title).toBe("3 runs, median 40 ms, 20x the usual time");
 });

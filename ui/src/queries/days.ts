@@ -1,6 +1,7 @@
 // The heat map: each label, day by day, against its usual time.
 
 import type { LabelOverview } from "../api/client";
+import { failureWords } from "../model/cancelled";
 import { exactDuration, formatRatio, plural } from "../units";
 
 export interface DayCell {
@@ -8,7 +9,9 @@ export interface DayCell {
   heat: -1 | 0 | 1 | 2 | 3 | 4 | undefined;
   /** What stands in the cell: a colour alone says nothing. */
   text: string;
+  /** Without those that were cancelled. */
   failed: number;
+  cancelled: number;
   runs: number;
   title: string;
 }
@@ -24,11 +27,11 @@ function heat(ratio: number): DayCell["heat"] {
 /** One cell a day. Where no usual time is known, the time lately takes its place. */
 export function dayCells(label: LabelOverview): DayCell[] {
   const usual = label.usual_wall_ms ?? label.recent_wall_ms ?? undefined;
-  return label.days.map(({ runs, failed, median_wall_ms }) => {
+  return label.days.map(({ runs, failed, cancelled, median_wall_ms }) => {
     const ratio = usual === undefined || (median_wall_ms ?? null) === null ? undefined : (median_wall_ms ?? 0) / usual;
     const level = ratio === undefined ? undefined : heat(ratio);
     const words = [plural(runs, "run")];
-    if (failed > 0) words.push(`${failed} failed or cancelled`);
+    if (failed > 0) words.push(failureWords({ failed, cancelled }));
     if (ratio !== undefined) {
       const against = label.usual_wall_ms == null ? "the time lately" : "the usual time";
       words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} ${against}`);
@@ -36,7 +39,8 @@ export function dayCells(label: LabelOverview): DayCell[] {
     return {
       heat: level,
       text: ratio === undefined || level === 0 ? "" : formatRatio(ratio),
-      failed,
+      failed: failed - cancelled,
+      cancelled,
       runs,
       title: runs === 0 ? "no runs" : words.join(", "),
     };

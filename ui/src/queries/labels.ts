@@ -1,6 +1,7 @@
 // The table by label: which query should I look at?
 
 import type { LabelOverview, Overview } from "../api/client";
+import { onlyFailed } from "../model/cancelled";
 import { nameInText } from "../model/names";
 import { formatCount, formatShare, plural } from "../units";
 import { isWorse, type Change } from "../model/change";
@@ -15,7 +16,7 @@ const NUMBERS: Record<Exclude<Sort, "label" | "change">, (label: LabelOverview) 
   usual: ({ usual_wall_ms }) => usual_wall_ms,
   lately: ({ recent_wall_ms }) => recent_wall_ms,
   runs: ({ runs }) => runs,
-  failed: ({ failed }) => failed,
+  failed: onlyFailed,
 };
 
 /** Open changes by query: of several, that for the worse, and then the one that costs most. */

@@ -18,6 +18,7 @@ const place = (value: string | null, runs: number, more: Partial<Place> = {}): P
   runs,
   running: 0,
   failed: 0,
+  cancelled: 0,
   unfinished: 0,
   total_wall_ms: runs,
   total_cpu_ms: null,

@@ -2,6 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import { nameInText, shownName } from "../model/names";
+import { onlyFailed } from "../model/cancelled";
 import { isWorse, type Change } from "../model/change";
 import { formatCount, formatShare, plural, UNKNOWN } from "../units";
 
@@ -29,11 +30,13 @@ export function sortedPlaces(places: readonly Place[], sort: PlaceSort, isTurned
     time: "total_wall_ms",
     runs: "runs",
     running: "running",
-    failed: "failed",
     cpu: "total_cpu_ms",
     read: "total_bytes_read",
   } as const;
-  const figure = (place: Place): number => (sort === "rate" ? place.failed / place.runs : (place[figures[sort]] ?? -1));
+  const figure = (place: Place): number => {
+    if (sort === "failed") return onlyFailed(place);
+    return sort === "rate" ? onlyFailed(place) / place.runs : (place[figures[sort]] ?? -1);
+  };
   return places.toSorted((a, b) => way * (figure(b) - figure(a)));
 }
 

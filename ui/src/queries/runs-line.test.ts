@@ -7,16 +7,14 @@ const counts = [
   { value: "running", runs: 1 },
 ];
 const says = (given: Partial<ListedRuns>): string =>
-  runsLine({ filters: {}, counts, read: 200, hasMore: true, ...given }, "in 14 days");
+  runsLine({ filters: {}, counts, cancelled: 0, read: 200, hasMore: true, ...given }, "in 14 days");
 
 test("runs are counted as runs, in the range that is in force", () => {
-  expect(says({})).toBe("4.05 k runs in 14 days, 50 failed or cancelled, 1 running");
-  expect(says({ filters: { since: "5", until: "9" } })).toBe(
-    "4.05 k runs in 14 days, 50 failed or cancelled, 1 running",
-  );
-  expect(says({ filters: { service: "s" } })).toBe(
-    "4.05 k runs in 14 days match the filters, 50 failed or cancelled, 1 running",
-  );
+  expect(says({})).toBe("4.05 k runs in 14 days, 50 failed, 1 running");
+  expect(says({ cancelled: 20 })).toBe("4.05 k runs in 14 days, 30 failed, 20 cancelled, 1 running");
+  expect(says({ cancelled: 50 })).toBe("4.05 k runs in 14 days, 50 cancelled, 1 running");
+  expect(says({ filters: { since: "5", until: "9" } })).toBe("4.05 k runs in 14 days, 50 failed, 1 running");
+  expect(says({ filters: { service: "s" } })).toBe("4.05 k runs in 14 days match the filters, 50 failed, 1 running");
   expect(says({ filters: { status: "failed" } })).toBe("50 runs in 14 days match the filters");
   expect(says({ filters: { status: "running" } })).toBe("1 run in 14 days matches the filters");
   expect(says({ filters: { status: "unfinished" } })).toBe("0 runs in 14 days match the filters");

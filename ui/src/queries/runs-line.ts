@@ -1,24 +1,24 @@
 // The first line of the list of runs: how many are in it, in which range.
 
 import type { Facets } from "../api/client";
+import { failureWords } from "../model/cancelled";
 import { nameInText } from "../model/names";
 import { plural } from "../units";
 import { active, asked, type Filters } from "./filters";
-
-/** The service counts cancelled runs as failed. */
-const SAID = { failed: "failed or cancelled", running: "running" } as const;
 
 export interface ListedRuns {
   filters: Filters;
   /** The runs that the filters leave, by status; the status itself filters none of them. */
   counts: Facets["status"];
+  /** Those of the failed ones that were cancelled. */
+  cancelled: number;
   /** Runs that were read, for a search, and whether there are more. */
   read: number;
   hasMore: boolean;
 }
 
 /** `during`: the range, behind a verb. */
-export function runsLine({ filters, counts, read, hasMore }: ListedRuns, during: string): string {
+export function runsLine({ filters, counts, cancelled, read, hasMore }: ListedRuns, during: string): string {
   const { status } = asked(filters);
   const of = (wanted: string): number => counts.find(({ value }) => value === wanted)?.runs ?? 0;
   const all = counts.reduce((sum, { runs }) => sum + runs, 0);
@@ -32,6 +32,7 @@ export function runsLine({ filters, counts, read, hasMore }: ListedRuns, during:
   if (matches === "" && runs === 0) return `No run started ${during}`;
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
   if (isSearch || status !== undefined) return line;
-  const parts = (["failed", "running"] as const).flatMap((one) => (of(one) > 0 ? [`${of(one)} ${SAID[one]}`] : []));
-  return parts.length === 0 ? line : `${line}, ${parts.join(", ")}`;
+  const running = of("running");
+  const parts = [line, failureWords({ failed: of("failed"), cancelled }), running > 0 ? `${running} running` : ""];
+  return parts.filter((part) => part !== "").join(", ");
 }

@@ -17,6 +17,7 @@ const facets: Facets = {
     { value: "finished", runs: 2 },
     { value: "failed", runs: 1 },
   ],
+  cancelled: 0,
 };
 
 test("fields are completed, and values that are known", () => {

@@ -34,7 +34,7 @@ const EXAMPLES: Record<string, readonly string[]> = {
   memory: ["1GB", "10GB"],
   warnings: ["0"],
 };
-const FACETS: Record<string, keyof Facets> = {
+const FACETS: Record<string, Exclude<keyof Facets, "cancelled">> = {
   status: "status",
   service: "service",
   env: "environment",

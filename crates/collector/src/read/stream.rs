@@ -135,6 +135,7 @@ mod tests {
             key: key.into(),
             runs: 3,
             failed: 1,
+            cancelled: 0,
             last_started_unix_ns: 7,
             total_wall_ms: 1.5,
             usual_wall_ms: None,

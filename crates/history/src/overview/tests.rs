@@ -53,6 +53,7 @@ fn a_single_run_is_told_as_it_is() {
         services: 1,
         runs: 1,
         failed: 0,
+        cancelled: 0,
         total_wall_ms: 5.0,
         usual_wall_ms: None,
         usual_band_ms: None,
@@ -67,7 +68,10 @@ fn a_single_run_is_told_as_it_is() {
         new_rules: vec![],
         plan_changed_unix_ns: None,
         bins: [None, None, None, Some(5.0)].map(Median::from).to_vec(),
-        days: vec![Day::default(), Day { runs: 1, failed: 0, median_wall_ms: Some(5.0).into() }],
+        days: vec![
+            Day::default(),
+            Day { runs: 1, failed: 0, cancelled: 0, median_wall_ms: Some(5.0).into() },
+        ],
         change: None,
     };
     assert_eq!(overview(1, &[one]), Some(expected));
@@ -109,7 +113,7 @@ fn failed_and_unfinished_runs_are_counted_and_have_no_times() {
     runs.extend([
         with(RunStatus::Failed, took(1, 9000.0)),
         with(RunStatus::Failed, took(49, 9000.0)),
-        with(RunStatus::Failed, took(50, 9000.0)),
+        with(RunStatus::Cancelled, took(50, 9000.0)),
         with(RunStatus::Unfinished, took(51, 9000.0)),
         with(RunStatus::Running, took(0, 9000.0)),
     ]);
@@ -118,7 +122,7 @@ fn failed_and_unfinished_runs_are_counted_and_have_no_times() {
         (times(&all), all.total_wall_ms, &all.bins),
         (times(&finished), finished.total_wall_ms, &finished.bins)
     );
-    assert_eq!((all.runs, all.failed), (18, 3));
+    assert_eq!((all.runs, all.failed, all.cancelled), (18, 3, 1));
     assert_eq!((all.recent_runs, all.recent_failed, all.failed_before), (5, 1, 2));
 }
 
@@ -151,8 +155,8 @@ fn slices_and_days_hold_medians_of_what_finished() {
     let overview = overview(1, &runs).expect("runs");
     // From noon to noon: of 24 and 19 hours ago, of 18, of 12 and 7, of now.
     assert_eq!(overview.bins, [2.0, 7.0, 8.0, 4.0].map(|median| Some(median).into()));
-    let yesterday = Day { runs: 3, failed: 0, median_wall_ms: Some(3.0).into() };
-    let today = Day { runs: 3, failed: 1, median_wall_ms: Some(6.0).into() };
+    let yesterday = Day { runs: 3, failed: 0, cancelled: 0, median_wall_ms: Some(3.0).into() };
+    let today = Day { runs: 3, failed: 1, cancelled: 0, median_wall_ms: Some(6.0).into() };
     assert_eq!(overview.days, [yesterday, today]);
 }
 
@@ -160,14 +164,14 @@ fn slices_and_days_hold_medians_of_what_finished() {
 fn a_slice_in_which_only_failures_ran_has_no_time() {
     let overview = overview(1, &[Run { status: RunStatus::Failed, ..took(1, 5.0) }]).expect("a run");
     assert_eq!(overview.bins, [Median::default(); 4]);
-    assert_eq!(overview.days[1], Day { runs: 1, failed: 1, median_wall_ms: None.into() });
+    assert_eq!(overview.days[1], Day { runs: 1, failed: 1, cancelled: 0, median_wall_ms: None.into() });
 }
 
 #[test]
 fn the_first_day_counts_only_what_is_in_the_range() {
     let runs = [took(25, 1.0), took(23, 2.0)];
     let overview = overview(1, &runs).expect("runs");
-    assert_eq!(overview.days[0], Day { runs: 1, failed: 0, median_wall_ms: Some(2.0).into() });
+    assert_eq!(overview.days[0], Day { runs: 1, failed: 0, cancelled: 0, median_wall_ms: Some(2.0).into() });
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn run() -> impl Strategy<Value = Run<'static>> {
     let status = prop_oneof![
         8 => Just(RunStatus::Finished),
         1 => Just(RunStatus::Failed),
-        1 => select(vec![RunStatus::Running, RunStatus::Unfinished]),
+        1 => select(vec![RunStatus::Cancelled, RunStatus::Running, RunStatus::Unfinished]),
     ];
     let wall_ms = prop_oneof![2 => 90.0..110.0_f64, 1 => (9..12_u32).prop_map(|tens| f64::from(tens) * 10.0)];
     let service = select(vec![None, Some("api"), Some("etl")]);

@@ -20,7 +20,11 @@ fn between<'a>(runs: &[Run<'a>], from: i64, to: i64) -> Vec<Run<'a>> {
 }
 
 fn failed(runs: &[Run<'_>]) -> u64 {
-    runs.iter().filter(|run| run.status == RunStatus::Failed).count() as u64
+    runs.iter().filter(|run| matches!(run.status, RunStatus::Failed | RunStatus::Cancelled)).count() as u64
+}
+
+fn cancelled(runs: &[Run<'_>]) -> u64 {
+    runs.iter().filter(|run| run.status == RunStatus::Cancelled).count() as u64
 }
 
 fn times(runs: &[Run<'_>]) -> Vec<f64> {
@@ -85,6 +89,7 @@ pub(crate) fn overview<'a>(
         Day {
             runs: runs.len() as u32,
             failed: failed(&runs) as u32,
+            cancelled: cancelled(&runs) as u32,
             median_wall_ms: quantile(&times(&runs), 2).into(),
         }
     };
@@ -102,6 +107,7 @@ pub(crate) fn overview<'a>(
         services: range.iter().map(|run| run.service).collect::<BTreeSet<_>>().len() as u64,
         runs: range.len() as u64,
         failed: failed(&range),
+        cancelled: cancelled(&range),
         total_wall_ms: total(&range),
         usual_wall_ms,
         usual_band_ms,
@@ -161,6 +167,7 @@ pub(crate) fn group<'a>(runs: &[Run<'a>]) -> Option<Group<'a>> {
         key: "".into(),
         runs: runs.len() as u64,
         failed: failed(&runs),
+        cancelled: cancelled(&runs),
         last_started_unix_ns: runs.last()?.started_unix_ns,
         total_wall_ms: total(&runs),
         rules: rules(&runs).into_iter().map(Into::into).collect(),
@@ -185,6 +192,7 @@ pub(crate) fn versions(runs: &[Run<'_>]) -> Vec<Version> {
             fingerprint: plan.to_owned(),
             runs: of_plan.len() as u64,
             failed: failed(&of_plan),
+            cancelled: cancelled(&of_plan),
             first_started_unix_ns: of_plan[0].started_unix_ns,
             last_started_unix_ns: last.started_unix_ns,
             usual_wall_ms,

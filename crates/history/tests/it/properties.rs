@@ -8,14 +8,18 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use queryscope_history::{
-    Alternative, Earlier, Group, LabelOverview, Point, RankTest, Run, Tally, Verdict, Window, median,
-    quartiles, versions,
+    Alternative, Earlier, Failure, Group, LabelOverview, Point, RankTest, Run, Tally, Verdict, Window,
+    median, quartiles, versions,
 };
 use queryscope_protocol::QueryId;
 use uuid::Uuid;
 
 use crate::any_runs::{NOW, runs};
 use crate::model;
+
+fn failure() -> impl Strategy<Value = Failure> {
+    select(vec![Failure::None, Failure::Failed, Failure::Cancelled])
+}
 
 /// An hour, half of one, quarters, and the ends.
 const OFFSETS: [i32; 9] = [0, 60, -60, 345, -570, 840, -720, 1440, -1440];
@@ -49,6 +53,8 @@ proptest! {
         let Some(overview) = LabelOverview::of(&window, &runs, &Earlier::default()) else { return Ok(()) };
         prop_assert_eq!(overview.days.iter().map(|day| u64::from(day.runs)).sum::<u64>(), overview.runs);
         prop_assert_eq!(overview.days.iter().map(|day| u64::from(day.failed)).sum::<u64>(), overview.failed);
+        let cancelled = overview.days.iter().map(|day| u64::from(day.cancelled)).sum::<u64>();
+        prop_assert_eq!(cancelled, overview.cancelled);
         prop_assert!(window.days()[0] <= window.since_unix_ns() && window.days().is_sorted());
     }
 
@@ -75,12 +81,12 @@ proptest! {
     #[test]
     fn tallies_merge_to_that_of_all(
         points in prop::collection::vec(
-            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], any::<bool>(), 0..3_usize),
+            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], failure(), 0..3_usize),
             0..300,
         ),
     ) {
-        let point = |(number, (started_unix_ns, time_ms, failed, part))| {
-            (Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed }, part)
+        let point = |(number, (started_unix_ns, time_ms, failure, part))| {
+            (Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failure }, part)
         };
         let points: Vec<(Point, usize)> = (0..).zip(points).map(point).collect();
         let mut whole = Tally::default();
@@ -109,12 +115,12 @@ proptest! {
     #[test]
     fn of_the_earlier_runs_of_a_group_only_times_count(
         runs in prop::collection::vec(
-            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], any::<bool>()),
+            (0..50_i64, prop_oneof![4 => 0.0..100.0_f64, 1 => Just(f64::NAN)], failure()),
             0..300,
         ),
     ) {
-        let point = |(number, (started_unix_ns, time_ms, failed))| {
-            Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failed }
+        let point = |(number, (started_unix_ns, time_ms, failure))| {
+            Point { started_unix_ns, time_ms, number, plan: 0, service: 0, failure }
         };
         let mut points: Vec<Point> = (0..).zip(runs).map(point).collect();
         let mut whole = Tally::default();
@@ -125,7 +131,7 @@ proptest! {
         let mut tally = Tally::default();
         for point in &points {
             if tally.has_later(point.started_unix_ns) {
-                tally.add_earlier((!point.time_ms.is_nan()).then_some(point.time_ms), point.failed);
+                tally.add_earlier((!point.time_ms.is_nan()).then_some(point.time_ms), point.failure);
             } else {
                 tally.add(point);
             }

@@ -98,17 +98,21 @@ fn plans(mut versions: Vec<Version>, screen: Screen) -> String {
     let mut text = format!("\nPlans: {number}\n");
     for (place, version) in versions.iter().enumerate().rev().take(PLANS_MAX) {
         let last = version.last_started_unix_ns.map(|at| format!(", last {}", screen.times.at(at)));
+        let cancelled = match version.cancelled {
+            0 => String::new(),
+            cancelled => format!(", {cancelled} cancelled"),
+        };
         let rules: Vec<&str> = version.rules.iter().map(String::as_str).collect();
         let rules =
             if rules.is_empty() { String::new() } else { format!(", warnings: {}", rules.join(", ")) };
         let _ = writeln!(
             text,
-            "  {} ({}): median {} in {}, {} failed, first {}{}{}",
+            "  {} ({}): median {} in {}, {} failed{cancelled}, first {}{}{}",
             run_name::letter(place),
             line(&version.fingerprint),
             duration(version.usual_wall_ms),
             runs_text(version.runs),
-            version.failed,
+            version.failed.saturating_sub(version.cancelled),
             screen.times.at(version.first_started_unix_ns),
             last.unwrap_or_default(),
             line(&rules),

@@ -35,6 +35,9 @@ pub(crate) struct Query {
     pub(crate) runs: u64,
     #[serde(default)]
     pub(crate) failed: u64,
+    /// Among the failed ones.
+    #[serde(default)]
+    pub(crate) cancelled: u64,
     #[serde(default)]
     pub(crate) total_wall_ms: f64,
     pub(crate) usual_wall_ms: Option<f64>,
@@ -227,6 +230,9 @@ pub(crate) struct Version {
     pub(crate) runs: u64,
     #[serde(default)]
     pub(crate) failed: u64,
+    /// Among the failed ones.
+    #[serde(default)]
+    pub(crate) cancelled: u64,
     pub(crate) last_started_unix_ns: Option<i64>,
     pub(crate) usual_wall_ms: Option<f64>,
     #[serde(default)]

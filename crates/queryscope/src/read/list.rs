@@ -136,7 +136,7 @@ fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
         Cell::number(query.recent_wall_ms, duration),
         changed,
         whole(query.runs),
-        whole(query.failed).in_style(if query.failed > 0 { FAIL } else { PLAIN }),
+        whole(query.failed).in_style(if query.failed > query.cancelled { FAIL } else { PLAIN }),
         Cell::figure(share(share_of_all), Figure::Number(query.total_wall_ms)),
     ]
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::common::{Service, copy, queryscope, wait_for};
 
 /// Formats before the one of this version.
-const EARLIER: [usize; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
-const FORMAT: usize = 18;
+const EARLIER: [usize; 18] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18];
+const FORMAT: usize = 19;
 
 /// A copy of a data folder in the tree.
 fn data_of(format: usize, to: &Path) -> PathBuf {

@@ -340,7 +340,7 @@ async fn what_nobody_reads_or_makes_is_taken_out() {
     let old = format!(
         "UPDATE segment SET first = first + 1 WHERE first = 0;
          UPDATE segment SET marked = now() - interval '11 minutes' WHERE first IN ({SEGMENT}, {});
-         UPDATE segment SET warnings = NULL WHERE first = {}",
+         UPDATE segment SET cancelled = NULL WHERE first = {}",
         2 * SEGMENT,
         4 * SEGMENT
     );

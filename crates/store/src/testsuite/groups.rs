@@ -44,14 +44,16 @@ pub(super) fn a_group_counts_every_state_and_times_what_finished(subjects: &Subj
             .finished(1, 1, rules(&["spill"], took(30.25, at("x", 30))))
             .finished(2, 2, rules(&["skew", "spill"], took(10.5, at("x", 10))))
             .finished(3, 3, rules(&["scan"], failed(took(500.0, at("x", 20)))))
+            .finished(6, 9, Facts { failed: Some("KeyboardInterrupt: ".into()), ..took(700.0, at("x", 25)) })
             .started(4, 4, at("x", 50));
         s.commit(sent).await;
         s.end_silent(2).await;
         s.commit(batch(1).received(9).started(5, 5, at("x", 40))).await;
         let expected = Group {
             key: "x".into(),
-            runs: 5,
-            failed: 1,
+            runs: 6,
+            failed: 2,
+            cancelled: 1,
             last_started_unix_ns: 50,
             total_wall_ms: 40.75,
             usual_wall_ms: Some(20.375),

@@ -107,6 +107,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
         let day = |runs, failed, median_wall_ms: Option<f64>| Day {
             runs,
             failed,
+            cancelled: 0,
             median_wall_ms: median_wall_ms.into(),
         };
         let expected = LabelOverview {
@@ -115,6 +116,7 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
             services: 2,
             runs: 15,
             failed: 2,
+            cancelled: 0,
             total_wall_ms: 1945.0,
             usual_wall_ms: Some(104.5),
             usual_band_ms: Some([102.25, 106.75]),

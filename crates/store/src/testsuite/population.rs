@@ -14,7 +14,7 @@ pub(super) const PROJECTS: [&str; 2] = ["default", "other"];
 /// Used for services, environments and hosts alike: a filter that mixes them up finds too much.
 pub(super) const PLACES: [&str; 3] = ["a", "b", ""];
 pub(super) const LABELS: [&str; 5] = ["Orders", "täglich", "a%b", "a_b", ""];
-const ERRORS: [&str; 3] = ["boom", "BOOM in Orders", "100%"];
+const ERRORS: [&str; 4] = ["boom", "BOOM in Orders", "100%", "Canceled."];
 const SEARCHES: [&str; 12] =
     ["o", "ORDERS", "ä", "TÄG", "%", "_", "", "b", "8000-0000", "00000003", "zzz", "'"];
 const STARTS: std::ops::Range<i64> = 0..12;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{entries, five, get, told, warns};
 use crate::app::TestApp;
@@ -18,6 +18,7 @@ async fn facets_count_six_fields() {
     five(&app).await;
     insta::assert_json_snapshot!(get(&app, "/api/facets?service=orders-etl").await, @r#"
     {
+      "cancelled": 0,
       "engine_version": [
         {
           "runs": 3,
@@ -97,6 +98,7 @@ async fn a_group_has_every_field() {
     insta::assert_json_snapshot!(get(&app, "/api/groups").await, @r#"
     [
       {
+        "cancelled": 0,
         "failed": 1,
         "key": "daily",
         "last_started_unix_ns": 1795206683609778763,
@@ -113,6 +115,7 @@ async fn a_group_has_every_field() {
         "usual_wall_ms": 20.25
       },
       {
+        "cancelled": 0,
         "failed": 0,
         "key": "nightly",
         "last_started_unix_ns": 1795206683609778763,
@@ -133,6 +136,7 @@ async fn a_version_has_every_field() {
     insta::assert_json_snapshot!(get(&app, "/api/versions?label=daily").await, @r#"
     [
       {
+        "cancelled": 0,
         "failed": 1,
         "fingerprint": "p1",
         "first_started_unix_ns": 1795206681609778763,
@@ -145,6 +149,7 @@ async fn a_version_has_every_field() {
         "usual_wall_ms": 751.0
       },
       {
+        "cancelled": 0,
         "failed": 0,
         "fingerprint": "p2",
         "first_started_unix_ns": 1795120283609778763,
@@ -178,14 +183,17 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
             null,
             751.0
           ],
+          "cancelled": 0,
           "change": null,
           "days": [
             {
+              "cancelled": 0,
               "failed": 0,
               "median_wall_ms": 20.25,
               "runs": 1
             },
             {
+              "cancelled": 0,
               "failed": 1,
               "median_wall_ms": 751.0,
               "runs": 3
@@ -219,14 +227,17 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
             null,
             null
           ],
+          "cancelled": 0,
           "change": null,
           "days": [
             {
+              "cancelled": 0,
               "failed": 0,
               "median_wall_ms": null,
               "runs": 0
             },
             {
+              "cancelled": 0,
               "failed": 0,
               "median_wall_ms": null,
               "runs": 1
@@ -255,6 +266,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
       "since_unix_ns": 1795120283609778763,
       "slice_ns": 21600000000000,
       "totals": {
+        "cancelled": 0,
         "failed": 1,
         "faster": 0,
         "judged": 0,
@@ -265,6 +277,37 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
       }
     }
     "#);
+}
+
+#[tokio::test]
+async fn cancelled_runs_are_counted_among_the_failed_and_apart() {
+    let app = TestApp::new().await;
+    let ended = |n: u64, failed: Value| {
+        finished(n + 1, n, told("daily", "p1", NOW_NS - n as i64, json!({"wall_ms": 100, "failed": failed})))
+    };
+    let errors = [json!(null), json!("KeyboardInterrupt"), json!("division by zero")];
+    app.store(batch(1, (1..).zip(errors).map(|(n, error)| ended(n, error)))).await;
+    for (path, at) in [
+        ("/api/groups", "/0"),
+        ("/api/versions?label=daily", "/0"),
+        ("/api/overview", "/queries/0"),
+        ("/api/overview", "/queries/0/days/14"),
+        ("/api/overview", "/totals"),
+        ("/api/places", "/host/0"),
+        ("/api/series", "/groups/0/all"),
+    ] {
+        let answer = get(&app, path).await;
+        let counted = answer.pointer(at).unwrap_or_else(|| panic!("{path} has no {at}: {answer}"));
+        let counts = ["runs", "failed", "cancelled"].map(|count| counted[count].as_u64());
+        assert_eq!(counts, [Some(3), Some(2), Some(1)], "{path}{at}");
+    }
+    let facets = get(&app, "/api/facets").await;
+    assert_eq!(
+        (&facets["status"][0], &facets["cancelled"]),
+        (&json!({"value": "failed", "runs": 2}), &json!(1))
+    );
+    let failed = get(&app, "/api/queries?status=failed").await;
+    assert_eq!(failed.as_array().map(Vec::len), Some(2), "a cancelled run has the status failed");
 }
 
 #[tokio::test]

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use queryscope_history::{
-    Earlier, Group, LabelOverview, Place, PlaceTotal, Quantity, Run, RunStatus, SeriesGroup, SeriesRun,
-    Totals, Version,
+    Earlier, Failure, Group, LabelOverview, Place, PlaceTotal, Quantity, Run, RunStatus, SeriesGroup,
+    SeriesRun, Totals, Version,
 };
 use queryscope_protocol::QueryId;
+use queryscope_protocol::vocabulary::cancelled::is_cancelled;
 use uuid::Uuid;
 
 use super::disk::Row;
@@ -36,6 +37,8 @@ pub(super) fn facets(rows: &[Row], filter: &QueryFilter) -> Facets {
         engine_version: facet(rows, &engine_version, |query| query.engine_version.clone()),
         program_version: facet(rows, &program_version, |query| query.program_version.clone()),
         status: facet(rows, &status, |query| Some(query.status.to_string())),
+        cancelled: kept(rows, &status).filter(|row| run_status(&row.query) == RunStatus::Cancelled).count()
+            as u64,
     }
 }
 
@@ -152,7 +155,7 @@ pub(super) fn series(rows: &[Row], request: &SeriesRequest) -> Series {
             group: values.iter().position(|other| *other == value).unwrap_or_default() as u32,
             started_unix_ns: row.query.started_unix_ns,
             time_ms: run(row, &[]).time_ms().unwrap_or(f64::NAN),
-            failed: row.query.status == Status::Failed,
+            failure: Failure::of(run_status(&row.query)),
         }
     };
     let groups = queryscope_history::series(window, values.len(), *most, |take| {
@@ -214,16 +217,21 @@ fn run<'a>(row: &'a Row, rules: &'a [&'a str]) -> Run<'a> {
     Run {
         query_id: run_id(row),
         started_unix_ns: query.started_unix_ns,
-        status: match query.status {
-            Status::Running => RunStatus::Running,
-            Status::Finished => RunStatus::Finished,
-            Status::Failed => RunStatus::Failed,
-            Status::Unfinished => RunStatus::Unfinished,
-        },
+        status: run_status(query),
         wall_ms: query.wall_ms,
         service: query.service.as_deref(),
         fingerprint: query.fingerprint.as_deref(),
         rules,
+    }
+}
+
+fn run_status(query: &Query) -> RunStatus {
+    match query.status {
+        Status::Running => RunStatus::Running,
+        Status::Finished => RunStatus::Finished,
+        Status::Failed if query.failed.as_deref().is_some_and(is_cancelled) => RunStatus::Cancelled,
+        Status::Failed => RunStatus::Failed,
+        Status::Unfinished => RunStatus::Unfinished,
     }
 }
 

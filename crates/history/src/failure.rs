@@ -1,0 +1,65 @@
+//! Which runs failed, and which of these were cancelled?
+
+use crate::run::RunStatus;
+
+/// How a run ended that did not finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Failure {
+    /// It finished, runs, or nothing was heard of it for too long.
+    #[default]
+    None,
+    /// It ended with an error.
+    Failed,
+    /// A person or the program stopped it.
+    Cancelled,
+}
+
+impl Failure {
+    /// That of a run of this state.
+    pub fn of(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Failed => Self::Failed,
+            RunStatus::Cancelled => Self::Cancelled,
+            RunStatus::Running | RunStatus::Finished | RunStatus::Unfinished => Self::None,
+        }
+    }
+}
+
+/// Failed runs: cancelled ones are among them, as a cancelled run has the status `failed` in the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Failures {
+    pub(crate) failed: u64,
+    pub(crate) cancelled: u64,
+}
+
+impl Failures {
+    pub(crate) fn add(&mut self, failure: Failure) {
+        self.failed += u64::from(failure != Failure::None);
+        self.cancelled += u64::from(failure == Failure::Cancelled);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.failed += other.failed;
+        self.cancelled += other.cancelled;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_run_is_one_of_the_failed() {
+        let mut failures = Failures::default();
+        let states = [
+            RunStatus::Running,
+            RunStatus::Finished,
+            RunStatus::Failed,
+            RunStatus::Cancelled,
+            RunStatus::Unfinished,
+        ];
+        states.map(Failure::of).into_iter().for_each(|failure| failures.add(failure));
+        failures.merge(failures);
+        assert_eq!(failures, Failures { failed: 4, cancelled: 2 });
+    }
+}
