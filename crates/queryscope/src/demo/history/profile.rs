@@ -118,7 +118,7 @@ pub(super) fn counters(run: &Run, position: usize, done: f64) -> Counters<'stati
     if spec.bytes > 0 {
         let bytes = so_far(rows(run, spec.bytes));
         metrics.push("io_total_active_ns", (bytes as f64 * NS_PER_BYTE) as u64);
-        metrics.push("io_total_bytes_received", bytes);
+        metrics.push("io_total_bytes_requested", bytes);
     }
     Counters { done: Some(done >= 1.0), custom: Vec::new(), metrics }
 }
