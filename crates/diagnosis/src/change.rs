@@ -75,7 +75,8 @@ pub enum CauseKind {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ChangeSide))]
 pub struct Side {
-    /// Ended runs, cancelled ones left out.
+    /// Ended runs that the medians are of, and those that failed; cancelled ones left out. Since the change they are
+    /// counted anew with the medians, once a fifth more of them ended: `cost` has all.
     pub runs: u64,
     /// Median wall time of those that finished, in milliseconds.
     pub median_wall_ms: Option<f64>,

@@ -108,7 +108,7 @@ impl Detector {
             for layer in self.here.layers.iter_mut().filter(|layer| layer.is_about(point)) {
                 layer.failed += 1;
                 layer.change.after.failed = layer.failed;
-                layer.change.after.runs = layer.runs + layer.failed;
+                layer.change.after.runs += 1;
             }
             return;
         }
@@ -214,7 +214,6 @@ impl Detector {
         }
         layer.runs += 1;
         layer.pay(point);
-        layer.change.after.runs = layer.runs + layer.failed;
         layer.settle_cost(ended_unix_ns, &self.series);
         // A faster time that lasts is the usual one: what comes after is a change of its own. Where its end seemed to
         // have begun, that is followed first.

@@ -29,7 +29,7 @@ pub(crate) async fn past_changes(app: &App, query: &Query) -> Result<Vec<Change>
     let until_now =
         ChangesRequest { until_unix_ns: Some(query.started_unix_ns), ..ChangesRequest::default() };
     let mut changes = changes_of_time(app, query, until_now).await?;
-    changes.retain(|change| change.recovered_unix_ns.is_some() && change.after.runs > SHORT_RUNS as u64);
+    changes.retain(|change| change.recovered_unix_ns.is_some() && change.cost.runs > SHORT_RUNS as u64);
     Ok(changes)
 }
 

@@ -199,6 +199,7 @@ impl Detector {
         layer.change.before.runs += layer.before_failed;
         layer.change.after = explained.after;
         layer.change.after.failed = layer.failed;
+        layer.change.after.runs += layer.failed;
         layer.change.factor = explained.factor;
         layer.change.causes = explained.causes;
         layer.change.harmless = explained.harmless;
@@ -212,7 +213,6 @@ impl Detector {
                 layer.pay(point);
             }
         }
-        layer.change.after.runs = layer.runs + layer.failed;
         layer.settle_cost(newest.unwrap_or(layer.since.0), &self.series);
         layer.next_refresh = layer.runs + 1 + layer.runs / 5;
     }

@@ -50,7 +50,7 @@ fn environments_that_change_have_a_change_each() {
         Detector::restore(saved, told.detector.runs().cloned().collect::<Vec<_>>()).expect("restored");
     assert_eq!(in_environment(&told, "prod").len(), 0, "{}", told.lines());
     let [change] = in_environment(&told, "dev")[..] else { panic!("{}", told.lines()) };
-    assert_eq!((change.state, change.after.runs), (State::Open, 18));
+    assert_eq!((change.state, change.cost.runs), (State::Open, 18));
     // What is over in the one does not hide what begins in the other.
     in_turns(&mut told, 10, (1.0, 1.0));
     assert_eq!(told.open(), [], "{}", told.lines());

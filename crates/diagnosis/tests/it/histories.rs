@@ -46,6 +46,24 @@ fn one_slow_run_is_none() {
 }
 
 #[test]
+fn the_medians_are_of_as_many_runs_as_are_said() {
+    let mut told = Told::new();
+    told.runs(60, 100.0).runs(8, 160.0);
+    let mut walls: Vec<f64> = told.detector.runs().skip(60).map(|run| run.wall_ns as f64 / 1e6).collect();
+    for wall_ms in [170.0, 180.0, 190.0, 200.0, 210.0, 220.0, 230.0].repeat(3) {
+        told.runs(1, wall_ms);
+        walls.push(told.detector.runs().last().expect("a run").wall_ns as f64 / 1e6);
+        let (runs, change) = (walls.len(), told.change());
+        let said = usize::try_from(change.after.runs).expect("a few");
+        assert!(said <= runs && runs <= said + said / 5 + 1, "{said} of {runs} runs");
+        assert_eq!(change.cost.runs, runs as u64);
+        let told_ms = change.after.median_wall_ms.expect("runs");
+        let median_ms = queryscope_history::median(&mut walls[..said].to_vec()).expect("runs");
+        assert!((told_ms / median_ms - 1.0).abs() < 1e-9, "{told_ms} instead of {median_ms} of {said} runs");
+    }
+}
+
+#[test]
 fn it_is_never_forgotten_and_recovers() {
     let mut told = Told::new();
     told.runs(60, 100.0).runs(700, 160.0);

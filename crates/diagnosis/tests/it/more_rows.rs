@@ -152,5 +152,5 @@ fn the_start_of_a_change_stays_where_the_plan_changed() {
             Arc::new(Plan { fingerprint: Fingerprint::from_bytes([plan; 6]), ..Plan::clone(&run.plan) });
         told.take(run);
     }
-    assert_eq!(told.change().after.runs, 6);
+    assert_eq!(told.change().cost.runs, 6);
 }

@@ -99,7 +99,7 @@ impl Told {
     }
 
     pub(crate) fn open(&self) -> Vec<(Kind, u64)> {
-        self.detector.open().map(|change| (change.kind, change.after.runs)).collect()
+        self.detector.open().map(|change| (change.kind, change.cost.runs)).collect()
     }
 
     /// What was told so far, a line each.
@@ -113,7 +113,7 @@ impl Told {
             let run = Uuid::parse_str(&change.since_query_id).expect("an id").as_u128() - 1;
             Some(format!(
                 "{word} {:?} since {run}: {:?} of {} runs",
-                change.kind, change.state, change.after.runs
+                change.kind, change.state, change.cost.runs
             ))
         };
         self.transitions.iter().filter_map(line).collect::<Vec<_>>().join("\n")
