@@ -13,6 +13,7 @@ use crate::socket::Server;
 const BUDGET: usize = 1 << 20;
 const LABELS: u64 = 2_000;
 const READERS: usize = 12;
+const TRIES: usize = 15;
 
 async fn many_labels(app: &TestApp) {
     for first in [0, LABELS / 2] {
@@ -43,9 +44,17 @@ async fn readers_that_do_not_read_give_way_to_one_that_does() {
     }
     // Their answers are 5 MB each: what the socket does not take waits.
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let mut reader = server.connect().await;
-    reader.write(request(READERS)).await;
-    let whole = reader.closed().await;
+    // On a busy machine they are still being made then: it is told to ask again.
+    let mut whole = String::new();
+    for _ in 0..TRIES {
+        let mut reader = server.connect().await;
+        reader.write(request(READERS)).await;
+        whole = reader.closed().await;
+        if !whole.starts_with("HTTP/1.1 503") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     assert!(whole.starts_with("HTTP/1.1 200"), "{}", &whole[..whole.len().min(300)]);
     assert!(whole.len() > 4_000_000 && whole.ends_with("]}\r\n0\r\n\r\n"), "{}", whole.len());
     let facets = app.get("/api/facets").await;

@@ -232,8 +232,9 @@ fn of_a_database_a_repair_takes_out_copies_that_are_wrong_and_nothing_else() {
     // Of no query, where there are some.
     shared.database.sql(
         "INSERT INTO segment (first, last, mark, origins, plans, row, origin, plan, engine_versions, program_versions,
-             status, started_unix_ns, wall_ms, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings)
-         VALUES (0, 7, gen_random_uuid(), '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '')",
+             status, started_unix_ns, wall_ms, cpu, result_rows, bytes_read, spilled_bytes, peak_memory_bytes, warnings,
+             cancelled)
+         VALUES (0, 7, gen_random_uuid(), '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '')",
     );
     let says = "problem: copy of queries from row 0: it does not say what their rows say\n";
     let checked = shared.check(&[]);
