@@ -1314,7 +1314,8 @@ export interface components {
             median_wall_ms?: Milliseconds | null;
             /**
              * Format: int64
-             * @description Ended runs, cancelled ones left out.
+             * @description Ended runs that the medians are of, and those that failed; cancelled ones left out. Since the change they are
+             *     counted anew with the medians, once a fifth more of them ended: `cost` has all.
              */
             runs: number;
         };
