@@ -13,7 +13,7 @@ import {
 } from "./comparison";
 
 type Part = Comparison["account"]["parts"][number];
-type Parts = Pick<Part, "cause" | "ns">[];
+type Parts = (Pick<Part, "cause" | "ns"> & Partial<Part>)[];
 
 function comparison(before: number, now: number, parts: Parts): Comparison {
   const summary = { status: "finished" } as Comparison["run"];
@@ -49,6 +49,19 @@ test("each step begins where the one before ended, and the last one ends at the 
     "More rows: 1000 to 1700, +700 ms",
     "More threads: 1700 to 1500, −200 ms",
     "This run: 0 to 1500, 1.5 s",
+  ]);
+  const at = (id: number, kind: string, ns: number): Parts[number] => ({
+    cause: "slower_per_row",
+    ns,
+    node: { id, kind },
+  });
+  const several = toWaterfall(
+    comparison(1e9, 2e9, [at(3, "HashJoin", 5e8), at(6, "HashJoin", 3e8), at(2, "Scan", 2e8)]),
+  );
+  expect(several.slice(1, -1).map(({ name }) => name)).toEqual([
+    "Slower per row: HashJoin #3",
+    "Slower per row: HashJoin #6",
+    "Slower per row: Scan",
   ]);
   // A part that nobody could see is no step.
   expect(toWaterfall(comparison(1e9, 1e9 + 400, [{ cause: "waiting", ns: 400 }])).map(({ name }) => name)).toEqual([

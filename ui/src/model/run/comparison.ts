@@ -45,8 +45,12 @@ export function toWaterfall({ account }: Comparison): Step[] {
   const bySize = account.parts
     .filter(({ ns }) => Number(ns) !== 0)
     .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
-  for (const { cause, ns, node } of bySize.slice(0, PARTS_TOLD)) {
-    push(`${causeName(cause, Number(ns) < 0)}${node ? `: ${node.kind}` : ""}`, ns);
+  const names = bySize.map(({ cause, ns, node }) => causeName(cause, Number(ns) < 0) + (node ? `: ${node.kind}` : ""));
+  for (const [at, { ns, node }] of bySize.slice(0, PARTS_TOLD).entries()) {
+    const name = names[at] ?? "";
+    // Of several nodes of one kind each has its number.
+    const isOne = names.indexOf(name) === names.lastIndexOf(name);
+    push(node && !isOne ? `${name} #${nodeNumber(String(node.id))}` : name, ns);
   }
   const smaller = bySize.slice(PARTS_TOLD);
   push(
