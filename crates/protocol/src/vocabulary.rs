@@ -38,6 +38,9 @@ const fn term(names: &'static [&'static str], unit: &'static str, meaning: &'sta
 }
 
 /// Error texts of a run that a person or the program stopped. The format has no state of its own for it.
+///
+/// Stores keep copies of segments that say which runs were cancelled (ADR 16): with another text they need a step of
+/// their format that deletes these.
 pub mod cancelled {
     /// The whole text, in lower case and without punctuation at its end.
     pub const WHOLE: &[&str] = &[
