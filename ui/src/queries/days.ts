@@ -1,7 +1,7 @@
 // The heat map: each label, day by day, against its usual time.
 
 import type { LabelOverview } from "../api/client";
-import { failureWords } from "../model/cancelled";
+import { failureWords, onlyFailed } from "../model/cancelled";
 import { exactDuration, formatRatio, plural } from "../units";
 
 export interface DayCell {
@@ -39,7 +39,7 @@ export function dayCells(label: LabelOverview): DayCell[] {
     return {
       heat: level,
       text: ratio === undefined || level === 0 ? "" : formatRatio(ratio),
-      failed: failed - cancelled,
+      failed: onlyFailed({ failed, cancelled }),
       cancelled,
       runs,
       title: runs === 0 ? "no runs" : words.join(", "),
