@@ -145,9 +145,10 @@ export interface paths {
         /**
          * Tells what the slow runs of a query have in common that its other runs have not: hosts, versions, plans,
          *     hours of the day, rows, bytes and waiting. Needs `label` and `service` (empty: none).
-         * @description With `base_since` or `base_program_version`, the runs asked for are held against those instead. It looks at
-         *     the last 500 ended runs of the query that were evaluated, and says nothing where a group has fewer than 5.
-         *     Each effect is Cliff's delta, with its probability by the Mann-Whitney test.
+         * @description With `first=failed`, those that failed are held against those that finished, by what each run has (host, version,
+         *     plan, hour) and not by its numbers. With `base_since` or `base_program_version`, the runs asked for are held against
+         *     those instead. It looks at the last 500 ended runs of the query that were evaluated, and says nothing where a group
+         *     has fewer than 5. Each effect is Cliff's delta, with its probability by the Mann-Whitney test.
          */
         get: operations["differences"];
         put?: never;
@@ -1157,7 +1158,7 @@ export interface components {
             causes: components["schemas"]["ChangeCause"][];
             /**
              * Format: int64
-             * @description When the service was sure.
+             * @description The end of the run that made the service sure, or its start where that came later.
              */
             confirmed_unix_ns?: UnixNs | null;
             /** @description What it cost. */
@@ -1173,7 +1174,7 @@ export interface components {
             factor?: number | null;
             /** @description What also changed and is no cause. */
             harmless: string[];
-            /** @description The host whose runs changed, where those of the others did not. */
+            /** @description The host whose runs changed, where those of the others did not, or by much less. */
             host?: string | null;
             /** @description Stable for the life of the change. */
             id: string;
@@ -1535,7 +1536,7 @@ export interface components {
             /**
              * Format: double
              * @description Cliff's delta of the wall times: above 0 where the first ones are slower, from -1 to 1. Null where a
-             *     group has too few runs.
+             *     group has too few runs, and of runs that failed.
              */
             delta?: number | null;
             /**
@@ -1543,7 +1544,10 @@ export interface components {
              *     cases, over all comparisons that were made.
              */
             differences: components["schemas"]["Contrast"][];
-            /** @description The slow runs, or those that were asked for. Empty where no runs are much slower than the others. */
+            /**
+             * @description The slow runs, those that failed, or those that were asked for. Empty where no runs are much slower than the
+             *     others.
+             */
             first: components["schemas"]["RunGroup"];
             judgement?: components["schemas"]["TimeJudgement"] | null;
             /** @description Runs of the query that are looked at: of its last 500 that ended, those in the time asked for. */
@@ -2934,7 +2938,7 @@ export interface components {
             /** @description The routes, in the order of the file; none without a file. */
             routes: components["schemas"]["Route"][];
         };
-        /** @description Some runs that finished. */
+        /** @description Some runs that ended. */
         RunGroup: {
             /**
              * Format: double
@@ -4009,6 +4013,12 @@ export interface operations {
                  * @example prod
                  */
                 environment?: string;
+                /**
+                 * @description Which runs are held against the others: `slow` (the default), or `failed` against those that finished. Not
+                 *     beside `base_since` or `base_program_version`.
+                 * @example failed
+                 */
+                first?: "slow" | "failed";
                 /**
                  * @description Keeps queries from processes on this host.
                  * @example worker-1

@@ -8,15 +8,16 @@ export interface Example {
   run: QuerySummary | undefined;
 }
 
-/** Reads the first run since a change, a typical one since and one before; `wanted` is the JSON of their ids. */
+/** What they are called. Of failures, the runs since failed, and the one before finished. */
+const NAMES = ["First run since", "A typical run since", "A typical run before"];
+const NAMES_FAILING = ["First failed run since", "A failed run since", "A good run before"];
+
+/** Reads the first run since a change, one since and one before; `wanted` is the JSON of its kind and their ids. */
 export async function readExamples(wanted: string, signal: AbortSignal): Promise<Example[]> {
-  const [first, since, before] = JSON.parse(wanted) as (string | null)[];
-  const names: [string, string | null | undefined][] = [
-    ["First run since", first],
-    ["A typical run since", since],
-    ["A typical run before", before],
-  ];
-  const read = async ([name, id]: (typeof names)[number]): Promise<Example[]> => {
+  const [kind, ...ids] = JSON.parse(wanted) as (string | null)[];
+  const names = kind === "failing" ? NAMES_FAILING : NAMES;
+  const read = async (name: string, at: number): Promise<Example[]> => {
+    const id = ids[at];
     if (id == null) return [];
     try {
       return [{ name, run: await get("/api/queries/{id}", { path: { id }, signal }) }];

@@ -94,10 +94,10 @@ export function changeLine(change: Change, timeText: TimeText): string {
   return capital(`${howMuch(change)} since ${timeText(change.since_unix_ns)} (${beforeAndAfter(change)})`);
 }
 
-/** Whose runs changed, where it is not all of them: "on host etl-3 alone". */
+/** Whose runs changed, where it is not all of them: "on host etl-3". Others may have changed by much less. */
 export function place({ host, environment }: { [Part in "host" | "environment"]?: Change[Part] | undefined }): string {
   const parts = [
-    host == null ? "" : `on host ${nameInText(host)} alone`,
+    host == null ? "" : `on host ${nameInText(host)}`,
     environment == null ? "" : `in ${nameInText(environment)}`,
   ];
   return parts.filter((part) => part !== "").join(", ");
@@ -116,7 +116,7 @@ export function causeWords({ cause, sentence, wall_ms }: Pick<Cause, "cause" | "
 }
 
 /**
- * What it costs: "12 min a day more than before, at its rate of runs; 1 h 3 min in 37 runs so far"; of failures
+ * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far"; of failures
  * "12 min a day at stake". The rate is that until its last run. Empty where it costs no time. What slow growth cost so
  * far is not known.
  */
@@ -125,7 +125,7 @@ export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string 
   if (day === 0 && all === 0) return "";
   if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
-  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
+  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} so far`;
   return `${formatDuration(Math.abs(day))} a day ${way} than before, at its rate of runs${soFar}`;
 }
 

@@ -50,9 +50,13 @@ test("what was compared is said, and why nothing is", () => {
   expect(differencesLine(told, "before")).toMatch(/\. Slower: Cliff's delta 0\.50, p = 0\.002\.$/);
   expect(differencesLine({ ...told, judgement: "alike" }, "version")).toMatch(/\. No clear difference: Cliff's/);
   expect(differencesLine({ ...told, judgement: "faster" }, "version")).toMatch(/\. Faster: Cliff's/);
+  expect(differencesLine(told, "failed")).toBe("30 failed runs against 90 finished runs.");
   const none = { runs: 0, median_ms: null, least_ms: null, most_ms: null };
   const nothing = { ...told, first: none, second: none };
   expect(differencesLine(nothing, "slow")).toBe("None of the 120 runs is much slower than the others.");
+  expect(differencesLine({ ...nothing, second: told.second }, "failed")).toBe(
+    "0 failed runs and 90 finished runs were evaluated: each needs 5.",
+  );
   expect(differencesLine({ ...nothing, known_runs: 3 }, "slow")).toBe(
     "3 runs of this time were evaluated: 10 are needed to tell slow ones apart.",
   );

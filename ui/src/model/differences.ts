@@ -7,12 +7,13 @@ import { nameInText } from "./names";
 export type Differences = Schemas["Differences"];
 export type Contrast = Schemas["Contrast"];
 
-export const COMPARISONS = ["slow", "before", "version"] as const;
+export const COMPARISONS = ["slow", "failed", "before", "version"] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
 /** What the two groups are called. */
 export const GROUP_NAMES: Record<Comparison, [first: string, second: string]> = {
   slow: ["slow runs", "other runs"],
+  failed: ["failed runs", "finished runs"],
   before: ["runs of this time", "runs before it"],
   version: ["runs of the one version", "runs of the other"],
 };
@@ -97,7 +98,11 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
         ? `${were}: ${2 * least} are needed to tell slow ones apart.`
         : `None of the ${formatCount(known)} runs is much slower than the others.`;
     }
-    return `${first.runs} ${firstName} and ${second.runs} ${secondName} finished: each needs ${least}.`;
+    const counts = `${first.runs} ${firstName} and ${second.runs} ${secondName}`;
+    return `${counts}${comparison === "failed" ? " were evaluated" : " finished"}: each needs ${least}.`;
+  }
+  if (comparison === "failed") {
+    return `${formatCount(first.runs)} ${firstName} against ${formatCount(second.runs)} ${secondName}.`;
   }
   const said = (group: Differences["first"], name: string): string =>
     `${formatCount(group.runs)} ${name} (median ${formatDuration(group.median_ms)})`;

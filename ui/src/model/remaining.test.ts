@@ -11,15 +11,21 @@ test("what remains is an interval with its basis", () => {
   expect(says({ longer_than: 21, remaining_ms, basis: "40 earlier runs of its plan", done })).toEqual({
     words: "2.1 s to 31 s more (40 earlier runs of its plan)",
     done,
+    bar: done,
     isLate: false,
   });
 });
 
 test("later than nearly all earlier runs is late", () => {
   expect(says({ longer_than: 38, is_late: true })).toEqual({
-    words: "already longer than 38 of 40 earlier runs",
+    words: "longer than 38 of 40 earlier runs",
     done: undefined,
+    bar: { low: 0, high: 0 },
     isLate: true,
+  });
+  expect(says({ longer_than: 40 })).toMatchObject({
+    words: "already longer than 40 of 40 earlier runs",
+    bar: { low: 1, high: 1 },
   });
 });
 

@@ -10,6 +10,8 @@ export interface Remaining {
   words: string;
   /** Shares of the way, the lower and the upper end of what is likely; undefined where it is past its earlier runs. */
   done: { low: number; high: number } | undefined;
+  /** What a bar shows where `done` is not known: all of it past all earlier runs, else nothing. */
+  bar: { low: number; high: number };
   isLate: boolean;
 }
 
@@ -18,13 +20,15 @@ export function remainingOf(progress: Progress | undefined | null): Remaining | 
   if (progress == null) return undefined;
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
   const { basis = null, rows_read_factor: rows = null } = progress;
+  const isPastAll = longer === runs;
+  const bar = isPastAll ? { low: 1, high: 1 } : { low: 0, high: 0 };
   if (remaining !== null) {
     const interval = `${formatDuration(remaining.p10)} to ${formatDuration(remaining.p90)} more`;
     const words = basis === null ? interval : `${interval} (${basis})`;
-    return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, isLate };
+    return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, bar: done ?? bar, isLate };
   }
   if (longer === null || longer === 0) return undefined;
   const size = rows !== null && rows > 1 ? `; it reads ${formatRatio(rows)} the rows of those` : "";
-  const past = `already longer than ${longer} of ${plural(runs, "earlier run")}`;
-  return { words: `${past}${size}`, done: undefined, isLate };
+  const past = `${isPastAll ? "already " : ""}longer than ${longer} of ${plural(runs, "earlier run")}`;
+  return { words: `${past}${size}`, done: undefined, bar, isLate };
 }

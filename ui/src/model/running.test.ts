@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Running } from "../live/hub";
-import { firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
+import { busyWords, firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
 
 const running = (query_id: string, label: string | null, threads: number[], startedMs = 0): Running => ({
   query: {
@@ -81,4 +81,19 @@ test("a long query that ended just now comes before short ones that started afte
 test("a query that starts takes the last place", () => {
   const ids = oldestFirst([running("new", "a", [], 9), running("old", "b", [], 5)]).map(({ query }) => query.query_id);
   expect(ids).toEqual(["old", "new"]);
+});
+
+test("threads that nothing counts are not said to be none", () => {
+  const pulse = (threads: number[], isUser = false): Running["pulse"] => {
+    const of = running("1", "a", threads).pulse;
+    return of && isUser ? { ...of, user_code: { id: 3, kind: "sink", name: "score" } } : of;
+  };
+  expect([undefined, pulse([]), pulse([0]), pulse([2]), pulse([0], true), pulse([2], true)].map(busyWords)).toEqual([
+    "–",
+    "not counted",
+    "0.0",
+    "2.0",
+    "not counted",
+    "at least 2.0",
+  ]);
 });

@@ -10,6 +10,15 @@ export function busyThreads(pulse: Pulse | undefined): number | undefined {
   return pulse?.busy_known === true ? pulse.threads.at(-1) : undefined;
 }
 
+/** The same in words. Of work in the program's own code none is counted: none busy is then not known to be so. */
+export function busyWords(pulse: Pulse | undefined): string {
+  if (pulse === undefined) return formatThreads(undefined);
+  const threads = formatThreads(busyThreads(pulse));
+  const isLeast = pulse.user_code != null;
+  if (!pulse.busy_known || (isLeast && threads === "0.0")) return "not counted";
+  return isLeast ? `at least ${threads}` : threads;
+}
+
 /** What the service said of a running query, and when. */
 export interface Asked {
   progress: Schemas["Progress"];

@@ -26,6 +26,8 @@ test("a slice in which nothing finished is a gap, and the scale has room", () =>
   expect(paths.p95).toBe("M35.0 0.0h0");
   expect(paths.failed).toBe("M21.0 120h8.0v-20.0h-8.0z");
   expect(paths.runs.match(/M/g)).toHaveLength(4);
+  const counts = drawn(one, undefined, PLOT, 2);
+  expect([counts.p50, counts.p95, counts.failed]).toEqual(["", "", paths.failed]);
 });
 
 test("slices stand where their time is on the axis, and end with it", () => {

@@ -78,11 +78,12 @@ export function yOf(ms: number, [low, high]: [number, number], plot: Plot): numb
   return plot.bottom - ((Math.log(ms) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (plot.bottom - plot.top);
 }
 
-/** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. */
-export function drawn(group: SeriesGroup, times: [number, number], plot: Plot, mostRuns: number): Drawn {
+/** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. Without times, bars alone. */
+export function drawn(group: SeriesGroup, times: [number, number] | undefined, plot: Plot, mostRuns: number): Drawn {
   const { slices } = group;
   const parts = slices.map((_, at) => shownPart(at, slices.length, plot));
   const line = (value: (slice: SeriesSlice) => number | null | undefined): string => {
+    if (times === undefined) return "";
     let path = "";
     let isOn = false;
     for (const [at, slice] of slices.entries()) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
+import type { Change } from "../model/change";
 import { dayCells } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
@@ -17,7 +18,7 @@ const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<
 test("the colour follows the usual time, the number says the same", () => {
   const found = cells(10, 6, 10, 13, 15, 30, 60);
   expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 1, 2, 3, 4]);
-  expect(found.map(({ text }) => text)).toEqual(["0.6x", "", "1.3x", "1.5x", "3.0x", "6.0x"]);
+  expect(found.map(({ text }) => text)).toEqual(["1.7x ↓", "", "1.3x", "1.5x", "3.0x", "6.0x"]);
 });
 
 test("a day on which all runs failed has no time", () =>
@@ -34,4 +35,13 @@ test("without a usual time the days are held against the time lately, and say so
   expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 4]);
   expect(found[2]?.title).toBe("3 runs, median 40 ms, 20x the time lately");
   expect(cells(2, 40)[0]?.title).toBe("3 runs, median 40 ms, 20x the usual time");
+});
+
+test("while a change of all its runs is open, the days are held against the runs before it", () => {
+  const label = { usual_wall_ms: 20, days: [{ runs: 3, failed: 0, cancelled: 0, median_wall_ms: 20 }] };
+  const change = { kind: "slower", before: { runs: 9, failed: 0, median_wall_ms: 10 }, since_unix_ns: 9n };
+  const cell = (more: Partial<Change> = {}): unknown =>
+    dayCells(label as unknown as LabelOverview, { ...change, ...more } as Change)[0];
+  expect(cell()).toMatchObject({ heat: 3, title: "3 runs, median 20 ms, 2.0x the median before its change" });
+  expect(cell({ host: "h" })).toMatchObject({ heat: 0, title: "3 runs, median 20 ms, 1.0x the usual time" });
 });

@@ -2,7 +2,9 @@
 
 import type { LabelOverview } from "../api/client";
 import { failureWords, onlyFailed } from "../model/cancelled";
+import type { Change } from "../model/change";
 import { exactDuration, formatRatio, plural } from "../units";
+import { usualOf } from "./labels";
 
 export interface DayCell {
   /** 0 to 4: as usual to more than four times as slow; -1 where it was faster, undefined where nothing finished. */
@@ -24,21 +26,23 @@ function heat(ratio: number): DayCell["heat"] {
   return ratio < 1.5 ? 1 : ratio < 2 ? 2 : ratio < 4 ? 3 : 4;
 }
 
-/** One cell a day. Where no usual time is known, the time lately takes its place. */
-export function dayCells(label: LabelOverview): DayCell[] {
-  const usual = label.usual_wall_ms ?? label.recent_wall_ms ?? undefined;
+/** One cell a day, against the usual time of the table. Where none is known, the time lately takes its place. */
+export function dayCells(label: LabelOverview, change?: Change): DayCell[] {
+  const { ms, since } = usualOf(label, change);
+  const usual = ms ?? label.recent_wall_ms ?? undefined;
+  const against =
+    ms == null ? "the time lately" : since === undefined ? "the usual time" : "the median before its change";
   return label.days.map(({ runs, failed, cancelled, median_wall_ms }) => {
     const ratio = usual === undefined || (median_wall_ms ?? null) === null ? undefined : (median_wall_ms ?? 0) / usual;
     const level = ratio === undefined ? undefined : heat(ratio);
     const words = [plural(runs, "run")];
     if (failed > 0) words.push(failureWords({ failed, cancelled }));
     if (ratio !== undefined) {
-      const against = label.usual_wall_ms == null ? "the time lately" : "the usual time";
       words.push(`median ${exactDuration(median_wall_ms)}`, `${formatRatio(ratio)} ${against}`);
     }
     return {
       heat: level,
-      text: ratio === undefined || level === 0 ? "" : formatRatio(ratio),
+      text: ratio === undefined || level === 0 ? "" : level === -1 ? `${formatRatio(1 / ratio)} ↓` : formatRatio(ratio),
       failed: onlyFailed({ failed, cancelled }),
       cancelled,
       runs,

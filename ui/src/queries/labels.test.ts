@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { byQuery, firstLine, matching, sorted, type Listed } from "./labels";
+import { byQuery, firstLine, haveAllFailed, isOfShown, matching, sorted, usualOf, type Listed } from "./labels";
 
 type Entry = LabelOverview;
 const label = (name: string, total: number, ratio: number | null, more: Partial<Entry> = {}): Entry => ({
@@ -35,6 +35,30 @@ test("numbers sort the largest first, names from A, the unknown last both ways",
   expect(names(sorted(labels, "label", false))).toBe("abc");
   expect(names(sorted(labels, "change", false, changes))).toBe("cab");
   expect(names(sorted(labels, "change", true, changes))).toBe("acb");
+});
+
+test("the usual time is that before a change of the times on all hosts, else that of the 14 days before", () => {
+  const one = label("a", 60, 3, { usual_wall_ms: 20, usual_band_ms: [18, 22] });
+  const before = { runs: 9, failed: 0, median_wall_ms: 10, low_ms: 9, high_ms: 11 };
+  const slower = { ...change("a", "slower", 1), before, since_unix_ns: 7n };
+  expect(usualOf(one, slower)).toEqual({ ms: 10, band: [9, 11], since: 7n });
+  const fortnight = { ms: 20, band: [18, 22], since: undefined };
+  const others = [{ host: "h" }, { kind: "failing" as const }, { before: { runs: 9, failed: 9 } }];
+  for (const other of others) expect(usualOf(one, { ...slower, ...other })).toEqual(fortnight);
+  expect(usualOf(one, undefined)).toEqual(fortnight);
+  const prod = { ...slower, environment: "prod" };
+  expect([undefined, "prod", "test"].map((shown) => isOfShown(prod, shown))).toEqual([false, true, false]);
+  expect(isOfShown(slower, undefined)).toBe(true);
+  const both = [one, label("b", 10, null, { usual_wall_ms: 15 })];
+  expect(names(sorted(both, "usual", false))).toBe("ab");
+  expect(names(sorted(both, "usual", false, byQuery([slower])))).toBe("ba");
+});
+
+test("runs that were cancelled are not said to have failed", () => {
+  const of = (recent_failed: number, cancelled: number): boolean =>
+    haveAllFailed(label("a", 0, null, { recent_runs: 3, recent_failed, cancelled }));
+  expect([of(3, 0), of(2, 0), of(3, 1)]).toEqual([true, false, false]);
+  expect(haveAllFailed(label("a", 0, null, { recent_runs: 0 }))).toBe(false);
 });
 
 test("a search looks into label and service, whatever the case", () => {

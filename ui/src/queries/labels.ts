@@ -1,6 +1,7 @@
 // The table by label: which query should I look at?
 
 import type { LabelOverview, Overview } from "../api/client";
+import type { UnixNs } from "../units";
 import { onlyFailed } from "../model/cancelled";
 import { nameInText } from "../model/names";
 import { formatCount, formatShare, plural } from "../units";
@@ -11,13 +12,42 @@ import { queryKey } from "../route/route";
 export const SORTS = ["share", "label", "usual", "lately", "change", "runs", "failed"] as const;
 export type Sort = (typeof SORTS)[number];
 
-const NUMBERS: Record<Exclude<Sort, "label" | "change">, (label: LabelOverview) => number | null | undefined> = {
+const NUMBERS: Record<
+  Exclude<Sort, "label" | "change" | "usual">,
+  (label: LabelOverview) => number | null | undefined
+> = {
   share: ({ total_wall_ms }) => total_wall_ms,
-  usual: ({ usual_wall_ms }) => usual_wall_ms,
   lately: ({ recent_wall_ms }) => recent_wall_ms,
   runs: ({ runs }) => runs,
   failed: onlyFailed,
 };
+
+export interface Usual {
+  ms: number | null | undefined;
+  /** Half of the usual runs lie in it; before a change it is the interval of the median. */
+  band: readonly number[] | null | undefined;
+  /** Since when its times changed: then these are of the runs before. */
+  since: UnixNs | undefined;
+}
+
+/** Whether a change is one of the runs of any environment that a page shows; it may have one of several. */
+export function isOfShown({ environment = null }: Change, shown: string | undefined): boolean {
+  return environment === null || environment === shown;
+}
+
+/** The usual time of a query: before an open change of its times on all hosts, else that of the 14 days before. */
+export function usualOf(label: LabelOverview, change: Change | undefined): Usual {
+  const { kind, before, host = null, since_unix_ns: since } = change ?? {};
+  const { median_wall_ms: ms = null, low_ms: low = null, high_ms: high = null } = before ?? {};
+  if ((kind === "slower" || kind === "faster") && host === null && ms !== null)
+    return { ms, band: low === null || high === null ? null : [low, high], since };
+  return { ms: label.usual_wall_ms, band: label.usual_band_ms, since: undefined };
+}
+
+/** Whether all runs lately failed. Cancelled ones are among the failed: with one in the range that is not known. */
+export function haveAllFailed({ recent_runs: runs, recent_failed: failed, cancelled }: LabelOverview): boolean {
+  return runs > 0 && failed === runs && cancelled === 0;
+}
 
 /** Open changes by query: of several, that for the worse, and then the one that costs most. */
 export function byQuery(changes: readonly Change[]): Map<string, Change> {
@@ -42,8 +72,10 @@ export function sorted(
 ): LabelOverview[] {
   const way = reverse ? -1 : 1;
   if (sort === "label") return labels.toSorted((a, b) => way * a.label.localeCompare(b.label));
-  const atStake = (label: LabelOverview): number | undefined => changes.get(queryKey(label))?.cost.wall_ms_a_day;
-  const number = sort === "change" ? atStake : NUMBERS[sort];
+  const changeOf = (label: LabelOverview): Change | undefined => changes.get(queryKey(label));
+  const atStake = (label: LabelOverview): number | undefined => changeOf(label)?.cost.wall_ms_a_day;
+  const usual = (label: LabelOverview): Usual["ms"] => usualOf(label, changeOf(label)).ms;
+  const number = sort === "change" ? atStake : sort === "usual" ? usual : NUMBERS[sort];
   return labels.toSorted((a, b) => {
     const [first, second] = [number(a) ?? null, number(b) ?? null];
     if (first === null || second === null) return Number(first === null) - Number(second === null);

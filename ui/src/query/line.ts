@@ -1,11 +1,16 @@
 // The first line of a query's page: when did it change, and why?
 
-import type { Facets, LabelOverview } from "../api/client";
-import { changeLine, firstCause, isWorse, place, type Change, type TimeText } from "../model/change";
+import type { Facets, LabelOverview, QuerySummary } from "../api/client";
+import { isCancelled } from "../model/cancelled";
+import { changeLine, firstCause, isSince, isWorse, place, type Change, type TimeText } from "../model/change";
+import { firstLineOf } from "../model/failures";
+import { nameInText } from "../model/names";
 import { formatDuration, plural } from "../units";
 
 /** Five runs before a change and three since are the least it is found by. */
 const RUNS_MIN = 8;
+/** So much of an error is in the first line. */
+const ERROR_MAX = 80;
 
 /** The open change that the page is about: for the worse where there is one, the one that costs most. */
 export function mainChange(open: readonly Change[]): Change | undefined {
@@ -28,13 +33,45 @@ export function concernsAll(
   return is(service, chosen.service, services) && is(environment, chosen.environment, environments);
 }
 
-/** "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120). Scan #3 reads 4x the rows." */
-export function queryLine(label: LabelOverview, open: readonly Change[], during: string, timeText: TimeText): string {
+/** Why runs fail since a change: the error of the newest that failed. Of runs that are given newest first. */
+export function errorSince(change: Change, runs: readonly QuerySummary[]): string | undefined {
+  const { project, service = null, environment = null } = change;
+  const found = runs.find(
+    (run) =>
+      isSince(change, run) &&
+      run.failed != null &&
+      !isCancelled(run.failed) &&
+      (project ?? run.project) === run.project &&
+      service === (run.service ?? null) &&
+      environment === (run.environment ?? null),
+  );
+  return found?.failed ?? undefined;
+}
+
+function errorLine(error: string): string {
+  const line = nameInText(firstLineOf(error));
+  return line.length > ERROR_MAX ? `${line.slice(0, ERROR_MAX).trimEnd()}…` : line;
+}
+
+/**
+ * "2.4x slower since 18 Nov 02:05 (93.5 s in 37 runs, before 39.7 s in 120). Scan #3 reads 4x the rows." Of failures,
+ * with what `error` says: their cause is these counts again.
+ */
+export function queryLine(
+  label: LabelOverview,
+  open: readonly Change[],
+  during: string,
+  timeText: TimeText,
+  error?: string,
+): string {
   const change = mainChange(open);
   if (change !== undefined) {
     const where = place(change);
     const more = open.length > 1 ? ` ${plural(open.length - 1, "other change is", "other changes are")} open.` : "";
-    return `${changeLine(change, timeText)}${where === "" ? "" : ` ${where}`}. ${firstCause(change)}${more}`.trim();
+    const line = `${changeLine(change, timeText)}${where === "" ? "" : ` ${where}`}`;
+    if (change.kind !== "failing") return `${line}. ${firstCause(change)}${more}`.trim();
+    const said = error === undefined ? line : `${line}: ${errorLine(error)}`;
+    return `${said}${/[.!?…]$/.test(said) ? "" : "."}${more}`;
   }
   const ran = `${plural(label.runs, "run")} ${during}`;
   const { usual_wall_ms: usual = null, recent_wall_ms: recent = null } = label;

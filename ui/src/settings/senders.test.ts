@@ -36,6 +36,6 @@ test("processes of one service, host and library are one row, with sums and the 
 });
 
 test("a clock that is off by a second or more is told", () => {
-  const words = [undefined, null, 999, 1500, -90_000].map((ms) => clockWords({ clock_behind_ms: ms }));
-  expect(words).toEqual(["", "", "", "1.5 s behind or late", "90 s ahead"]);
+  const words = [undefined, null, 999, 1500, -90_000, 86_400_000].map((ms) => clockWords({ clock_behind_ms: ms }));
+  expect(words).toEqual(["", "", "", "1.5 s behind at most", "90 s ahead at least", "its events are 24 h old"]);
 });

@@ -27,8 +27,13 @@ export function together(senders: readonly Sender[]): (Sender & { count: number 
   return [...all.values()];
 }
 
-/** How far a clock is off, where that is a second or more. */
+/** From here on a clock that is behind is less likely than events that waited, such as a history that is sent later. */
+const OLD_MS = 3_600_000;
+
+/** How far a clock is off, where that is a second or more: a batch that waited looks like a clock that is behind. */
 export function clockWords({ clock_behind_ms: ms }: { clock_behind_ms?: number | null | undefined }): string {
   const size = Math.abs(ms ?? 0);
-  return size < 1000 ? "" : `${formatDuration(size)} ${ms === size ? "behind or late" : "ahead"}`;
+  if (size < 1000) return "";
+  if (ms !== size) return `${formatDuration(size)} ahead at least`;
+  return size < OLD_MS ? `${formatDuration(size)} behind at most` : `its events are ${formatDuration(size)} old`;
 }

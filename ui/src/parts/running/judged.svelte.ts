@@ -20,8 +20,8 @@ export interface HowFar {
 export function howFarOf(progress: Schemas["Progress"] | undefined): HowFar | undefined {
   const remaining = remainingOf(progress);
   if (remaining === undefined) return undefined;
-  const { words, isLate, done } = remaining;
-  return { words, isLate, low: done?.low ?? 1, high: done?.high ?? 1 };
+  const { words, isLate, bar } = remaining;
+  return { words, isLate, ...bar };
 }
 
 /** In words; `isKnown`: whether the service has answered. */
