@@ -22,6 +22,12 @@ const LEFT_MIN: usize = 3;
 const RUNS_MAX: usize = 100;
 /// From this factor of the usual rows on it is said.
 const ROWS_TOLD: f64 = 1.2;
+/// Of so many of the last runs of the plan ...
+const READ_AS_MUCH_OF: usize = 8;
+/// ... so many that read as much are reason not to call another number of rows usual.
+const READ_AS_MUCH_MIN: usize = 2;
+/// Numbers of rows that differ by no more than this factor are as much.
+const AS_MUCH: f64 = 1.1;
 /// While scans go on, the rows read beyond those of earlier runs are a lower bound. Where so much of the forecasts by
 /// them has passed, they grow with the time, and say nothing of its end.
 const PASSED_MAX: f64 = 0.1;
@@ -50,7 +56,8 @@ pub struct Remaining {
     pub p90_ms: f64,
     /// Earlier runs it rests on.
     pub runs: usize,
-    /// Rows read beside those of an earlier run at its end, where they are more or all of them are read.
+    /// Rows read beside those of an earlier run at its end, where they are more or all of them are read. `None` also
+    /// where at least 2 of the last 8 runs of the plan read as much.
     pub rows_factor: Option<f64>,
     /// What it rests on, in words.
     pub basis: String,
@@ -70,22 +77,23 @@ pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Rema
             left.push(total - elapsed);
         }
     }
-    let told = rows_told(running, &runs);
+    let factor = rows_told(running, &runs);
     let passed = (runs.len() - left.len()) as f64;
-    let reads_on = told.is_some_and(|factor| factor > 1.0) && !scans_ended(running, &runs);
+    let reads_on = factor.is_some_and(|factor| factor > 1.0) && !scans_ended(running, &runs);
     if left.len() < LEFT_MIN || reads_on && passed > PASSED_MAX * runs.len() as f64 {
         return None;
     }
     left.sort_unstable_by(f64::total_cmp);
     let [p10_ms, p50_ms, p90_ms] = [0.1, 0.5, 0.9].map(|part| quantile(&left, part) / 1e6);
     let plan = if same_plan { " of its plan" } else { "" };
+    let told = factor.filter(|&factor| !is_usual(running, &runs, factor));
     let rows = told.map(|factor| format!("{factor:.1} times the rows of usual; ")).unwrap_or_default();
     let basis = format!("{rows}{} earlier runs{plan}", runs.len());
     Some(Remaining { p10_ms, p50_ms, p90_ms, runs: runs.len(), rows_factor: told, basis })
 }
 
-/// Rows a running query has read beside those of earlier runs at their end, as [`Remaining::rows_factor`] has them,
-/// also where no remaining time is told.
+/// Rows a running query has read beside those of earlier runs at their end: the median, also where no remaining time is
+/// told, and where some of the last runs read as much.
 pub fn rows_read(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<f64> {
     rows_told(running, &Basis::of(running, earlier)?.runs)
 }
@@ -121,6 +129,17 @@ fn is_of_plan(running: &Running<'_>, run: &RunFeatures) -> bool {
 fn rows_told(running: &Running<'_>, runs: &[&RunFeatures]) -> Option<f64> {
     let factor = median(&mut runs.iter().map(|run| rows_factor(running, run)).collect::<Vec<_>>());
     (!(1.0 / ROWS_TOLD..=ROWS_TOLD).contains(&factor)).then_some(factor)
+}
+
+/// Whether at least two of the last runs of the plan read as much as this one does, or more; where it reads less, as
+/// little, or less. Then so many rows are not unusual, whatever the median of all is.
+fn is_usual(running: &Running<'_>, runs: &[&RunFeatures], factor: f64) -> bool {
+    let last = runs.iter().filter(|run| is_of_plan(running, run)).take(READ_AS_MUCH_OF);
+    let as_much = last.filter(|run| {
+        let by_this = rows_factor(running, run);
+        if factor > 1.0 { by_this <= AS_MUCH } else { by_this >= 1.0 / AS_MUCH }
+    });
+    as_much.count() >= READ_AS_MUCH_MIN
 }
 
 fn scans_ended(running: &Running<'_>, runs: &[&RunFeatures]) -> bool {
@@ -234,6 +253,40 @@ mod tests {
         let running = Running { elapsed_ns: 150_000_000, plan: Some(plan().fingerprint), nodes: &reads };
         assert_eq!(rows_read(&running, &all.iter().collect::<Vec<_>>()), Some(1.5));
         assert!(told(150, &read, &all).is_some(), "all rows are read");
+    }
+
+    /// Runs of 100 ms that read these rows, oldest first.
+    fn reading(rows: impl IntoIterator<Item = u64>) -> Vec<RunFeatures> {
+        let each = rows.into_iter().map(|rows| {
+            let mut run = earlier([100]).remove(0);
+            run.nodes = [node(rows)].into();
+            run
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn rows_that_some_of_the_last_runs_read_are_usual() {
+        let read = |rows: u64, done: bool, all: &[RunFeatures]| {
+            told(10, &[(node(rows), done)], all).expect("enough runs")
+        };
+        // 1 M and 3 M by turns: the median of the factors is 2.
+        let by_turns = reading([1_000_000, 3_000_000].repeat(10));
+        for done in [true, false] {
+            let told = read(3_000_000, done, &by_turns);
+            assert_eq!((told.rows_factor, &*told.basis), (None, "20 earlier runs of its plan"));
+        }
+        let few = read(1_000_000, true, &by_turns);
+        assert_eq!(few.rows_factor, None, "as few as every second");
+        assert!(read(9_000_000, true, &by_turns).rows_factor.is_some(), "none of them read as many");
+        // 2 % more from run to run.
+        let grows = reading((0..60).map(|n| (1e6 * 1.02_f64.powi(n)) as u64));
+        assert_eq!(read((1e6 * 1.02_f64.powi(60)) as u64, true, &grows).rows_factor, None);
+        // One run that read as many is not enough, and those of long ago do not count.
+        let once = reading((0..20).map(|n| if n == 15 { 3_000_000 } else { 1_000_000 }));
+        assert!(read(3_000_000, true, &once).basis.starts_with("3.0 times the rows of usual"));
+        let long_ago = reading((0..20).map(|n| if n < 5 { 3_000_000 } else { 1_000_000 }));
+        assert!(read(3_000_000, true, &long_ago).basis.starts_with("3.0 times the rows of usual"));
     }
 
     #[test]

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 use crate::vocabulary::Term;
 use crate::vocabulary::properties::{LIMIT, USER_CODE};
 
+/// What engines call the rows that a node with a limit leaves out before the first.
+const OFFSET: &str = "offset";
+
 /// The properties of a node, read once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Properties(Map<String, Value>);
@@ -58,6 +61,25 @@ impl Properties {
             Value::Array(slice) => slice.get(1)?.as_u64(),
             _ => None,
         })
+    }
+
+    /// Which rows a node with a limit keeps: the first one's place, counted from the end where it is negative, and
+    /// how many; `None` where it has no limit, or not both are known.
+    pub(crate) fn slice(&self) -> Option<(i64, u64)> {
+        let rows = self.limit()?;
+        let array =
+            LIMIT.names.iter().filter_map(|name| self.0.get(*name)?.as_array()).find(|slice| slice.len() > 1);
+        let offset = array.map_or_else(|| self.0.get(OFFSET), |slice| slice.first());
+        match offset {
+            None | Some(Value::Null) => Some((0, rows)),
+            Some(offset) => Some((offset.as_i64()?, rows)),
+        }
+    }
+
+    /// Whether a node keeps a part of its rows by their place.
+    pub(crate) fn is_sliced(&self) -> bool {
+        let offset = self.0.get(OFFSET).is_some_and(|offset| !offset.is_null() && offset.as_i64() != Some(0));
+        offset || self.get(&LIMIT).is_some()
     }
 
     /// The function of the program that the node calls.

@@ -13,8 +13,9 @@ use super::changes;
 use super::matching::{MAX_NODES, Pairs};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
-use crate::vocabulary::properties::{KEYS, ORDER, PREDICATE, PROJECTION, TABLE};
-use crate::words::{Words, stable_name};
+use crate::vocabulary::Term;
+use crate::vocabulary::properties::{EXPRESSIONS, KEYS, ORDER, PREDICATE, PROJECTION, TABLE};
+use crate::words::{Words, plain_columns, stable_name, without_literals};
 
 /// More sentences say less.
 const SENTENCES_MAX: usize = 40;
@@ -42,6 +43,8 @@ pub(super) fn differences(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs) -> V
         found: Vec::new(),
         base_told: BTreeSet::new(),
         run_told: BTreeSet::new(),
+        base_parted: BTreeSet::new(),
+        run_parted: BTreeSet::new(),
     };
     // Beyond that, which node stands before which takes time by the square of their number.
     if base.steps.len().max(run.steps.len()) <= MAX_NODES {
@@ -64,6 +67,9 @@ struct Telling<'t, 'p> {
     /// Places of nodes that a sentence has named as its subject.
     base_told: BTreeSet<usize>,
     run_told: BTreeSet<usize>,
+    /// Places of nodes that were matched as the most alike, and do another work at another place.
+    base_parted: BTreeSet<usize>,
+    run_parted: BTreeSet<usize>,
 }
 
 impl Telling<'_, '_> {
@@ -75,6 +81,43 @@ impl Telling<'_, '_> {
         self.found.push(Difference { text, base, run });
     }
 
+    fn base_of(&self, run: usize) -> Option<usize> {
+        self.pairs.base_of(run).filter(|_| !self.run_parted.contains(&run))
+    }
+
+    fn run_of(&self, base: usize) -> Option<usize> {
+        self.pairs.run_of(base).filter(|_| !self.base_parted.contains(&base))
+    }
+
+    /// Whether a node of the run does the work of its node of the base; a filter between other aggregations may be on
+    /// what these compute, and is another one then.
+    fn is_same_work(&self, there: usize, here: usize) -> Sameness {
+        let (was, is) = (&self.base.steps[there], &self.run.steps[here]);
+        let same = same_work(was, is);
+        if is.role() != Role::Selection || same != Sameness::Same {
+            return same;
+        }
+        let aggregations = |graph: &Graph<'_>, filter: usize| -> Vec<usize> {
+            let below = graph.below(filter).into_iter();
+            below.filter(|&place| graph.steps[place].role() == Role::Aggregation).collect()
+        };
+        let (below_base, below_run) = (aggregations(self.base, there), aggregations(self.run, here));
+        let partnered =
+            |place: &usize| self.pairs.base_of(*place).is_some_and(|base| below_base.contains(&base));
+        let (new, old): (Vec<usize>, Vec<usize>) = (
+            below_run.iter().filter(|place| !partnered(place)).copied().collect(),
+            below_base
+                .iter()
+                .filter(|&&place| self.pairs.run_of(place).is_none_or(|run| !below_run.contains(&run)))
+                .copied()
+                .collect(),
+        );
+        let columns = columns(is);
+        let passes = new.iter().all(|&place| is_by(&self.run.steps[place], &columns))
+            && old.iter().all(|&place| is_by(&self.base.steps[place], &columns));
+        if passes { Sameness::Same } else { Sameness::Other }
+    }
+
     /// Nodes of both plans of which one ran before the other, and now runs after it.
     fn moved(&mut self) {
         let matched: Vec<(usize, usize)> = (0..self.run.steps.len())
@@ -82,6 +125,21 @@ impl Telling<'_, '_> {
             .filter_map(|here| Some((self.pairs.base_of(here)?, here)))
             .collect();
         let (below_base, below_run) = (Below::of(self.base), Below::of(self.run));
+        let (same, others): (Vec<_>, Vec<_>) = matched
+            .iter()
+            .copied()
+            .partition(|&(there, here)| self.is_same_work(there, here) == Sameness::Same);
+        for &(there, here) in &others {
+            let turned = |&(was, is): &(usize, usize)| {
+                below_base.has(was, there) && below_run.has(here, is)
+                    || below_base.has(there, was) && below_run.has(is, here)
+            };
+            if self.is_same_work(there, here) == Sameness::Other && same.iter().any(turned) {
+                self.base_parted.insert(there);
+                self.run_parted.insert(here);
+            }
+        }
+        let matched = same;
         let mut subjects = matched.clone();
         subjects.sort_by_key(|&(_, here)| rank(&self.run.steps[here]));
         let mut told = BTreeSet::new();
@@ -113,7 +171,7 @@ impl Telling<'_, '_> {
     /// Conditions that a scan no longer applies itself, or applies now.
     fn filters_of_scans(&mut self) {
         for here in 0..self.run.steps.len() {
-            let Some(there) = self.pairs.base_of(here) else { continue };
+            let Some(there) = self.base_of(here) else { continue };
             if self.run.steps[here].role() != Role::Scan {
                 continue;
             }
@@ -123,7 +181,9 @@ impl Telling<'_, '_> {
             }
             let scan = name(&self.run.steps[here]);
             if is.is_empty() {
-                let filter = filter_above(self.run, here, &was, |place| self.pairs.base_of(place).is_none());
+                let filter = filter_above(self.run, here, &self.base.steps[there], |place| {
+                    self.base_of(place).is_none()
+                });
                 let on = on(&was);
                 let text = match filter.map(|filter| (filter, join_between(self.run, here, filter))) {
                     Some((_, Some(join))) => {
@@ -136,7 +196,9 @@ impl Telling<'_, '_> {
                 self.run_told.extend(filter);
                 self.tell(text, Some(there), Some(filter.unwrap_or(here)));
             } else {
-                let filter = filter_above(self.base, there, &is, |place| self.pairs.run_of(place).is_none());
+                let filter = filter_above(self.base, there, &self.run.steps[here], |place| {
+                    self.run_of(place).is_none()
+                });
                 let on = on(&is);
                 let text = match filter.map(|filter| join_between(self.base, there, filter)) {
                     Some(Some(join)) => {
@@ -156,7 +218,7 @@ impl Telling<'_, '_> {
     /// Nodes of both plans that do their work in another way.
     fn changed(&mut self) {
         for here in 0..self.run.steps.len() {
-            let Some(there) = self.pairs.base_of(here) else { continue };
+            let Some(there) = self.base_of(here) else { continue };
             let (was, is) = (&self.base.steps[there], &self.run.steps[here]);
             let what = sentence_name(is);
             let is_scan_told = is.role() == Role::Scan && self.run_told.contains(&here);
@@ -166,6 +228,8 @@ impl Telling<'_, '_> {
                 let text = match change.what {
                     "kind" => format!("{what} is done by {} instead of {}", is.node.kind, was.node.kind),
                     "predicate" if is_scan_told => continue,
+                    // Beside the columns, the functions are told apart.
+                    "predicate" if columns(was) == columns(is) => format!("{what}: {}", change.text),
                     "predicate" if columns(was).is_empty() || columns(is).is_empty() => {
                         format!("{what}: {}", change.text)
                     }
@@ -178,7 +242,9 @@ impl Telling<'_, '_> {
             }
             if swapped {
                 self.tell(format!("The sides of {} changed places", name(is)), Some(there), Some(here));
-            } else if let Some(text) = moved.filter(|_| rank(is).is_some() && self.found.is_empty()) {
+            } else if let Some(text) =
+                moved.filter(|_| rank(is).is_some() && self.found.is_empty() && self.run_parted.is_empty())
+            {
                 self.tell(format!("{what} {text}"), Some(there), Some(here));
             }
         }
@@ -187,9 +253,9 @@ impl Telling<'_, '_> {
     fn came(&mut self) {
         for here in 0..self.run.steps.len() {
             let step = &self.run.steps[here];
-            let is_new = self.pairs.base_of(here).is_none() && !self.run_told.contains(&here);
+            let is_new = self.base_of(here).is_none() && !self.run_told.contains(&here);
             if is_new && is_told_alone(step) {
-                let before = reader(self.run, here, |place| self.pairs.base_of(place).is_some());
+                let before = reader(self.run, here, |place| self.base_of(place).is_some());
                 let place = before.map(|place| format!(" before {}", name(&self.run.steps[place])));
                 let text = format!("{} was added{}", capital(&indefinite(step)), place.unwrap_or_default());
                 self.tell(text, None, Some(here));
@@ -200,9 +266,9 @@ impl Telling<'_, '_> {
     fn went(&mut self) {
         for there in 0..self.base.steps.len() {
             let step = &self.base.steps[there];
-            let is_gone = self.pairs.run_of(there).is_none() && !self.base_told.contains(&there);
+            let is_gone = self.run_of(there).is_none() && !self.base_told.contains(&there);
             if is_gone && is_told_alone(step) {
-                let before = reader(self.base, there, |place| self.pairs.run_of(place).is_some());
+                let before = reader(self.base, there, |place| self.run_of(place).is_some());
                 let place =
                     before.map(|place| format!(", which ran before {}", name(&self.base.steps[place])));
                 let text = format!("{} is gone{}", sentence_name(step), place.unwrap_or_default());
@@ -228,10 +294,9 @@ impl Telling<'_, '_> {
             counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
             counts
         };
-        let come =
-            kinds(self.run, &|place| self.pairs.base_of(place).is_none() && !self.run_told.contains(&place));
+        let come = kinds(self.run, &|place| self.base_of(place).is_none() && !self.run_told.contains(&place));
         let gone =
-            kinds(self.base, &|place| self.pairs.run_of(place).is_none() && !self.base_told.contains(&place));
+            kinds(self.base, &|place| self.run_of(place).is_none() && !self.base_told.contains(&place));
         for (kinds, way) in [(come, "added"), (gone, "gone")] {
             let count: usize = kinds.iter().map(|(count, _)| count).sum();
             let name = |(count, kind): &(usize, String)| format!("{count} {kind}");
@@ -306,19 +371,96 @@ fn columns(step: &Step<'_>) -> BTreeSet<String> {
     words.columns.iter().map(|name| stable_name(name).into_owned()).collect()
 }
 
-/// A filter above a scan whose condition names one of these columns.
+/// Whether two nodes do one work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sameness {
+    Same,
+    Other,
+    /// They do not say what they work on.
+    Unknown,
+}
+
+/// Whether two matched nodes filter by one condition, or join, group or sort by the same columns.
+fn same_work(was: &Step<'_>, is: &Step<'_>) -> Sameness {
+    let of = |step: &Step<'_>, term: &Term| {
+        let words = Words::of(step.properties.texts(term));
+        words.columns.iter().map(|name| stable_name(name).into_owned()).collect::<BTreeSet<_>>()
+    };
+    let same = match is.role() {
+        Role::Selection => {
+            let (then, now) = (condition(was), condition(is));
+            if then.is_empty() || now.is_empty() {
+                return Sameness::Unknown;
+            }
+            then == now
+        }
+        Role::ThetaJoin => condition(was) == condition(is),
+        Role::Sort | Role::TopK => of(was, &ORDER) == of(is, &ORDER),
+        _ => of(was, &KEYS) == of(is, &KEYS),
+    };
+    if same { Sameness::Same } else { Sameness::Other }
+}
+
+/// A condition's parts without their literals, brackets and spaces, in the order of the alphabet: equal for a filter
+/// and for a scan that applies it.
+fn condition(step: &Step<'_>) -> Vec<String> {
+    let texts = step.properties.texts(&PREDICATE);
+    let mut parts: Vec<String> = texts.into_iter().flat_map(without_literals).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// Whether an aggregation groups by all of these columns themselves: they are the same after it.
+fn is_by(aggregation: &Step<'_>, columns: &BTreeSet<String>) -> bool {
+    let keys = plain_columns(aggregation.properties.texts(&KEYS));
+    let keys: BTreeSet<String> = keys.iter().map(|name| stable_name(name).into_owned()).collect();
+    columns.is_subset(&keys)
+}
+
+/// A filter above a scan that has the condition of a scan. Between them is nothing that computes one of its columns.
 fn filter_above(
     graph: &Graph<'_>,
     scan: usize,
-    wanted: &BTreeSet<String>,
+    wanted: &Step<'_>,
     is_alone: impl Fn(usize) -> bool,
 ) -> Option<usize> {
+    let (condition, columns) = (condition(wanted), columns(wanted));
+    let mut above = vec![false; graph.steps.len()];
+    for place in scan + 1..graph.steps.len() {
+        above[place] = graph.steps[place].inputs.iter().any(|&input| input == scan || above[input]);
+    }
     (scan + 1..graph.steps.len()).find(|&place| {
         graph.steps[place].role() == Role::Selection
+            && above[place]
             && is_alone(place)
-            && !columns(&graph.steps[place]).is_disjoint(wanted)
-            && graph.below(place).contains(&scan)
+            && self::condition(&graph.steps[place]) == condition
+            && graph
+                .below(place)
+                .into_iter()
+                .all(|between| !above[between] || hands_on(&graph.steps[between], &columns))
     })
+}
+
+/// Whether a node gives these columns on as they are.
+fn hands_on(step: &Step<'_>, columns: &BTreeSet<String>) -> bool {
+    match step.role() {
+        Role::Aggregation => is_by(step, columns),
+        Role::Map | Role::Projection | Role::Rename => {
+            let computed = step.properties.texts(&EXPRESSIONS).into_iter();
+            computed.filter(|text| plain_columns([*text]).is_empty()).all(|text| {
+                let named = Words::of([text]).columns;
+                named.iter().all(|name| !columns.contains(stable_name(name).as_ref()))
+                    && !columns.iter().any(|name| gives_name(text, name))
+            })
+        }
+        _ => true,
+    }
+}
+
+/// Whether an expression gives its value this name.
+fn gives_name(expression: &str, name: &str) -> bool {
+    expression.ends_with(&format!(" AS {name}")) || expression.contains(&format!(".alias(\"{name}\")"))
 }
 
 /// The last join between a scan and a filter above it.

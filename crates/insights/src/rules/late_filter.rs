@@ -11,7 +11,7 @@ use crate::query::Query;
 use crate::say::{count, percent};
 use crate::vocabulary::counters::{ROWS_IN, ROWS_OUT};
 use crate::vocabulary::properties::{COLUMNS, EXPRESSIONS, HOW, KEYS, PREDICATE, PROJECTION, TABLE_COLUMNS};
-use crate::words::Words;
+use crate::words::{Words, is_elementwise, plain_columns};
 
 /// At most this share of the rows passes the filter.
 const KEPT: f64 = 0.5;
@@ -22,6 +22,10 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     for (place, step) in query.plan.steps.iter().enumerate() {
         let columns = Words::of(step.properties.texts(&PREDICATE)).columns;
         if step.role() != Role::Selection || columns.is_empty() || user_code::called(step).is_some() {
+            continue;
+        }
+        // A condition on other rows (`shift`, `mean`, `rank`) gives another result before another node.
+        if !step.properties.texts(&PREDICATE).into_iter().all(is_elementwise) {
             continue;
         }
         let (Some(rows), Some(kept), false) = (step.counter(&ROWS_IN), step.counter(&ROWS_OUT), step.runs())
@@ -97,7 +101,7 @@ fn side(plan: &Graph<'_>, left: usize, right: usize, columns: &BTreeSet<String>)
 /// Whether a filter on some columns gives the same before a node as after it.
 fn passes(step: &Step<'_>, columns: &BTreeSet<String>) -> bool {
     let properties = &step.properties;
-    let unlimited = properties.limit().is_none();
+    let unlimited = !properties.is_sliced();
     match step.role() {
         Role::Sort => unlimited,
         Role::Projection if properties.get(&EXPRESSIONS).is_none() => true,
@@ -112,24 +116,6 @@ fn passes(step: &Step<'_>, columns: &BTreeSet<String>) -> bool {
         }
         _ => false,
     }
-}
-
-/// The columns that expressions are, of those that are one.
-fn plain_columns<'e>(expressions: impl IntoIterator<Item = &'e str>) -> BTreeSet<String> {
-    expressions.into_iter().filter_map(plain_column).collect()
-}
-
-/// The column that an expression is.
-fn plain_column(expression: &str) -> Option<String> {
-    let words = Words::of([expression]);
-    let mut columns = words.columns.into_iter();
-    let (Some(column), None) = (columns.next(), columns.next()) else { return None };
-    let quoted = format!("col(\"{column}\")");
-    let plain = expression == column || expression == quoted;
-    let placed = expression.split_once('@').is_some_and(|(name, place)| {
-        name.rsplit('.').next() == Some(&column) && place.bytes().all(|digit| digit.is_ascii_digit())
-    });
-    (plain || placed).then_some(column)
 }
 
 /// The columns a node gives on, where its own properties or those below say so.
@@ -238,6 +224,19 @@ mod tests {
         assert!(check(&query("left", "col(\"country\") == \"FR\"", 100)).is_empty());
         let user = check(&query("inner", "col(\"region\").python_udf()", 100));
         assert!(user.iter().all(|finding| finding.contains("user_code")), "{user:?}");
+    }
+
+    #[test]
+    fn conditions_on_other_rows_stay() {
+        for predicate in [
+            "[(col(\"region\")) > (col(\"region\").shift([dyn int: 1]))]",
+            "[(col(\"region\")) > (col(\"region\").mean())]",
+            "col(\"region\").rank() < 5",
+            "random() < col(\"region\")",
+        ] {
+            assert!(check(&query("inner", predicate, 100)).is_empty(), "{predicate}");
+        }
+        assert!(!check(&query("inner", "col(\"region\").is_in([[1, 2, … 13]])", 100)).is_empty());
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
             Role::Aggregation | Role::Distinct if is_partial(step) => continue,
             // Without keys it is one group.
             Role::Aggregation if step.properties.get(&KEYS).is_none() => continue,
+            // They give rows of their own for each window, or for each set of keys.
+            Role::Aggregation | Role::Distinct if gives_more(step) => continue,
             Role::Aggregation => "Grouping",
             Role::Distinct => "Removing duplicates of",
             _ => continue,
@@ -29,8 +31,8 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         else {
             continue;
         };
-        // A single one removed is a reason to keep it.
-        if rows_in < ROWS || rows_out < rows_in {
+        // A single one removed is a reason to keep it, and more than came are not these rows.
+        if rows_in < ROWS || rows_out != rows_in {
             continue;
         }
         let title = format!("{what} {} rows removes none", count(rows_in));
@@ -57,6 +59,14 @@ fn rows_into(plan: &Graph<'_>, aggregation: usize) -> Option<u64> {
         place = input;
     }
     plan.steps[aggregation].counter(&ROWS_IN)
+}
+
+/// Whether an aggregation gives a row to several groups: windows that overlap, or grouping sets.
+fn gives_more(step: &Step<'_>) -> bool {
+    let kind = step.node.kind.to_ascii_lowercase();
+    let sets =
+        step.properties.iter().any(|(name, value)| name == "grouping_sets" && value.as_bool() == Some(true));
+    sets || ["rolling", "dynamic"].iter().any(|word| kind.contains(word))
 }
 
 fn is_partial(step: &Step<'_>) -> bool {
@@ -117,6 +127,16 @@ mod tests {
     fn one_row_removed_is_a_reason() {
         assert!(check(&group("aggregation", json!({"keys": ["order_id"]}), 999)).is_empty());
         assert!(check(&group("distinct", json!({}), 999)).is_empty());
+    }
+
+    #[test]
+    fn more_rows_than_came_are_not_groups_of_one() {
+        assert!(check(&group("aggregation", json!({"keys": ["region", "day"]}), 1100)).is_empty());
+        let sets = json!({"keys": ["region", "day"], "grouping_sets": true});
+        assert!(check(&group("aggregation", sets, 1000)).is_empty());
+        let mut rolling = group("aggregation", json!({"keys": ["day"]}), 1000);
+        rolling[1]["kind"] = json!("RollingGroupBy");
+        assert!(check(&rolling).is_empty());
     }
 
     #[test]

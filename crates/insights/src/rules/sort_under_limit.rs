@@ -18,39 +18,60 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         if step.role() != Role::Sort {
             continue;
         }
-        let (Some(rows), Some(limit)) = (step.counter(&ROWS_IN), limit_above(&query.plan, place)) else {
+        let (Some(rows), Some((offset, limit))) = (step.counter(&ROWS_IN), slice_above(&query.plan, place))
+        else {
             continue;
         };
+        let limit = if offset < 0 { limit.min(offset.unsigned_abs()) } else { limit };
+        // A top-k must hold all rows from the nearer end of the order to the last row kept.
+        let skipped =
+            if offset < 0 { offset.unsigned_abs().saturating_sub(limit) } else { offset.unsigned_abs() };
+        let held = skipped.saturating_add(limit);
         // Rows in only grow: what is said of a running query stays true.
-        if rows < ROWS || limit as f64 > KEPT * rows as f64 {
+        if rows < ROWS || held as f64 > KEPT * rows as f64 {
             continue;
         }
-        let title = format!("{} rows are sorted to keep {}", count(rows), count(limit));
+        let end = if offset < 0 { "last" } else { "first" };
+        let behind =
+            if skipped > 0 { format!(" behind the {end} {}", count(skipped)) } else { String::new() };
+        let title = format!("{} rows are sorted to keep {}{behind}", count(rows), count(limit));
+        let fix = match (offset < 0, skipped) {
+            (true, _) => format!("ask for the first {} rows by the reverse order (top-k)", count(held)),
+            (false, 0) => {
+                "ask for the first rows by the order (top-k), or put the limit right after the sort"
+                    .to_owned()
+            }
+            (false, _) => format!("ask for the first {} rows by the order (top-k)", count(held)),
+        };
         // Sorting n rows takes n log n steps, keeping the first k of them n log k.
-        let saved = 1.0 - (limit.max(2) as f64).ln() / (rows as f64).ln();
-        let finding = about(query, step, "sort_under_limit", title)
-            .fix("ask for the first rows by the order (top-k), or put the limit right after the sort")
+        let saved = 1.0 - (held.max(2) as f64).ln() / (rows as f64).ln();
+        let mut finding = about(query, step, "sort_under_limit", title)
+            .fix(fix)
             .number("rows_in", rows, "rows")
-            .number("limit", limit, "rows")
-            .saves_cpu_ns(step.busy_ns() as f64 * saved);
+            .number("limit", limit, "rows");
+        if skipped > 0 {
+            finding = finding.number("skipped", skipped, "rows");
+        }
+        let finding = finding.saves_cpu_ns(step.busy_ns() as f64 * saved);
         found.push(finding.done());
     }
 }
 
-/// The limit at a sort or above it, with only nodes between that keep rows and their order.
-fn limit_above(plan: &Graph<'_>, sort: usize) -> Option<u64> {
+/// The rows kept of those sorted, by the sort itself or above it, with only nodes between that keep rows and their
+/// order.
+fn slice_above(plan: &Graph<'_>, sort: usize) -> Option<(i64, u64)> {
     let mut place = sort;
     loop {
         let step = &plan.steps[place];
-        if let Some(limit) = step.properties.limit() {
-            return Some(limit);
+        if step.properties.is_sliced() {
+            return step.properties.slice();
         }
         let [reader] = step.readers[..] else { return None };
         let keeps = matches!(
             plan.steps[reader].role(),
             Role::Projection | Role::Map | Role::Rename | Role::Engine | Role::Function | Role::Sink
         );
-        let limits = plan.steps[reader].properties.limit().is_some();
+        let limits = plan.steps[reader].properties.is_sliced();
         let plain =
             plan.steps[reader].inputs.len() == 1 && plan.steps[reader].properties.user_code().is_none();
         // A function is passed only where it is the limit itself.
@@ -121,6 +142,40 @@ mod tests {
         assert_eq!(check(&plan), ["note sort_under_limit #1: 5.0k rows are sorted to keep 5"]);
         let top_k = [node(1, "Sort", "top_k", &[], json!({"fetch": 5}), json!({"rows_in": 5000}))];
         assert!(check(&top_k).is_empty());
+    }
+
+    #[test]
+    fn rows_before_the_offset_must_be_held_as_well() {
+        let sliced = |slice: Value| {
+            let properties = json!({"slice": slice});
+            check(&[
+                node(1, "Sort", "sort", &[], json!({}), json!({"rows_in": 2_000_000})),
+                node(2, "Slice", "engine", &[1], properties, json!({})),
+            ])
+        };
+        assert!(sliced(json!([1_900_000, 20])).is_empty());
+        assert!(sliced(json!([-1_900_000, 20])).is_empty());
+        assert!(sliced(json!(["<num>", 20])).is_empty(), "an offset that is not known");
+        assert!(sliced(json!([u64::MAX, 20])).is_empty());
+        assert_eq!(
+            sliced(json!([1000, 20])),
+            ["note sort_under_limit #1: 2.0M rows are sorted to keep 20 behind the first 1.0k"]
+        );
+        assert_eq!(sliced(json!([-20, 20])), ["note sort_under_limit #1: 2.0M rows are sorted to keep 20"]);
+        let beside = |offset: Value| {
+            let mut plan = sort(2_000_000, 20, "projection");
+            plan[2]["properties"]["offset"] = offset;
+            check(&plan)
+        };
+        assert!(beside(json!(1_900_000)).is_empty());
+        assert_eq!(beside(Value::Null).len(), 1);
+    }
+
+    #[test]
+    fn the_last_rows_are_the_first_of_the_reverse_order() {
+        let plan = [node(1, "Sort", "sort", &[], json!({"slice": [-5, 5]}), json!({"rows_in": 5000}))];
+        let finding = only(50.0, &plan, json!({}));
+        assert_eq!(finding["fix"], "ask for the first 5 rows by the reverse order (top-k)");
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use queryscope_protocol::{Finding, Role};
 
 use crate::finding::about;
+use crate::graph::Graph;
 use crate::query::Query;
 use crate::say::percent;
 use crate::vocabulary::counters::{ROW_GROUPS, ROW_GROUPS_PRUNED, ROWS_OUT, ROWS_SCANNED};
-use crate::vocabulary::properties::PREDICATE;
+use crate::vocabulary::properties::{KEYS, PREDICATE};
 use crate::words::Words;
 
 /// With fewer row groups there is little to skip.
@@ -17,7 +18,7 @@ const PRUNED: f64 = 0.1;
 const KEPT: f64 = 0.05;
 
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
-    for step in query.plan.steps.iter().filter(|step| step.role() == Role::Scan) {
+    for (place, step) in query.plan.steps.iter().enumerate().filter(|(_, step)| step.role() == Role::Scan) {
         let predicate = step.properties.texts(&PREDICATE);
         let (Some(groups), Some(scanned), Some(kept)) =
             (step.counter(&ROW_GROUPS), step.counter(&ROWS_SCANNED), step.counter(&ROWS_OUT))
@@ -30,7 +31,8 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         if predicate.is_empty() || step.runs() || groups < ROW_GROUPS_LEAST || !rarely {
             continue;
         }
-        if pruned as f64 > PRUNED * groups as f64 {
+        // A limit may have ended the scan long before its last row group.
+        if pruned as f64 > PRUNED * groups as f64 || may_end_early(&query.plan, place) {
             continue;
         }
         let share = kept as f64 / scanned as f64;
@@ -49,6 +51,32 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
             .saves_cpu_ns(step.busy_ns() as f64 * (1.0 - share));
         found.push(finding.done());
     }
+}
+
+/// Whether a limit at a scan or above it may end it, with no node between that takes all rows before it gives one.
+fn may_end_early(plan: &Graph<'_>, scan: usize) -> bool {
+    let mut seen = vec![false; plan.steps.len()];
+    let mut open = vec![scan];
+    while let Some(place) = open.pop() {
+        if std::mem::replace(&mut seen[place], true) {
+            continue;
+        }
+        let step = &plan.steps[place];
+        let takes_all = match step.role() {
+            // A sort of groups that are in order already gives the first before it takes the second.
+            Role::Sort | Role::TopK => !step.node.kind.starts_with("Partial"),
+            Role::Aggregation => step.properties.get(&KEYS).is_none(),
+            _ => false,
+        };
+        if takes_all {
+            continue;
+        }
+        if step.properties.is_sliced() {
+            return true;
+        }
+        open.extend(&step.readers);
+    }
+    false
 }
 
 #[cfg(test)]
@@ -115,6 +143,26 @@ mod tests {
         assert!(!check(&scan(10, 5000)).is_empty());
         assert!(check(&scan(11, 5000)).is_empty());
         assert!(check(&scan(10, 5001)).is_empty());
+    }
+
+    #[test]
+    fn a_limit_may_end_the_scan() {
+        let above = |role: &str, properties: Value| {
+            let mut plan = scan(0, 100);
+            plan.push(node(2, "Between", role, &[1], properties, json!({})));
+            plan.push(node(3, "Slice", "function", &[2], json!({"offset": 0, "length": 10}), json!({})));
+            check(&plan).into_iter().filter(|found| found.contains("unpruned_row_groups")).count()
+        };
+        assert_eq!(above("projection", json!({})), 0);
+        assert_eq!(above("aggregation", json!({"keys": ["day"]})), 0, "groups may come in order");
+        assert_eq!(above("sort", json!({})), 1);
+        assert_eq!(above("aggregation", json!({})), 1);
+        let mut own = scan(0, 100);
+        own[0]["properties"]["limit"] = json!(10);
+        assert!(check(&own).is_empty());
+        own[0]["properties"]["limit"] = Value::Null;
+        own[0]["properties"]["pre_slice"] = json!([0, 10]);
+        assert!(check(&own).is_empty());
     }
 
     #[test]

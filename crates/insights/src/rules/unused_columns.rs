@@ -11,7 +11,7 @@ use crate::say::percent;
 use crate::vocabulary::properties::{
     COLUMNS, EXPRESSIONS, KEYS, ORDER, PREDICATE, PROJECTION, SUFFIX, TABLE_COLUMNS,
 };
-use crate::words::Words;
+use crate::words::{Words, has_wildcard};
 
 /// At least this share of the columns read is unused.
 const UNUSED: f64 = 0.2;
@@ -24,7 +24,11 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         let read = step.properties.names(&PROJECTION);
         let Some(read) = read.or_else(|| step.properties.names(&TABLE_COLUMNS)) else { continue };
         let Need::Columns(used) = &needs[place] else { continue };
-        let own = Words::of(step.properties.texts(&PREDICATE)).columns;
+        let predicate = step.properties.texts(&PREDICATE);
+        if predicate.iter().copied().any(has_wildcard) {
+            continue;
+        }
+        let own = Words::of(predicate).columns;
         let unused: Vec<&str> =
             read.iter().copied().filter(|&name| !used.contains(name) && !own.contains(name)).collect();
         let share = unused.len() as f64 / read.len() as f64;
@@ -89,10 +93,14 @@ fn needs(plan: &Graph<'_>) -> Vec<Need> {
 
 /// What a node needs of its inputs to give what is needed of it.
 fn of_inputs(step: &Step<'_>, need: &Need) -> Need {
+    if expressions(step).into_iter().any(has_wildcard) {
+        return Need::All;
+    }
     let mentioned = || mentioned(step);
     match step.role() {
         // These say all they take.
         Role::Projection => match step.properties.names(&COLUMNS) {
+            Some(columns) if columns.contains(&"*") => Need::All,
             Some(columns) => Need::Columns(columns.into_iter().map(ToOwned::to_owned).collect()),
             None if step.properties.get(&EXPRESSIONS).is_some() => Need::Columns(mentioned()),
             None => Need::All,
@@ -129,8 +137,13 @@ fn of_inputs(step: &Step<'_>, need: &Need) -> Need {
 }
 
 fn mentioned(step: &Step<'_>) -> BTreeSet<String> {
+    Words::of(expressions(step)).columns
+}
+
+/// All expressions of a node.
+fn expressions<'s>(step: &'s Step<'_>) -> Vec<&'s str> {
     let terms = [&PREDICATE, &KEYS, &ORDER, &EXPRESSIONS];
-    Words::of(terms.into_iter().flat_map(|term| step.properties.texts(term))).columns
+    terms.into_iter().flat_map(|term| step.properties.texts(term)).collect()
 }
 
 #[cfg(test)]
@@ -190,6 +203,19 @@ mod tests {
               "title": "2 of 4 columns are read and never used"
             }
             "#);
+    }
+
+    #[test]
+    fn a_wildcard_or_a_pattern_needs_all() {
+        let with = |expression: &str| {
+            let properties = json!({"keys": ["col(\"a\")"], "aggs": [expression]});
+            check(&query(&["a", "b", "c", "d"], node(2, "Group", "aggregation", &[1], properties, json!({}))))
+        };
+        for all in ["all().sum()", "count(DISTINCT *)", "col(\"^(c|d)$\").sum()", "sum(#2)"] {
+            assert!(with(all).is_empty(), "{all}");
+        }
+        assert_eq!(with("count(*)").len(), 1);
+        assert_eq!(with("(col(\"a\") * col(\"b\")).sum()").len(), 1);
     }
 
     #[test]

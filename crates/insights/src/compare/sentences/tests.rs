@@ -89,6 +89,94 @@ fn a_filter_that_left_the_scan_is_one_sentence() {
 }
 
 #[test]
+fn a_condition_on_an_aggregate_is_not_that_on_the_column() {
+    let bare = scan(1, "orders", &json!({}));
+    let pushed =
+        [scan(1, "orders", &json!({"predicate": "amount@2 > 5"})), group(2, 1, "region"), sort(9, 2, "n")];
+    let having = [bare.clone(), group(2, 1, "region"), filter(3, 2, "amount@1 > 100"), sort(9, 3, "n")];
+    assert_eq!(
+        told(&pushed, &having),
+        [
+            "The scan of orders no longer filters on amount",
+            "A filter on amount was added before the sort by n"
+        ]
+    );
+    assert_eq!(
+        told(&having, &pushed),
+        [
+            "The scan of orders now filters on amount",
+            "The filter on amount is gone, which ran before the sort by n"
+        ]
+    );
+    let early = [bare.clone(), filter(3, 1, "amount > 5"), group(2, 3, "region"), sort(9, 2, "n")];
+    assert_eq!(
+        told(&early, &having),
+        [
+            "A filter on amount was added before the sort by n",
+            "The filter on amount is gone, which ran before the aggregation by region"
+        ]
+    );
+    let by_key = [bare, group(2, 1, "amount"), filter(3, 2, "amount@1 > 100"), sort(9, 3, "n")];
+    let pushed = [pushed[0].clone(), group(2, 1, "amount"), pushed[2].clone()];
+    assert_eq!(
+        told(&pushed, &by_key),
+        ["The filter on amount now runs after the scan of orders, no longer in it"],
+        "a key is the column itself"
+    );
+}
+
+#[test]
+fn two_conditions_are_two_filters() {
+    let scans = [scan(1, "orders", &json!({})), scan(2, "customers", &json!({}))];
+    let base = [
+        scans[0].clone(),
+        scans[1].clone(),
+        join(3, &[1, 2], "customer_id"),
+        filter(4, 3, "amount > 5"),
+        sort(9, 4, "day"),
+    ];
+    let run = [
+        scans[0].clone(),
+        filter(4, 1, "region = 'EU'"),
+        scans[1].clone(),
+        join(3, &[4, 2], "customer_id"),
+        sort(9, 3, "day"),
+    ];
+    assert_eq!(
+        told(&base, &run),
+        [
+            "A filter on region was added before the join on customer_id",
+            "The filter on amount is gone, which ran before the sort by day"
+        ]
+    );
+    let other = |predicate: &str| {
+        let pushed = [scan(1, "orders", &json!({"predicate": predicate})), sort(9, 1, "day")];
+        let beside = [scan(1, "orders", &json!({})), filter(4, 1, "amount > 5"), sort(9, 4, "day")];
+        told(&pushed, &beside)
+    };
+    assert_eq!(
+        other("(amount@2 > 7)"),
+        ["The filter on amount now runs after the scan of orders, no longer in it"]
+    );
+    assert_eq!(
+        other("amount < 7"),
+        [
+            "The scan of orders no longer filters on amount",
+            "A filter on amount was added before the sort by day"
+        ]
+    );
+}
+
+#[test]
+fn another_function_in_a_condition_is_told_as_such() {
+    let plan = |predicate: &str| [scan(1, "orders", &json!({})), filter(2, 1, predicate), sort(9, 2, "day")];
+    assert_eq!(
+        told(&plan("f(amount) > 5"), &plan("g(amount) > 5")),
+        ["The filter on amount: predicate g(amount) > 5 instead of f(amount) > 5"]
+    );
+}
+
+#[test]
 fn what_came_and_went_is_told_with_its_place() {
     let base = [scan(1, "orders", &json!({})), group(3, 1, "day")];
     let run = [scan(1, "orders", &json!({})), sort(2, 1, "customer"), group(3, 2, "day")];
