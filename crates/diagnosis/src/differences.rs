@@ -1,8 +1,9 @@
 //! What do the slow runs of a query have that the others have not?
 //!
-//! Two groups of runs are held against each other: the slow ones and the others, or any two. Each field of the
-//! runs is one comparison: how much of a number a run has (rows read, bytes spilled), or whether it has a value
-//! (this host, this hour). The effect is Cliff's delta ([`cliffs_delta`]): how much more often a run of the
+//! Two groups of runs are held against each other: the slow ones and the others, those that failed and those that
+//! finished, or any two. Each field of the runs is one comparison: how much of a number a run has (rows read, bytes
+//! spilled), or whether it has a value (this host, this hour). Numbers are those of runs that finished: one that failed
+//! stopped in the middle. The effect is Cliff's delta ([`cliffs_delta`]): how much more often a run of the
 //! first group has the larger number than the smaller one. Of a value that runs have or have not, it is the
 //! difference of the two shares. What is told has an effect of [`DELTA_MIN`] or more either way, and would come
 //! about by luck alone in less than [`PROBABILITY_MAX`] of all cases, over all comparisons that were made
@@ -30,6 +31,9 @@ const MEDIANS_RATIO_MIN: f64 = 1.05;
 pub(crate) const PROBABILITY_MAX: f64 = 0.01;
 /// The median of the slow runs is at least so many times that of the others: else none is called slow.
 pub(crate) const SLOW_RATIO_MIN: f64 = 1.3;
+/// The means of slow runs and others, by logarithms, are at least so many standard deviations within both apart. Runs
+/// that vary as a normal distribution does are 2.7 apart where they are cut in the middle.
+const SLOW_APART_MIN: f64 = 3.0;
 /// So many differences are told at most.
 pub(crate) const TOLD_MAX: usize = 12;
 
@@ -121,7 +125,7 @@ impl TimeJudgement {
     }
 }
 
-/// Two groups of runs that finished.
+/// Two groups of ended runs.
 #[derive(Debug, Clone, Default)]
 pub struct Groups<'r> {
     /// The slow ones, or those that are looked at.
@@ -133,17 +137,33 @@ pub struct Groups<'r> {
 impl<'r> Groups<'r> {
     /// Divides runs into the slow ones and the others: the cut of their wall times, by logarithms, that leaves
     /// the least differences within both. `None` where there are too few runs, or where none is much slower
-    /// than the others.
+    /// than the others or the two are no groups of their own.
     pub fn slow_and_others(runs: impl IntoIterator<Item = &'r RunFeatures>) -> Option<Self> {
         let mut finished: Vec<&RunFeatures> =
             runs.into_iter().filter(|run| run.status == Status::Finished && run.wall_ns > 0).collect();
         finished.sort_by_key(|run| (run.wall_ns, run.started_unix_ns, run.query_id));
         let logarithms: Vec<f64> = finished.iter().map(|run| (run.wall_ns as f64).ln()).collect();
-        let (cut, _) = best_cut(&logarithms, RUNS_MIN)?;
+        let (cut, gain) = best_cut(&logarithms, RUNS_MIN)?;
+        if !is_apart(&logarithms, cut, gain) {
+            return None;
+        }
         let second: Vec<_> = finished[..cut].to_vec();
         let first = finished[cut..].to_vec();
         let groups = Self { first, second };
         (groups.ratio()? >= SLOW_RATIO_MIN).then_some(groups)
+    }
+
+    /// Divides runs into those that failed and those that finished. Cancelled ones are in neither.
+    pub fn failed_and_finished(runs: impl IntoIterator<Item = &'r RunFeatures>) -> Self {
+        let mut groups = Self::default();
+        for run in runs {
+            match run.status {
+                Status::Failed => groups.first.push(run),
+                Status::Finished => groups.second.push(run),
+                Status::Cancelled => {}
+            }
+        }
+        groups
     }
 
     /// Median wall time of the first group by that of the second.
@@ -206,7 +226,8 @@ impl<'r> Groups<'r> {
         }
         for (name, number) in NUMBERS {
             let known = |runs: &[&RunFeatures]| -> Vec<f64> {
-                runs.iter().filter_map(|run| number(run)).map(|number| number as f64).collect()
+                let finished = runs.iter().filter(|run| run.status == Status::Finished);
+                finished.filter_map(|run| number(run)).map(|number| number as f64).collect()
             };
             let (mut first, mut second) = (known(&self.first), known(&self.second));
             if first.len() < RUNS_MIN || second.len() < RUNS_MIN {
@@ -256,6 +277,16 @@ impl<'r> Groups<'r> {
         }
         counts
     }
+}
+
+/// Whether the values before and after a cut, which lowers the sum of squares by so much, are groups of their own.
+fn is_apart(values: &[f64], cut: usize, gain: f64) -> bool {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let whole: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let within = ((whole - gain).max(0.0) / count).sqrt();
+    let (first, second) = (cut as f64, count - cut as f64);
+    (gain * count / (first * second)).sqrt() >= SLOW_APART_MIN * within
 }
 
 type Text = Box<dyn Fn(&RunFeatures) -> Option<String>>;
@@ -421,6 +452,17 @@ mod tests {
         let few: Vec<RunFeatures> =
             (0..9).map(|at| run(at, if at < 4 { 30.0 } else { 10.0 }, "w", 1, 0)).collect();
         assert!(Groups::slow_and_others(&few).is_none());
+        // A bell curve is one group, however wide: the logarithms of these are as good as normal.
+        let bell: Vec<RunFeatures> = (0..200)
+            .map(|at| {
+                let unit = |step: usize| ((at * step + 7) % 211) as f64 / 211.0;
+                let normal =
+                    [1, 37, 53, 71, 97, 101, 131, 149, 163, 181, 193, 199].map(unit).iter().sum::<f64>()
+                        - 6.0;
+                run(at as u128, 10.0 * (0.3 * normal).exp(), "w", 1, 0)
+            })
+            .collect();
+        assert!(Groups::slow_and_others(&bell).is_none());
         let even: Vec<RunFeatures> = (0..40).map(|at| run(at, 10.0 + at as f64 / 100.0, "w", 1, 0)).collect();
         assert!(Groups::slow_and_others(&even).is_none());
         let failed: Vec<RunFeatures> = (0..40)
@@ -432,6 +474,22 @@ mod tests {
         assert!(Groups::slow_and_others(&failed).is_none());
         let four = Groups { first: few[..4].iter().collect(), second: few[4..].iter().collect() };
         assert_eq!((four.differences(0), four.wall()), (Vec::new(), None));
+    }
+
+    #[test]
+    fn failed_runs_are_told_apart_by_values_and_not_by_how_far_they_came() {
+        let runs: Vec<RunFeatures> = (0..40)
+            .map(|at| {
+                let status = [Status::Failed, Status::Finished, Status::Cancelled, Status::Finished][at % 4];
+                let (host, rows) = if status == Status::Failed { ("worker-3", 7) } else { ("worker-1", 900) };
+                RunFeatures { status, ..run(at as u128, 10.0, host, rows, at as i64 % 5) }
+            })
+            .collect();
+        let groups = Groups::failed_and_finished(&runs);
+        assert_eq!((groups.first.len(), groups.second.len()), (10, 20));
+        let told: Vec<_> =
+            groups.differences(0).into_iter().map(|one| (one.name, one.value, one.delta)).collect();
+        assert_eq!(told, [(Trait::Host, Some("worker-3".into()), 1.0)]);
     }
 
     #[test]

@@ -18,11 +18,26 @@ use crate::error::{ApiError, ErrorBody};
 
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
 
+/// Which runs are held against the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FirstGroup {
+    /// Those much slower than the others.
+    #[default]
+    Slow,
+    /// Those that failed and were not cancelled, against those that finished.
+    Failed,
+}
+
 /// Which runs are held against which.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct DifferenceParams {
+    /// Which runs are held against the others: `slow` (the default), or `failed` against those that finished. Not
+    /// beside `base_since` or `base_program_version`.
+    #[param(value_type = FirstGroup, inline, required = false, example = "failed")]
+    first: Option<FirstGroup>,
     /// Keeps runs that started at or after this, in Unix nanoseconds.
     #[param(example = 1_794_000_000_000_000_000_i64)]
     #[serde(deserialize_with = "unix_ns")]
@@ -58,7 +73,7 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
     parsed(from, takes, |text| text.parse().ok().filter(|minutes| range.contains(minutes)))
 }
 
-/// Some runs that finished.
+/// Some runs that ended.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct RunGroup {
     /// How many.
@@ -110,12 +125,13 @@ pub(crate) struct Differences {
     known_runs: usize,
     /// Runs that each group needs: with fewer, nothing is said.
     runs_min: usize,
-    /// The slow runs, or those that were asked for. Empty where no runs are much slower than the others.
+    /// The slow runs, those that failed, or those that were asked for. Empty where no runs are much slower than the
+    /// others.
     first: RunGroup,
     /// The other runs, or those they are held against.
     second: RunGroup,
     /// Cliff's delta of the wall times: above 0 where the first ones are slower, from -1 to 1. Null where a
-    /// group has too few runs.
+    /// group has too few runs, and of runs that failed.
     delta: Option<f64>,
     /// How probable so large a difference of the wall times is by luck; null where `delta` is. Of the slow runs
     /// it says nothing: they were chosen by their time.
@@ -131,9 +147,10 @@ pub(crate) struct Differences {
 /// Tells what the slow runs of a query have in common that its other runs have not: hosts, versions, plans,
 /// hours of the day, rows, bytes and waiting. Needs `label` and `service` (empty: none).
 ///
-/// With `base_since` or `base_program_version`, the runs asked for are held against those instead. It looks at
-/// the last 500 ended runs of the query that were evaluated, and says nothing where a group has fewer than 5.
-/// Each effect is Cliff's delta, with its probability by the Mann-Whitney test.
+/// With `first=failed`, those that failed are held against those that finished, by what each run has (host, version,
+/// plan, hour) and not by its numbers. With `base_since` or `base_program_version`, the runs asked for are held against
+/// those instead. It looks at the last 500 ended runs of the query that were evaluated, and says nothing where a group
+/// has fewer than 5. Each effect is Cliff's delta, with its probability by the Mann-Whitney test.
 #[utoipa::path(
     get,
     path = "/api/differences",
@@ -159,6 +176,9 @@ pub(crate) async fn differences(
         return Err(ApiError::invalid(
             "service: is needed, and may be empty; a query is a label in a service",
         ));
+    }
+    if params.first.is_some() && params.is_two() {
+        return Err(ApiError::invalid("first: is not taken beside base_since or base_program_version"));
     }
     let places = (filter.environment.clone(), filter.host.clone());
     let request = ListRequest { filter, order: Order::Newest, sort: None, after: None, offset: 0, limit: 1 };
@@ -192,13 +212,19 @@ fn finished(runs: Vec<&RunFeatures>) -> Vec<&RunFeatures> {
 }
 
 impl DifferenceParams {
+    /// Whether two groups are asked for by name.
+    fn is_two(&self) -> bool {
+        self.base_since.is_some() || self.base_program_version.is_some()
+    }
+
     fn differences(&self, runs: &[&RunFeatures]) -> Differences {
         let is_asked_for = |run: &RunFeatures| {
             self.since.is_none_or(|since| run.started_unix_ns >= since)
                 && self.until.is_none_or(|until| run.started_unix_ns <= until)
                 && is_of_version(run, self.program_version.as_deref())
         };
-        let is_two = self.base_since.is_some() || self.base_program_version.is_some();
+        let is_two = self.is_two();
+        let is_of_failures = self.first == Some(FirstGroup::Failed);
         let asked: Vec<&RunFeatures> = runs.iter().copied().filter(|run| is_asked_for(run)).collect();
         let known_runs = asked.len();
         let groups = if is_two {
@@ -218,10 +244,12 @@ impl DifferenceParams {
             };
             let base: Vec<&RunFeatures> = runs.iter().copied().filter(|run| is_base(run)).collect();
             Groups { first: finished(asked), second: finished(base) }
+        } else if is_of_failures {
+            Groups::failed_and_finished(asked.iter().copied())
         } else {
             Groups::slow_and_others(asked.iter().copied()).unwrap_or_default()
         };
-        let wall = groups.wall();
+        let wall = groups.wall().filter(|_| !is_of_failures);
         Differences {
             known_runs,
             runs_min: CONTRAST_RUNS_MIN,

@@ -96,7 +96,7 @@ fn it_lists_every_route_with_its_parameters_and_answers() {
                   by most filter";
     let live = "project label service environment host Last-Event-ID";
     let versions = "label project service environment host fingerprint status since until";
-    let differences = "project label service environment host since until base_since base_until program_version \
+    let differences = "project label service environment host first since until base_since base_until program_version \
                        base_program_version utc_offset";
     let changes = "project label service environment host kind state since until limit cursor";
     let compare = "run base base_fingerprint base_program_version base_host base_since base_until project";

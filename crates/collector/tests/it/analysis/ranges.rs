@@ -58,6 +58,8 @@ async fn a_range_that_cannot_be_covered_is_400() {
         ("/api/differences?label=x".to_owned(), "service: is needed"),
         ("/api/differences?service=x".to_owned(), "label: is needed"),
         ("/api/differences?label=x&service=&utc_offset=9999".to_owned(), "minutes from -1440 to 1440"),
+        ("/api/differences?label=x&service=&first=late".to_owned(), "slow or failed"),
+        ("/api/differences?label=x&service=&first=failed&base_since=1".to_owned(), "beside base_since"),
         ("/api/places?status=done".to_owned(), "status"),
     ] {
         let answer = app.get(&path).await;
@@ -266,6 +268,38 @@ async fn slow_runs_have_their_host_in_common() {
     assert!(two["probability"].as_f64().expect("a probability") > 0.05, "{two}");
     // The service says whether they are slower; of slow runs, which were chosen by their time, it does not.
     assert_eq!((&two["judgement"], &told["judgement"]), (&json!("alike"), &Value::Null));
+}
+
+#[tokio::test]
+async fn failed_runs_have_their_host_in_common() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    for (stream, host, failed) in [
+        (1_u64, "worker-1", Value::Null),
+        (2, "worker-2", json!("disk full")),
+        (3, "worker-3", json!("cancelled")),
+    ] {
+        let runs = (0..6_u64).map(|at| {
+            let started = NOW_NS - (at.cast_signed() + 1) * 2 * MINUTE_NS;
+            finished(at + 2, stream * 100 + at, told("report", "p1", started, json!({"failed": failed})))
+        });
+        let lines: String = runs.map(|line| line + "\n").collect();
+        app.store(format!("{}\n{lines}", process_with(stream, json!({"service": "etl", "host": host}))))
+            .await;
+    }
+    app.until_all_evaluated().await;
+    let told = get(&app, "/api/differences?label=report&service=etl&first=failed").await;
+    assert_eq!(
+        (&told["known_runs"], &told["first"]["runs"], &told["second"]["runs"]),
+        (&json!(18), &json!(6), &json!(6)),
+        "cancelled runs are in neither group"
+    );
+    let [host] = &told["differences"].as_array().expect("differences")[..] else { panic!("{told}") };
+    assert_eq!(
+        (&host["name"], &host["value"], &host["first_runs"]),
+        (&json!("host"), &json!("worker-2"), &json!(6))
+    );
+    assert_eq!((&told["delta"], &told["judgement"]), (&Value::Null, &Value::Null), "their times say nothing");
 }
 
 #[tokio::test]
