@@ -37,6 +37,8 @@ const OF_PLANS_MIN: f64 = 0.7;
 const EXAMPLES_TRIED: usize = 6;
 /// So many runs of a plan before a change show what it costs.
 const PLAN_RUNS_MIN: usize = 3;
+/// Runs whose rows are this near read as many.
+const ROWS_ALIKE: f64 = 1.05;
 
 /// The runs a change is explained by.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +58,7 @@ pub(crate) struct Sides<'r> {
 pub(crate) enum OtherHosts {
     /// They take about the time of before.
     AsBefore,
-    /// They changed as well, by much less.
+    /// They changed as well, by much less, or the other way.
     Moved,
 }
 
@@ -183,9 +185,12 @@ impl Chosen {
     fn of(sides: &Sides<'_>) -> Self {
         let after = last_of_plan(sides.after, None);
         let plan = after.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
-        let same = last_of_plan(sides.before, Some(&plan));
-        let ran_before = same.len();
-        let before = if proves_harmless(&same, sides) { same } else { last_of_plan(sides.before, None) };
+        let ran_before = last_of_plan(sides.before, Some(&plan)).len();
+        let as_many = runs_of_as_many_rows(sides, &plan, &after);
+        let before = as_many.as_deref().unwrap_or(sides.before);
+        let same = last_of_plan(before, Some(&plan));
+        let is_harmless = proves_harmless(&same, before, sides.after);
+        let before = if is_harmless { same } else { last_of_plan(before, None) };
         let old = before.first().map(|run| Arc::clone(&run.plan)).unwrap_or_default();
         let mut other_plans: Vec<(Arc<Plan>, usize)> = Vec::new();
         for run in sides.before.iter().filter(|run| run.plan.fingerprint != plan.fingerprint) {
@@ -216,14 +221,16 @@ impl Chosen {
             return Vec::new();
         }
         let of = |plan: &Plan| {
-            let runs = sides.before.iter().enumerate();
-            let (mut places, mut walls): (Vec<f64>, Vec<f64>) = runs
-                .filter(|(_, run)| run.plan.fingerprint == plan.fingerprint)
-                .map(|(place, run)| (place as f64, run.wall_ns as f64 / 1e6))
-                .unzip();
-            (median(&mut places), median(&mut walls))
+            let runs: Vec<(usize, &RunFeatures)> = sides.before.iter().copied().enumerate().collect();
+            let of_plan = runs.iter().filter(|(_, run)| run.plan.fingerprint == plan.fingerprint);
+            let (mut places, mut walls): (Vec<f64>, Vec<f64>) =
+                of_plan.clone().map(|(place, run)| (*place as f64, run.wall_ns as f64 / 1e6)).unzip();
+            (median(&mut places), median(&mut walls), median_rows(of_plan.map(|(_, run)| *run)))
         };
-        let ((earlier, then), (later, now)) = (of(old), of(&self.after.plan));
+        let ((earlier, then, rows_then), (later, now, rows_now)) = (of(old), of(&self.after.plan));
+        if !is_as_many(rows_then, rows_now) {
+            return Vec::new();
+        }
         if earlier > later || !(1.0 / MOVED..=MOVED).contains(&(now / then.max(f64::MIN_POSITIVE))) {
             return Vec::new();
         }
@@ -257,16 +264,46 @@ fn last_of_plan<'r>(runs: &[&'r RunFeatures], plan: Option<&Plan>) -> Vec<&'r Ru
     of_plan.copied().collect()
 }
 
+/// Rows that runs read, in the median of those that say it.
+fn median_rows<'r>(runs: impl Iterator<Item = &'r RunFeatures>) -> Option<f64> {
+    let mut rows: Vec<f64> = runs.filter_map(|run| run.rows_read).map(|rows| rows as f64).collect();
+    (!rows.is_empty()).then(|| median(&mut rows))
+}
+
+/// Whether runs read about as many rows as others; where nobody says it, they are taken to.
+fn is_as_many(one: Option<f64>, other: Option<f64>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one.max(other) <= ROWS_ALIKE * one.min(other))
+}
+
+/// The runs before a change that read as many rows as those since. `None` where all runs do as well: those of the new
+/// plan read as many, or hardly any did.
+fn runs_of_as_many_rows<'r>(
+    sides: &Sides<'r>,
+    plan: &Plan,
+    after: &[&RunFeatures],
+) -> Option<Vec<&'r RunFeatures>> {
+    let same = last_of_plan(sides.before, Some(plan));
+    let rows = median_rows(after.iter().copied());
+    if same.is_empty() || is_as_many(median_rows(same.into_iter()), rows) {
+        return None;
+    }
+    let reads_as_many = |run: &&RunFeatures| {
+        run.rows_read.is_some() && is_as_many(run.rows_read.map(|rows| rows as f64), rows)
+    };
+    let alike: Vec<&RunFeatures> = sides.before.iter().copied().filter(reads_as_many).collect();
+    (alike.len() >= PLAN_RUNS_MIN).then_some(alike)
+}
+
 /// Whether the runs of the new plan before the change took as long as the others before, not as those since. Of few
 /// runs that must be clearer.
-fn proves_harmless(same: &[&RunFeatures], sides: &Sides<'_>) -> bool {
+fn proves_harmless(same: &[&RunFeatures], before: &[&RunFeatures], after: &[&RunFeatures]) -> bool {
     let log = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| (run.wall_ns.max(1) as f64).ln()).collect::<Vec<_>>())
     };
     if same.is_empty() {
         return false;
     }
-    let (own, then, now) = (log(same), log(sides.before), log(sides.after));
+    let (own, then, now) = (log(same), log(before), log(after));
     let clear = if same.len() < PLAN_RUNS_MIN { 2.0 } else { 1.0 };
     (own - then).abs() * clear < (now - own).abs()
 }

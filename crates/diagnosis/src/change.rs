@@ -195,7 +195,7 @@ pub struct Change {
     pub label: Option<String>,
     /// The environment whose runs changed.
     pub environment: Option<String>,
-    /// The host whose runs changed, where those of the others did not.
+    /// The host whose runs changed, where those of the others did not, or by much less.
     pub host: Option<String>,
     /// What changed.
     pub kind: Kind,
@@ -205,7 +205,7 @@ pub struct Change {
     pub since_unix_ns: i64,
     /// That run.
     pub since_query_id: String,
-    /// When the service was sure.
+    /// The end of the run that made the service sure, or its start where that came later.
     pub confirmed_unix_ns: Option<i64>,
     /// When runs were as before.
     pub recovered_unix_ns: Option<i64>,

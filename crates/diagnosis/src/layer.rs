@@ -169,7 +169,7 @@ pub(crate) fn the_one_host(layer: &Layer, after: &[&Entry]) -> Option<OneHost> {
         let part = if layer.host == Some(host) { 0.4 } else { 0.3 };
         let own = own.filter(|own| own * layer.change.kind.sign() > 0.0 && own.abs() >= 0.2)?;
         let moved = others * own.signum();
-        let others = if moved < OTHERS_MOVED { OtherHosts::AsBefore } else { OtherHosts::Moved };
+        let others = if moved.abs() < OTHERS_MOVED { OtherHosts::AsBefore } else { OtherHosts::Moved };
         (moved < own.abs() * part).then_some(OneHost { host, others })
     })
 }

@@ -307,7 +307,7 @@ impl Accounts<'_> {
             self.push(CauseKind::Waiting, busy * slope, Some(here), evidence, sentence, parts);
         }
         if work.plan != 0.0 {
-            let (sentence, node) = self.plan_words();
+            let (sentence, node) = self.plan_words(work.plan * slope);
             let evidence = vec![figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms")];
             self.push(CauseKind::PlanChange, work.plan * slope, node, evidence, sentence, parts);
         }

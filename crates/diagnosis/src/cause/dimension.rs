@@ -154,10 +154,11 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, other_hosts: OtherHost
     let walls = |runs: &[&RunFeatures]| {
         median(&mut runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect::<Vec<_>>())
     };
+    let (then, now, elsewhere_ms) = (walls(sides.before), walls(sides.after), walls(sides.others));
     let others = if sides.others.is_empty() {
         "; no run since was on another host".to_owned()
     } else {
-        format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(walls(sides.others)))
+        format!("; {} runs on other hosts take {}", sides.others.len(), ms_words(elsewhere_ms))
     };
     let versions: Vec<&Turned> = versions.iter().filter(|version| version.is_rare_in(sides.others)).collect();
     let beside: String = versions.iter().map(|version| version.beside(" there")).collect();
@@ -165,14 +166,13 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, other_hosts: OtherHost
     let changed = match other_hosts {
         OtherHosts::AsBefore if sides.others.is_empty() => format!("Runs on {host} changed"),
         OtherHosts::AsBefore => format!("Only runs on {host} changed"),
-        OtherHosts::Moved => format!("Runs on {host} changed most"),
+        OtherHosts::Moved if (elsewhere_ms - then) * (now - then) > 0.0 => {
+            format!("Runs on {host} changed most")
+        }
+        OtherHosts::Moved => format!("Runs on {host} changed, and those on other hosts the other way"),
     };
-    let sentence = format!(
-        "{changed}: {} instead of {}{others}{}{unsure}",
-        ms_words(walls(sides.after)),
-        ms_words(walls(sides.before)),
-        beside
-    );
+    let (now, then) = (ms_words(now), ms_words(then));
+    let sentence = format!("{changed}: {now} instead of {then}{others}{beside}{unsure}");
     let makes = |cause: &Cause| carries(CauseKind::Host, cause.cause);
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {

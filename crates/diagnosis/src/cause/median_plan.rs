@@ -127,6 +127,17 @@ impl Medians {
         (self.wall - self.planning.unwrap_or(0.0)).max(0.0)
     }
 
+    /// The partitions that nodes ran in, by their busy time.
+    pub(super) fn mean_partitions(&self) -> Option<f64> {
+        let nodes = self.nodes.iter().filter_map(|node| Some((node.partitions?, node.busy)));
+        let (mut sum, mut busy) = (0.0, 0.0);
+        for (partitions, time) in nodes {
+            sum += partitions * time;
+            busy += time;
+        }
+        if busy > 0.0 { Some(sum / busy) } else { self.partitions() }
+    }
+
     /// The most partitions any node ran in.
     pub(super) fn partitions(&self) -> Option<f64> {
         self.nodes.iter().filter_map(|node| node.partitions).reduce(f64::max)

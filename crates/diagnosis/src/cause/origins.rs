@@ -45,7 +45,8 @@ impl Accounts<'_> {
                 // A scan that lost its predicate gives more rows of as many; one over more data reads more.
                 let read_more =
                     before.rows_scanned.zip(node.rows_scanned).map(|(then, now)| now / then.max(1.0));
-                let gave_more = before.read().zip(node.read()).map_or(1.0, |(then, now)| now / then.max(1.0));
+                let gave_more =
+                    before.rows_out.zip(node.rows_out).map_or(1.0, |(then, now)| now / then.max(1.0));
                 let scanned_more = read_more.unwrap_or(if makes_rows { 1.0 } else { gave_more });
                 fed[here] = makes_rows && scanned_more < 1.0 + (gave_more - 1.0) * 0.5;
                 gives[here] = makes_rows && read_more.is_none_or(|more| more < MOVED);

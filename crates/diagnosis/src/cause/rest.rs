@@ -18,8 +18,12 @@ const USED_OF_FEWER: f64 = 0.3;
 /// How much longer a run waited than those before, or how much less.
 struct Waits {
     ns: f64,
-    /// The scan that waits the most longer.
+    /// The scan that waits the most longer, where it has most of that.
     scan: Option<usize>,
+    /// What that scan waits longer.
+    scan_ns: f64,
+    /// How much longer reads or writes were under way while nothing can have worked.
+    idle_ns: f64,
     /// The longest that nothing can have worked meanwhile, of both sides.
     longest: f64,
 }
@@ -51,19 +55,22 @@ impl Accounts<'_> {
         }
         let sign = rest.signum();
         let waits = self.waits(sign);
-        if let Some(here) = self.spilled(rest) {
+        // What spills waits for the disk as well: there a scan must have the wait.
+        let has_rest = |wait: f64| wait.min(waits.idle_ns * sign) >= MOST_OF_REST * rest.abs();
+        let (is_waiting, is_reading) = (has_rest(waits.ns * sign), has_rest(waits.scan_ns * sign));
+        if let Some(here) = self.spilled(rest).filter(|_| !is_reading) {
             let (sentence, evidence) = self.spill_words(here);
             self.push(CauseKind::Spilling, rest, Some(here), evidence, sentence, parts);
             return;
         }
-        if let Some(Fewer { before, after, place, unit }) = self.fewer(rest, &waits) {
+        if let Some(Fewer { before, after, place, unit }) = self.fewer(rest).filter(|_| !is_waiting) {
             let one = if after < 1.5 { unit.trim_end_matches('s') } else { unit };
             let sentence = format!("The query runs {place} {after:.0} {one} instead of {before:.0}");
             let evidence = vec![figure(unit, Some(before), Some(after), unit)];
             self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
             return;
         }
-        if let Some((here, before, after)) = self.skew(sign) {
+        if let Some((here, before, after)) = self.skew(sign).filter(|_| !is_waiting) {
             let planned = &self.now.plan.nodes[here];
             let sentence = format!(
                 "One partition of {} holds {} an equal part ({} before){}",
@@ -82,7 +89,7 @@ impl Accounts<'_> {
         }
         let can_wait = self.now.busy() <= 0.0 || self.flows_otherwise() || rest.abs() <= work_of_plan.abs();
         if self.replanned && can_wait && work_of_plan * sign >= 0.0 && rest.abs() > 0.0 {
-            let (sentence, node) = self.plan_words();
+            let (sentence, node) = self.plan_words(rest);
             self.push(CauseKind::PlanChange, rest, node, Vec::new(), sentence, parts);
             return;
         }
@@ -100,15 +107,21 @@ impl Accounts<'_> {
         let scans: Vec<(usize, f64)> = scans.collect();
         let all: f64 = scans.iter().map(|(_, wait)| wait).sum();
         let most = scans.into_iter().max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
-        let whole = now.waiting.zip(then.waiting).map_or(0.0, |(now, then)| now - then);
+        let of_query = now.waiting.zip(then.waiting).map(|(now, then)| now - then);
+        let whole = of_query.unwrap_or(0.0);
         // Scans wait beside each other or one after the other: that is not told.
         let whole = if all * sign > whole * sign { all } else { whole };
         let wait = most.map_or(whole, |(_, wait)| if (whole * sign) > wait * sign { whole } else { wait });
         let (long_then, long_now) = (then.longest_wait(), now.longest_wait());
         // Reads may be under way all the time while the program's code works.
         let calls_code = then.plan.calls_user_code() || now.plan.calls_user_code();
-        let ns = if calls_code { sign * (wait * sign).min((long_now - long_then) * sign) } else { wait };
-        Waits { ns, scan: most.map(|(here, _)| here), longest: long_now.max(long_then) }
+        let idle_ns = long_now - long_then;
+        let ns = if calls_code { sign * (wait * sign).min(idle_ns * sign) } else { wait };
+        // Else writes wait, or more scans than one: their query says how long.
+        let has_most = |wait: f64| of_query.is_none_or(|of_query| wait * sign >= 0.5 * of_query * sign);
+        let scan = most.filter(|(_, wait)| has_most(*wait));
+        let scan_ns = scan.map_or(0.0, |(_, wait)| wait);
+        Waits { ns, scan: scan.map(|(here, _)| here), scan_ns, idle_ns, longest: long_now.max(long_then) }
     }
 
     /// The first node that spills so much more, or less where the run is faster.
@@ -122,7 +135,7 @@ impl Accounts<'_> {
     }
 
     /// Fewer threads, or partitions where the threads are as before.
-    fn fewer(&self, rest: f64, waits: &Waits) -> Option<Fewer> {
+    fn fewer(&self, rest: f64) -> Option<Fewer> {
         let (then, now, sign) = (self.then, self.now, rest.signum());
         let used = if sign > 0.0 { then.threads_used() } else { now.threads_used() };
         let is_felt = |(then, now): &(f64, f64)| {
@@ -133,10 +146,9 @@ impl Accounts<'_> {
         if let Some(threads) = threads {
             return Some(of(threads, "on", "threads"));
         }
-        // Partitions are no counter of what works at a time: waits that have all of it say more.
-        let is_waiting = waits.ns * sign >= MOST_OF_REST * rest.abs();
-        let partitions = fewer(then.partitions(), now.partitions(), sign);
-        let partitions = partitions.filter(|_| !is_waiting).filter(is_felt)?;
+        // Of the nodes that work, not of one that hardly does.
+        fewer(then.mean_partitions(), now.mean_partitions(), sign)?;
+        let partitions = fewer(then.partitions(), now.partitions(), sign).filter(is_felt)?;
         Some(of(partitions, "in", "partitions"))
     }
 

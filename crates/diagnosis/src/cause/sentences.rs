@@ -1,7 +1,5 @@
 //! What the parts of an account say, with the figures they rest on.
 
-use std::cmp::Ordering;
-
 use super::account::{Accounts, ms};
 use super::median_plan::{Medians, NodeMedians};
 use super::words::{bytes_words, count_words, factor_words, figure, longer_words, ms_words};
@@ -73,12 +71,13 @@ impl Accounts<'_> {
         (sentence, vec![figure("waiting", ms(then), ms(now), "ms")])
     }
 
-    pub(super) fn plan_words(&self) -> (String, Option<usize>) {
+    /// What is different about the plan, which has a part of so much.
+    pub(super) fn plan_words(&self, part: f64) -> (String, Option<usize>) {
         let differences = self.matching.differences(&self.then.plan, &self.now.plan);
         if let Some((here, input, old)) = self.first_rewired().filter(|_| differences.is_empty()) {
             let [here_name, input] = [here, input].map(|node| self.now.plan.nodes[node].name());
             let old = self.then.plan.nodes[old].name();
-            let changed = self.plan_changed();
+            let changed = self.plan_changed(part);
             let sentence = format!("{changed}: {here_name} reads from {input} instead of {old}");
             return (sentence, Some(here));
         }
@@ -97,14 +96,18 @@ impl Accounts<'_> {
         let more: usize = texts.iter().skip(3).map(|(_, times)| times).sum();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let node = differences.iter().find_map(|difference| difference.node);
-        (format!("{}: {}{more}", self.plan_changed(), shown.join("; ")), node)
+        (format!("{}: {}{more}", self.plan_changed(part), shown.join("; ")), node)
     }
 
-    fn plan_changed(&self) -> &'static str {
-        match self.now.busy().total_cmp(&self.then.busy()) {
-            Ordering::Greater => "The plan changed and works more",
-            Ordering::Less => "The plan changed and works less",
-            Ordering::Equal => "The plan changed",
+    fn plan_changed(&self, part: f64) -> &'static str {
+        // Other parts may have more of the work than the plan.
+        let more = self.now.busy() - self.then.busy();
+        if more * part <= 0.0 {
+            "The plan changed"
+        } else if more > 0.0 {
+            "The plan changed and works more"
+        } else {
+            "The plan changed and works less"
         }
     }
 

@@ -28,6 +28,8 @@ fn only_one_host_changed_where_the_others_did_not() {
     assert!(said.starts_with("Only runs on w3 changed: "), "{said}");
     let said = sentence(&told(1.2));
     assert!(said.starts_with("Runs on w3 changed most: "), "{said}");
+    let said = sentence(&told(0.75));
+    assert!(said.starts_with("Runs on w3 changed, and those on other hosts the other way: "), "{said}");
 }
 
 /// The number of runs since is that of the change, which grows with each run.

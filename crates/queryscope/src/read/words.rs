@@ -96,9 +96,9 @@ pub(crate) fn change_line(change: &Change, times: Times) -> String {
     capital(&format!("{} since {since} ({})", how_much(change), before_and_after(change)))
 }
 
-/// Whose runs changed, where it is not all of them: "on host etl-3 alone".
+/// Whose runs changed, where it is not all of them: "on host etl-3". Others may have changed by much less.
 pub(crate) fn place(change: &Change) -> String {
-    let host = change.host.as_deref().map(|host| format!("on host {} alone", name(host)));
+    let host = change.host.as_deref().map(|host| format!("on host {}", name(host)));
     let environment = change.environment.as_deref().map(|environment| format!("in {}", name(environment)));
     host.into_iter().chain(environment).collect::<Vec<_>>().join(", ")
 }
@@ -159,7 +159,7 @@ pub(crate) fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// What it costs: "12 min a day more than before, at its rate of runs; 1 h 3 min in 37 runs so far"; of failures
+/// What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far"; of failures
 /// "12 min a day at stake". The rate is that until its last run. Empty where it costs no time; what slow growth cost so
 /// far is not known.
 pub(crate) fn cost_line(change: &Change) -> String {
@@ -174,7 +174,7 @@ pub(crate) fn cost_line(change: &Change) -> String {
     let a_day = format!("{} a day {way} than before, at its rate of runs", duration(day.abs()));
     match change.cost.runs {
         0 => a_day,
-        runs => format!("{a_day}; {} in {} so far", duration(all.abs()), runs_text(runs)),
+        _ => format!("{a_day}; {} so far", duration(all.abs())),
     }
 }
 
