@@ -129,16 +129,25 @@ fn rows(run: &Run, usual: u64) -> u64 {
 }
 
 fn rows_in(run: &Run, position: usize) -> u64 {
-    run.plan.nodes[position].inputs.iter().map(|input| rows(run, run.plan.nodes[*input].rows)).sum()
+    inputs(run, position).sum()
+}
+
+/// Rows of each input of a node.
+fn inputs(run: &Run, position: usize) -> impl Iterator<Item = u64> {
+    run.plan.nodes[position].inputs.iter().map(|input| rows(run, run.plan.nodes[*input].rows))
 }
 
 fn finding(run: &Run, warning: &Warning) -> Finding<'static> {
     let spec = &run.plan.nodes[warning.node];
-    let (received, sent) = (rows_in(run, warning.node), rows(run, spec.rows));
     let evidence = |name: &'static str, rows: u64| Evidence {
         name: name.into(),
         value: rows.into(),
         unit: Some("rows".into()),
+    };
+    // Of a join, what its rows are held against.
+    let taken = match inputs(run, warning.node).max() {
+        Some(larger) if spec.inputs.len() > 1 => evidence("larger_input", larger),
+        _ => evidence("rows_in", rows_in(run, warning.node)),
     };
     Finding {
         rule: warning.rule.into(),
@@ -150,6 +159,6 @@ fn finding(run: &Run, warning: &Warning) -> Finding<'static> {
         blocked_share: Some(spec.share / 2.0),
         title: warning.title.into(),
         fix: Some(warning.fix.into()),
-        evidence: vec![evidence("rows_in", received), evidence("rows_out", sent)],
+        evidence: vec![taken, evidence("rows_out", rows(run, spec.rows))],
     }
 }

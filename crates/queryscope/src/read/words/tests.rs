@@ -86,10 +86,7 @@ fn a_cost_that_is_none_is_not_told() {
         cost_line(&change(json!({"cost": {"runs": 3, "extra_wall_ms": all, "wall_ms_a_day": day}})))
     };
     assert_eq!(cost(0.0, 0.0), "");
-    assert_eq!(
-        cost(-60.0, -90.0),
-        "90 ms a day less than before, at its rate of runs; 60 ms so far"
-    );
+    assert_eq!(cost(-60.0, -90.0), "90 ms a day less than before, at its rate of runs; 60 ms so far");
     let failing = json!({"runs": 9, "extra_wall_ms": 0.0, "wall_ms_a_day": 720_000.0});
     assert_eq!(cost_line(&change(json!({"kind": "failing", "cost": failing}))), "12 min a day at stake");
 }
