@@ -291,7 +291,9 @@ fn runs_of_as_many_rows<'r>(
         run.rows_read.is_some() && is_as_many(run.rows_read.map(|rows| rows as f64), rows)
     };
     let alike: Vec<&RunFeatures> = sides.before.iter().copied().filter(reads_as_many).collect();
-    (alike.len() >= PLAN_RUNS_MIN).then_some(alike)
+    // Some of many are as many by chance: most runs of the other plans must be.
+    let others = sides.before.iter().filter(|run| run.plan.fingerprint != plan.fingerprint).count();
+    (alike.len() >= PLAN_RUNS_MIN && 2 * alike.len() >= others).then_some(alike)
 }
 
 /// Whether the runs of the new plan before the change took as long as the others before, not as those since. Of few
