@@ -20,8 +20,6 @@ struct Waits {
     ns: f64,
     /// The scan that waits the most longer, where it has most of that.
     scan: Option<usize>,
-    /// What that scan waits longer.
-    scan_ns: f64,
     /// How much longer reads or writes were under way while nothing can have worked.
     idle_ns: f64,
     /// The longest that nothing can have worked meanwhile, of both sides.
@@ -55,14 +53,13 @@ impl Accounts<'_> {
         }
         let sign = rest.signum();
         let waits = self.waits(sign);
-        // What spills waits for the disk as well: there a scan must have the wait.
-        let has_rest = |wait: f64| wait.min(waits.idle_ns * sign) >= MOST_OF_REST * rest.abs();
-        let (is_waiting, is_reading) = (has_rest(waits.ns * sign), has_rest(waits.scan_ns * sign));
-        if let Some(here) = self.spilled(rest).filter(|_| !is_reading) {
+        if let Some(here) = self.spilled(rest) {
             let (sentence, evidence) = self.spill_words(here);
             self.push(CauseKind::Spilling, rest, Some(here), evidence, sentence, parts);
             return;
         }
+        // A scan may count as a wait that its reader spills, or that one partition of it is late: those go first.
+        let is_waiting = (waits.ns * sign).min(waits.idle_ns * sign) >= MOST_OF_REST * rest.abs();
         if let Some(Fewer { before, after, place, unit }) = self.fewer(rest).filter(|_| !is_waiting) {
             let one = if after < 1.5 { unit.trim_end_matches('s') } else { unit };
             let sentence = format!("The query runs {place} {after:.0} {one} instead of {before:.0}");
@@ -70,7 +67,7 @@ impl Accounts<'_> {
             self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
             return;
         }
-        if let Some((here, before, after)) = self.skew(sign).filter(|_| !is_waiting) {
+        if let Some((here, before, after)) = self.skew(sign) {
             let planned = &self.now.plan.nodes[here];
             let sentence = format!(
                 "One partition of {} holds {} an equal part ({} before){}",
@@ -120,8 +117,7 @@ impl Accounts<'_> {
         // Else writes wait, or more scans than one: their query says how long.
         let has_most = |wait: f64| of_query.is_none_or(|of_query| wait * sign >= 0.5 * of_query * sign);
         let scan = most.filter(|(_, wait)| has_most(*wait));
-        let scan_ns = scan.map_or(0.0, |(_, wait)| wait);
-        Waits { ns, scan: scan.map(|(here, _)| here), scan_ns, idle_ns, longest: long_now.max(long_then) }
+        Waits { ns, scan: scan.map(|(here, _)| here), idle_ns, longest: long_now.max(long_then) }
     }
 
     /// The first node that spills so much more, or less where the run is faster.
