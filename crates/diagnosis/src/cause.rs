@@ -221,11 +221,11 @@ impl Chosen {
             return Vec::new();
         }
         let of = |plan: &Plan| {
-            let runs: Vec<(usize, &RunFeatures)> = sides.before.iter().copied().enumerate().collect();
-            let of_plan = runs.iter().filter(|(_, run)| run.plan.fingerprint == plan.fingerprint);
+            let runs = sides.before.iter().copied().enumerate();
+            let of_plan = runs.filter(|(_, run)| run.plan.fingerprint == plan.fingerprint);
             let (mut places, mut walls): (Vec<f64>, Vec<f64>) =
-                of_plan.clone().map(|(place, run)| (*place as f64, run.wall_ns as f64 / 1e6)).unzip();
-            (median(&mut places), median(&mut walls), median_rows(of_plan.map(|(_, run)| *run)))
+                of_plan.clone().map(|(place, run)| (place as f64, run.wall_ns as f64 / 1e6)).unzip();
+            (median(&mut places), median(&mut walls), median_rows(of_plan.map(|(_, run)| run)))
         };
         let ((earlier, then, rows_then), (later, now, rows_now)) = (of(old), of(&self.after.plan));
         if !is_as_many(rows_then, rows_now) {

@@ -10,6 +10,7 @@
 //! found by the names of the [`vocabulary`].
 
 mod compare;
+mod condition;
 mod finding;
 mod fingerprint;
 mod graph;
@@ -24,6 +25,7 @@ mod say;
 mod table;
 #[cfg(test)]
 mod testing;
+mod wildcard;
 mod words;
 
 pub use compare::{Change, Comparison, Delta, Difference, Fate, Figures, NodePair, compare};

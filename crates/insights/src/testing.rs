@@ -3,6 +3,9 @@
 use queryscope_protocol::{Plan, Profile};
 use serde_json::{Value, json};
 
+/// Expressions that end in the middle, as a text that is cut off does.
+pub(crate) const CUT_OFF: [&str; 8] = ["col(\"", "Utf8(\"a", "\"", "<", "a@", "f(((", "é", "…é\"ü\\"];
+
 /// A node: its id, kind, role, inputs, properties and counters.
 #[expect(clippy::needless_pass_by_value, reason = "tests write the values where they call")]
 pub(crate) fn node(

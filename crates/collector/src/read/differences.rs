@@ -19,11 +19,10 @@ use crate::error::{ApiError, ErrorBody};
 const UTC_OFFSET_MAX_MINUTES: i32 = 1440;
 
 /// Which runs are held against the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FirstGroup {
     /// Those much slower than the others.
-    #[default]
     Slow,
     /// Those that failed and were not cancelled, against those that finished.
     Failed,

@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::changes;
 use super::matching::{MAX_NODES, Pairs};
+use crate::condition::without_literals;
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::Term;
 use crate::vocabulary::properties::{EXPRESSIONS, KEYS, ORDER, PREDICATE, PROJECTION, TABLE};
-use crate::words::{Words, plain_columns, stable_name, without_literals};
+use crate::words::{Words, plain_columns, stable_name};
 
 /// More sentences say less.
 const SENTENCES_MAX: usize = 40;

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use queryscope_protocol::{Finding, Role};
 
 use super::user_code;
+use crate::condition::is_elementwise;
 use crate::finding::about;
 use crate::graph::{Graph, Step};
 use crate::query::Query;
 use crate::say::{count, percent};
 use crate::vocabulary::counters::{ROWS_IN, ROWS_OUT};
 use crate::vocabulary::properties::{COLUMNS, EXPRESSIONS, HOW, KEYS, PREDICATE, PROJECTION, TABLE_COLUMNS};
-use crate::words::{Words, is_elementwise, plain_columns};
+use crate::words::{Words, plain_columns};
 
 /// At most this share of the rows passes the filter.
 const KEPT: f64 = 0.5;

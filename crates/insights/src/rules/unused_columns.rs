@@ -11,7 +11,8 @@ use crate::say::percent;
 use crate::vocabulary::properties::{
     COLUMNS, EXPRESSIONS, KEYS, ORDER, PREDICATE, PROJECTION, SUFFIX, TABLE_COLUMNS,
 };
-use crate::words::{Words, has_wildcard};
+use crate::wildcard::has_wildcard;
+use crate::words::Words;
 
 /// At least this share of the columns read is unused.
 const UNUSED: f64 = 0.2;
