@@ -77,7 +77,8 @@ test.each([
   [1.983, "2.0x"],
   [9.96, "10x"],
   [40.2, "40x"],
-  [1234, "1.23 kx"],
+  [999.6, "1,000x"],
+  [1234, "1,230x"],
   [Infinity, "–"],
 ])("a ratio of %d is said as %s", (ratio, said) => expect(formatRatio(ratio)).toBe(said));
 

@@ -92,11 +92,11 @@ export function formatShare(share: Maybe<number>): string {
   return `${Math.abs(percent) < 9.95 ? short(Number(percent.toFixed(1))) : Math.round(percent)} %`;
 }
 
-/** How many times as much: <0.001x, 0.5x, 2.3x, 40x. */
+/** How many times as much: <0.001x, 0.5x, 2.3x, 40x, 1,230x. */
 export function formatRatio(ratio: Maybe<number>): string {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return UNKNOWN;
   if (ratio > 0 && ratio < 0.001) return "<0.001x";
-  if (ratio >= 999.5) return `${formatCount(ratio)}x`;
+  if (ratio >= 999.5) return `${exactNumber(Number(ratio.toPrecision(3)))}x`;
   return ratio < 9.95
     ? `${ratio < 0.095 ? short(ratio, 1) : ratio.toFixed(1)}x`
     : `${short(ratio, ratio < 99.5 ? 2 : 3)}x`;

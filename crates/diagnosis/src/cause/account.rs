@@ -62,7 +62,10 @@ struct Work {
 pub(super) struct Starved {
     /// Whether it is one host that was slower at everything.
     pub(super) contended: bool,
+    /// How many times as long the nodes took in all.
     pub(super) factor: f64,
+    /// How many times as long they took for what they do now.
+    pub(super) slower: f64,
 }
 
 pub(super) struct Accounts<'m> {
@@ -149,9 +152,10 @@ impl Accounts<'_> {
             work_of_plan = work.plan * slope;
             let contended = one_host && everywhere.is_some();
             if everywhere.is_some() || self.starved > 1.0 {
-                starved = Some(Starved { contended, factor: busy_now / busy_then });
+                let (factor, slower) = (busy_now / busy_then, busy_now / (busy_now - work.starved));
+                starved = Some(Starved { contended, factor, slower });
             }
-            self.tell_work(&work, slope, contended, &mut parts);
+            self.tell_work(&work, slope, starved, &mut parts);
         } else if busy_then <= 0.0 && busy_now <= 0.0 {
             rest -= self.tell_rows(difference, &mut parts);
         }
@@ -276,7 +280,7 @@ impl Accounts<'_> {
         NodeRef { id: node.id, kind: node.kind.clone(), table: node.table.clone() }
     }
 
-    fn tell_work(&self, work: &Work, slope: f64, contended: bool, parts: &mut Vec<Part>) {
+    fn tell_work(&self, work: &Work, slope: f64, starved: Option<Starved>, parts: &mut Vec<Part>) {
         let (then, now) = (self.then, self.now);
         let mut by_scan: Vec<(usize, f64)> = Vec::new();
         for &(origin, busy) in &work.rows {
@@ -311,8 +315,8 @@ impl Accounts<'_> {
             let evidence = vec![figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms")];
             self.push(CauseKind::PlanChange, work.plan * slope, node, evidence, sentence, parts);
         }
-        if work.starved != 0.0 {
-            let (cause, sentence, evidence) = self.starved_part(contended);
+        if let Some(starved) = starved.filter(|_| work.starved != 0.0) {
+            let (cause, sentence, evidence) = self.starved_part(starved);
             let wall_ns = work.starved * slope + work.starved_planning;
             self.push(cause, wall_ns, None, evidence, sentence, parts);
         }
@@ -353,16 +357,15 @@ impl Accounts<'_> {
     }
 
     /// What is said of the time for which threads were not let run.
-    pub(super) fn starved_part(&self, contended: bool) -> (CauseKind, String, Vec<Figure>) {
+    pub(super) fn starved_part(&self, by: Starved) -> (CauseKind, String, Vec<Figure>) {
         let (then, now) = (self.then, self.now);
-        let (cause, sentence) = if contended {
-            let factor = now.busy() / then.busy().max(1.0);
+        let (cause, sentence) = if by.contended {
             (
                 CauseKind::Contention,
-                format!("The nodes together take {} as long on this host", factor_words(factor)),
+                format!("The nodes together take {} as long on this host", factor_words(by.slower)),
             )
         } else {
-            (CauseKind::StarvedCpu, self.starved_words())
+            (CauseKind::StarvedCpu, self.starved_words(by.slower))
         };
         let evidence = vec![
             figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),

@@ -2,7 +2,11 @@
 //!
 //! On a busy machine they are not slower alike: short ones end before the processor is taken away from them. So there
 //! are two answers: what all nodes share, and what most of the work has where nearly all of it is slower.
+//!
+//! More rows make each row dearer as well, where what is sorted, joined or grouped no longer fits a cache. So nodes
+//! that have more rows must share more than that, and nearly all of them say nothing.
 
+use super::account::MOVED;
 use super::median_plan::Medians;
 use crate::plan::Matching;
 
@@ -23,11 +27,14 @@ pub(super) struct PerRow {
     /// The factor and the work before of each node that matters, the smallest factor first.
     nodes: Vec<(f64, f64)>,
     work: f64,
+    /// What that work would be for the rows of now.
+    work_of_rows: f64,
 }
 
 impl PerRow {
     pub(super) fn of(then: &Medians, now: &Medians, matching: &Matching) -> Self {
         let all = then.busy();
+        let mut work_of_rows = 0.0;
         let mut nodes: Vec<(f64, f64)> = Vec::new();
         for (here, node) in now.nodes.iter().enumerate() {
             let Some(there) = matching.of_new[here] else { continue };
@@ -38,10 +45,16 @@ impl PerRow {
             let grown = node.rows().zip(before.rows()).filter(|(now, then)| *now > 0.0 && *then > 0.0);
             let by_rows = grown.map_or(1.0, |(now, then)| now / then);
             nodes.push((node.busy / before.busy / by_rows, before.busy));
+            work_of_rows += by_rows * before.busy;
         }
         nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let work = nodes.iter().map(|(_, work)| work).sum();
-        Self { nodes, work }
+        Self { nodes, work, work_of_rows }
+    }
+
+    /// How many times the rows these nodes have, each weighted by its work before.
+    fn rows_grown(&self) -> f64 {
+        if self.work > 0.0 { self.work_of_rows / self.work } else { 1.0 }
     }
 
     /// The factor that this part of the work does not exceed; 1 where no node matters.
@@ -64,7 +77,8 @@ impl PerRow {
     pub(super) fn alike(&self, slower_by: f64, busy_then: f64) -> Option<f64> {
         let least = self.least();
         let shared = busy_then * (least - 1.0);
-        (self.nodes.len() >= 2 && least >= SLOWER && shared >= ALIKE_PART * slower_by).then_some(least)
+        let is_alike = self.nodes.len() >= 2 && least >= SLOWER && shared >= ALIKE_PART * slower_by;
+        (is_alike && least > self.rows_grown()).then_some(least)
     }
 
     /// By how much most nodes are slower, where nearly all are, and no single one is most of the work: short ones
@@ -75,7 +89,7 @@ impl PerRow {
         let largest = slower().map(|(_, work)| *work).fold(0.0, f64::max);
         let middle = self.quantile(0.5);
         let spread = slower().count() >= 3 && work >= NEARLY_ALL * self.work && largest <= 0.7 * self.work;
-        (spread && middle >= 2.0).then_some(middle)
+        (spread && middle >= 2.0 && self.rows_grown() < MOVED).then_some(middle)
     }
 }
 

@@ -180,7 +180,7 @@ impl Accounts<'_> {
         let by = starved.filter(|_| sign > 0.0);
         let starved_part = part * by.map_or(0.0, of_starved);
         if let Some(by) = by {
-            let (cause, sentence, evidence) = self.starved_part(by.contended);
+            let (cause, sentence, evidence) = self.starved_part(by);
             self.push(cause, starved_part, None, evidence, sentence, parts);
         }
         let (sentence, evidence) = waits.scan.map_or_else(

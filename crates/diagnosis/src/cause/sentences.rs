@@ -111,7 +111,7 @@ impl Accounts<'_> {
         }
     }
 
-    pub(super) fn starved_words(&self) -> String {
+    pub(super) fn starved_words(&self, slower: f64) -> String {
         let part = |side: &Medians| {
             side.busy_over_cpu.filter(|&over| over > 0.0).map(|over| (100.0 / over).min(100.0).round())
         };
@@ -120,10 +120,9 @@ impl Accounts<'_> {
                 "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
             ),
             _ => {
-                let factor = self.now.busy() / self.then.busy().max(1.0);
                 format!(
                     "The nodes together take {} as long: a slower or shared processor",
-                    factor_words(factor)
+                    factor_words(slower)
                 )
             }
         }

@@ -1,4 +1,5 @@
-//! Regressions of real engines that `tests/regressions` made: 20 usual runs and 5 slow ones, as their profiles were.
+//! Regressions of real engines that `tests/regressions` made: 20 usual runs and 5 slow ones, as their profiles
+//! were; and query 17 of the example `tpch`, 6 runs and 5 over twice the data.
 
 use queryscope_diagnosis::{Cause, Context, Detector, RunFeatures, Workspace};
 use queryscope_insights::Outlines;
@@ -78,5 +79,18 @@ fn reads_that_take_longer_than_a_busy_host_makes_them_wait_for_that_part() {
         "StarvedCpu 68 %: The nodes together take 3.0x as long: a slower or shared processor\n\
          Waiting 32 %: DataSourceExec of events.parquet waits for data for 141 ms instead of 16.6 ms, \
          for the same 3.44 MiB"
+    );
+}
+
+#[test]
+fn more_rows_that_no_longer_fit_a_cache_are_no_slower_processor() {
+    // 3.4 times as long over twice the rows: one aggregation takes 2.5 times as long for a row.
+    assert_eq!(
+        told("datafusion-more-data"),
+        "MoreRows 34 %: DataSourceExec of lineitem.parquet reads 2.0x the rows (2.40 M instead of 1.20 M)\n\
+         SlowerPerRow 33 %: AggregateExec takes 2.5x as long for each row\n\
+         Waiting 18 %: DataSourceExec of lineitem.parquet waits for data for 160 ms instead of 32.8 ms\n\
+         MoreRows 9 %: DataSourceExec of lineitem.parquet reads 2.0x the rows (2.40 M instead of 1.20 M)\n\
+         Unexplained 7 %: The counters do not say where 14.6 ms (7 %) went"
     );
 }
