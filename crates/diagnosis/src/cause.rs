@@ -39,6 +39,8 @@ const EXAMPLES_TRIED: usize = 6;
 const PLAN_RUNS_MIN: usize = 3;
 /// Runs whose rows are this near read as many.
 const ROWS_ALIKE: f64 = 1.05;
+/// A time that changed by less than this part is as before.
+const AS_BEFORE: f64 = 0.05;
 
 /// The runs a change is explained by.
 #[derive(Debug, Clone, Copy)]
@@ -231,14 +233,16 @@ impl Chosen {
         if !is_as_many(rows_then, rows_now) {
             return Vec::new();
         }
-        if earlier > later || !(1.0 / MOVED..=MOVED).contains(&(now / then.max(f64::MIN_POSITIVE))) {
+        let factor = now / then.max(f64::MIN_POSITIVE);
+        if earlier > later || !(1.0 / MOVED..=MOVED).contains(&factor) {
             return Vec::new();
         }
+        let much = if (factor - 1.0).abs() < AS_BEFORE { "nothing" } else { "little" };
         let differences = Matching::new(old, &self.after.plan).differences(old, &self.after.plan);
         let what =
             differences.first().map_or_else(|| "the plan changed".to_owned(), |first| first.text.clone());
         vec![format!(
-            "Before that, {what}: it changed nothing ({} in {} runs, {} in {} with the plan before)",
+            "Before that, {what}: it changed {much} ({} in {} runs, {} in {} with the plan before)",
             ms_words(now),
             self.ran_before,
             ms_words(then),

@@ -68,6 +68,11 @@ fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
     let (what, node) =
         first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
+    // A version that makes all nodes slower is no other processor.
+    let what = match what.split_once(": ") {
+        Some((what, _)) if first.is_some_and(|first| first.cause == CauseKind::StarvedCpu) => what.to_owned(),
+        _ => what,
+    };
     let what = if what.is_empty() { what } else { format!(": {what}") };
     let carried = all.iter().enumerate().map(|(at, turned)| {
         let Turned { kind, before, after, .. } = turned;

@@ -3,8 +3,8 @@
 //! On a busy machine they are not slower alike: short ones end before the processor is taken away from them. So there
 //! are two answers: what all nodes share, and what most of the work has where nearly all of it is slower.
 //!
-//! More rows make each row dearer as well, where what is sorted, joined or grouped no longer fits a cache. So nodes
-//! that have more rows must share more than that, and nearly all of them say nothing.
+//! More rows make each row dearer as well, where what is sorted, joined or grouped no longer fits a cache, and so do
+//! longer ones. So nodes that have more data must share more than that, and nearly all of them say nothing.
 
 use super::account::MOVED;
 use super::median_plan::Medians;
@@ -27,18 +27,21 @@ pub(super) struct PerRow {
     /// The factor and the work before of each node that matters, the smallest factor first.
     nodes: Vec<(f64, f64)>,
     work: f64,
-    /// What that work would be for the rows of now.
-    work_of_rows: f64,
+    /// How many times the data these nodes have: rows, or bytes of scans where these grew more.
+    data_grown: f64,
 }
 
 impl PerRow {
     pub(super) fn of(then: &Medians, now: &Medians, matching: &Matching) -> Self {
         let all = then.busy();
-        let mut work_of_rows = 0.0;
+        let (mut work_of_rows, mut bytes) = (0.0, (0.0, 0.0));
         let mut nodes: Vec<(f64, f64)> = Vec::new();
         for (here, node) in now.nodes.iter().enumerate() {
             let Some(there) = matching.of_new[here] else { continue };
             let before = &then.nodes[there];
+            if let Some((then, now)) = before.bytes_read.zip(node.bytes_read) {
+                bytes = (bytes.0 + then, bytes.1 + now);
+            }
             if before.busy < NODE_PART * all || node.busy <= 0.0 {
                 continue;
             }
@@ -49,12 +52,9 @@ impl PerRow {
         }
         nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let work = nodes.iter().map(|(_, work)| work).sum();
-        Self { nodes, work, work_of_rows }
-    }
-
-    /// How many times the rows these nodes have, each weighted by its work before.
-    fn rows_grown(&self) -> f64 {
-        if self.work > 0.0 { self.work_of_rows / self.work } else { 1.0 }
+        let times = |(then, now): (f64, f64)| if then > 0.0 { now / then } else { 1.0 };
+        let data_grown = times((work, work_of_rows)).max(times(bytes));
+        Self { nodes, work, data_grown }
     }
 
     /// The factor that this part of the work does not exceed; 1 where no node matters.
@@ -78,7 +78,7 @@ impl PerRow {
         let least = self.least();
         let shared = busy_then * (least - 1.0);
         let is_alike = self.nodes.len() >= 2 && least >= SLOWER && shared >= ALIKE_PART * slower_by;
-        (is_alike && least > self.rows_grown()).then_some(least)
+        (is_alike && least > self.data_grown).then_some(least)
     }
 
     /// By how much most nodes are slower, where nearly all are, and no single one is most of the work: short ones
@@ -89,7 +89,7 @@ impl PerRow {
         let largest = slower().map(|(_, work)| *work).fold(0.0, f64::max);
         let middle = self.quantile(0.5);
         let spread = slower().count() >= 3 && work >= NEARLY_ALL * self.work && largest <= 0.7 * self.work;
-        (spread && middle >= 2.0 && self.rows_grown() < MOVED).then_some(middle)
+        (spread && middle >= 2.0 && self.data_grown < MOVED).then_some(middle)
     }
 }
 

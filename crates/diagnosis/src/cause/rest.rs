@@ -1,7 +1,9 @@
 //! What of a difference has no work behind it, by the counters that moved: a spill, fewer threads, one large partition,
 //! waits, calls of the program's code, another plan.
 
-use super::account::{Accounts, MOVED, Part, STARVED_READS, Starved, ms, spills_more, time_of_rows};
+use super::account::{
+    Accounts, MOVED, Part, READS_AS_BEFORE, STARVED_READS, Starved, ms, spills_more, time_of_rows,
+};
 use super::median_plan::{Medians, NodeMedians};
 use super::words::{factor_words, figure, ms_words};
 use crate::change::CauseKind;
@@ -194,8 +196,39 @@ impl Accounts<'_> {
             },
             |here| self.wait_words(here),
         );
-        self.push(CauseKind::Waiting, part - starved_part, waits.scan, evidence, sentence, parts);
+        let waited = part - starved_part;
+        let of_data = waits.scan.map_or(0.0, |here| self.tell_wait_of_data(here, waited, parts));
+        self.push(CauseKind::Waiting, waited - of_data, waits.scan, evidence, sentence, parts);
         part
+    }
+
+    /// Puts down what of a scan's wait is of the data it reads more of: as of its work, halved with what each byte, or
+    /// row where bytes are not known, waits longer. It is the plan's where that changed the scan. How much that is.
+    fn tell_wait_of_data(&self, here: usize, part: f64, parts: &mut Vec<Part>) -> f64 {
+        let Some(there) = self.matching.of_new[here] else { return 0.0 };
+        let (before, after) = (&self.then.nodes[there], &self.now.nodes[here]);
+        let moved = |(then, now): &(f64, f64)| {
+            (now - then) * part > 0.0 && (now - then).abs() >= READS_AS_BEFORE * then
+        };
+        let waits = before.wall_waiting().zip(after.wall_waiting()).filter(moved);
+        let rows = before.read().zip(after.read()).filter(moved);
+        let data = before.bytes_read.zip(after.bytes_read).or(rows).filter(moved);
+        let Some(((wait_then, wait_now), (data_then, data_now))) = waits.zip(data) else { return 0.0 };
+        let is_changed = self.is_changed(there, here);
+        // What a scan gives says what it reads while the same filters stand behind it.
+        let rows_are_read = after.rows_scanned.is_some() || !self.replanned || self.filters_alike();
+        if !is_changed && (rows.is_none() || !rows_are_read) {
+            return 0.0;
+        }
+        let of_data = time_of_rows((wait_then, data_then), (wait_now, data_now));
+        let of_data = part * (of_data / (wait_now - wait_then)).clamp(0.0, 1.0);
+        if is_changed {
+            let (sentence, node) = self.plan_words(of_data);
+            self.push(CauseKind::PlanChange, of_data, node, Vec::new(), sentence, parts);
+        } else {
+            self.push_rows(here, of_data, parts);
+        }
+        of_data
     }
 
     /// The node whose calls of the program's code may have the rest, which is in no counter of the engine: one that is

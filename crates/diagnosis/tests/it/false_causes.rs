@@ -324,6 +324,91 @@ fn a_wait_that_has_the_whole_difference_is_no_matter_of_threads() {
     assert_eq!(not_working(even, skewed), CauseKind::Skew);
 }
 
+/// A run over so many million rows, which works 40 ms for a million and waits for its reads beside that.
+fn reading(told: &mut Told, millions: f64, waits_ms: f64) -> RunFeatures {
+    let mut run = busy(told, 20.0 * millions, 20.0 * millions);
+    let rows = Quantity::new((millions * 1e6) as u64);
+    (run.nodes[0].rows_out, run.nodes[1].rows_in) = (rows, rows);
+    let waits_ns = (waits_ms * 1e6) as u64;
+    run.wall_ns += waits_ns;
+    run.nodes[0].waiting_ns = Quantity::new(waits_ns);
+    run.waiting_ns = Some(waits_ns);
+    run.sum_up();
+    run
+}
+
+#[test]
+fn reads_that_wait_longer_for_more_rows_are_of_the_rows() {
+    let slow = |told: &mut Told| reading(told, 2.5, 150.0);
+    let (cause, sentence, _) = told(|told, _| reading(told, 1.0, 60.0), slow);
+    assert_eq!(cause, CauseKind::MoreRows);
+    assert_eq!(sentence, "Scan of orders gives 2.5x the rows (2.50 M instead of 1.00 M)");
+    // The disk became slower, too: that is told of what the rows do not have.
+    let (cause, ..) = told(|told, _| reading(told, 1.0, 60.0), |told| reading(told, 1.2, 600.0));
+    assert_eq!(cause, CauseKind::Waiting);
+    // As many bytes are as many reads, whatever rows they have.
+    let same_bytes = |mut run: RunFeatures| {
+        run.nodes[0].bytes_read = Quantity::new(5_000_000);
+        run
+    };
+    let usual = |told: &mut Told, _: usize| same_bytes(reading(told, 1.0, 60.0));
+    let (cause, ..) = told(usual, |told| same_bytes(reading(told, 2.5, 600.0)));
+    assert_eq!(cause, CauseKind::Waiting);
+}
+
+#[test]
+fn reads_of_more_columns_are_the_plans() {
+    let of = |told: &mut Told, columns: u64| {
+        let mut run = reading(told, 1.0, 60.0 * columns as f64);
+        run.nodes[0].bytes_read = Quantity::new(5_000_000 * columns);
+        let mut plan = Plan::clone(&run.plan);
+        plan.fingerprint = Fingerprint::from_bytes([columns as u8; 6]);
+        plan.nodes[0].columns = Some(columns as u32);
+        plan.nodes[0].own_shape = 100 + columns;
+        for node in &mut plan.nodes {
+            node.shape += 100 + columns;
+        }
+        run.plan = Arc::new(plan);
+        run
+    };
+    let (cause, sentence, _) = told(|told, _| of(told, 2), |told| of(told, 10));
+    assert_eq!(cause, CauseKind::PlanChange, "{sentence}");
+}
+
+#[test]
+fn longer_rows_are_no_slower_processor() {
+    let of = |told: &mut Told, times: u64| {
+        let mut run = busy(told, 60.0 * times as f64, 60.0 * times as f64);
+        run.nodes[0].bytes_read = Quantity::new(5_000_000 * times);
+        run
+    };
+    let (cause, ..) = told(|told, _| of(told, 1), |told| of(told, 3));
+    assert_eq!(cause, CauseKind::SlowerPerRow);
+}
+
+#[test]
+fn a_plan_that_made_a_query_a_little_slower_is_said_to() {
+    let slow = |told: &mut Told| sorted(busy(told, 60.0, 400.0));
+    let usual = |told: &mut Told, n: usize| {
+        if n < 20 { busy(told, 60.0, 100.0) } else { sorted(busy(told, 60.0, 120.0)) }
+    };
+    let (_, _, harmless) = told(usual, slow);
+    assert!(harmless[0].starts_with("Before that, Sort was added: it changed little"), "{harmless:?}");
+}
+
+#[test]
+fn a_version_that_makes_all_nodes_slower_is_no_processor() {
+    let of = |told: &mut Told, version: &str, times: f64| {
+        let mut run = busy(told, 60.0 * times, 60.0 * times);
+        run.engine_version = Some(version.into());
+        run
+    };
+    let (cause, sentence, _) =
+        told(|told, _| of(told, "polars 2.1.0", 1.0), |told| of(told, "polars 2.2.0", 2.5));
+    assert_eq!(cause, CauseKind::EngineVersion);
+    assert_eq!(sentence, "Since polars 2.2.0 (was polars 2.1.0): The nodes together take 2.5x as long");
+}
+
 #[test]
 fn writes_that_wait_are_not_said_of_the_scan() {
     let waits = |query_ms: u64| {
