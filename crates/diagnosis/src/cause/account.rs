@@ -176,12 +176,10 @@ impl Accounts<'_> {
     /// its scans read. How much of the difference that is.
     fn tell_rows(&self, difference: f64, parts: &mut Vec<Part>) -> f64 {
         let (then, now) = (self.then, self.now);
-        // What a scan gives says what it reads while the same filters stand behind it.
-        let filters_alike = !self.replanned || self.filters_alike();
         let read = |here: usize| {
             let there = self.matching.of_new[here]
                 .filter(|_| now.plan.nodes[here].inputs.is_empty() && !self.fed[here])
-                .filter(|_| filters_alike || self.scanned(here).is_some())?;
+                .filter(|_| self.counts_reads(here))?;
             Some((here, then.nodes[there].read()?, now.nodes[here].read()?))
         };
         let scans: Vec<(usize, f64, f64)> = (0..now.nodes.len()).filter_map(read).collect();
@@ -326,6 +324,11 @@ impl Accounts<'_> {
     fn scanned(&self, scan: usize) -> Option<(f64, f64)> {
         let there = self.matching.of_new[scan]?;
         self.then.nodes[there].rows_scanned.zip(self.now.nodes[scan].rows_scanned)
+    }
+
+    /// Whether the rows of a scan are those it reads, as those it gives are while the same filters stand behind it.
+    pub(super) fn counts_reads(&self, scan: usize) -> bool {
+        self.scanned(scan).is_some() || !self.replanned || self.filters_alike()
     }
 
     /// Puts wall time down to the rows that a scan reads, or that a node gives.

@@ -215,9 +215,7 @@ impl Accounts<'_> {
         let data = before.bytes_read.zip(after.bytes_read).or(rows).filter(moved);
         let Some(((wait_then, wait_now), (data_then, data_now))) = waits.zip(data) else { return 0.0 };
         let is_changed = self.is_changed(there, here);
-        // What a scan gives says what it reads while the same filters stand behind it.
-        let rows_are_read = after.rows_scanned.is_some() || !self.replanned || self.filters_alike();
-        if !is_changed && (rows.is_none() || !rows_are_read) {
+        if !is_changed && (rows.is_none() || !self.counts_reads(here)) {
             return 0.0;
         }
         let of_data = time_of_rows((wait_then, data_then), (wait_now, data_now));

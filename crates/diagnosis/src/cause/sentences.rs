@@ -119,12 +119,10 @@ impl Accounts<'_> {
             (Some(then), Some(now)) if self.starved > 1.0 => format!(
                 "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
             ),
-            _ => {
-                format!(
-                    "The nodes together take {} as long: a slower or shared processor",
-                    factor_words(slower)
-                )
-            }
+            _ => format!(
+                "The nodes together take {} as long: a slower or shared processor",
+                factor_words(slower)
+            ),
         }
     }
 }
