@@ -21,7 +21,7 @@ use crate::limits::{
     AFTER_RUNS_MIN, ALARMS_A_DAY, DELTA_MIN, LAYERS_MAX, MARKED_PROBABILITY, SHORT_RUNS, STRATUM_RUNS_MIN,
 };
 use crate::machine::slows_all;
-use crate::scan::{self, SEARCHED_RUNS_MIN, Spending};
+use crate::scan::{self, SEARCHED_RUNS_MIN, Spending, least_shift};
 use crate::search::{Found, dominance, search};
 use crate::series::{Entry, Load, Point, Series, number_of};
 use crate::stats::median;
@@ -302,12 +302,14 @@ impl Detector {
         self.here.settled = Some(until);
         // A short one is kept in mind as what the query does at times, one of a first weekend as what weekends may do,
         // and one of hours that were so the day before as what these hours take; another long one says nothing of what
-        // is usual.
+        // is usual, nor does a short one of which a part is left: that part is looked for at once.
         if let Some(hours) = self.hours_of_the_day_before(&layer, until) {
             for entry in self.series.entries.range_mut(hours) {
                 entry.episode &= !layer.is_about(&entry.point);
             }
-        } else if lasted > SHORT_RUNS && !self.was_first_weekend(&layer, until) {
+        } else if (lasted > SHORT_RUNS || self.is_left_in_part(&layer, until))
+            && !self.was_first_weekend(&layer, until)
+        {
             for entry in &mut self.series.entries {
                 let place = entry.point.place();
                 entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
@@ -341,6 +343,18 @@ impl Detector {
         let Levels { before, after, .. } = layer.levels;
         let shift = median(&mut alike) - f64::midpoint(before, after);
         (shift * (after - before) > 0.0).then_some(hours)
+    }
+
+    /// Whether runs from a moment on are between those before a slowdown and those of it.
+    fn is_left_in_part(&self, layer: &Layer, from: (i64, QueryId)) -> bool {
+        let before: Vec<f64> = layer.before.iter().map(|run| layer.value(&Point::new(run))).collect();
+        let since = self.since(layer).filter(|entry| entry.point.place() >= from);
+        let mut since: Vec<f64> = since.map(|entry| layer.value(&entry.point)).collect();
+        layer.change.kind == Kind::Slower
+            && !before.is_empty()
+            && since.len() >= AFTER_RUNS_MIN
+            && dominance(&since, &before) >= DELTA_MIN
+            && median(&mut since) - layer.levels.before >= least_shift(since.len())
     }
 
     /// Whether a change began and ended with the first weekend of a query, or with its first weekdays.

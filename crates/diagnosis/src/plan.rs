@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use queryscope_insights::{Fingerprint, Outline};
+use queryscope_insights::{Fingerprint, Outline, columns_of};
 use queryscope_protocol::Role;
 
 /// A physical plan.
@@ -193,7 +193,8 @@ impl Matching {
             let other = &old.nodes[there];
             let moved = self.inputs_swapped(old, there, new, here);
             if other.own_shape != node.own_shape || moved {
-                let is_elsewhere = filters(new) > filters(old);
+                let left = other.predicate.as_deref().filter(|_| node.predicate.is_none());
+                let is_elsewhere = left.is_some_and(|left| askers(new, left) > askers(old, left));
                 found.push(Difference { node: Some(here), ..difference(other, node, moved, is_elsewhere) });
             }
         }
@@ -240,9 +241,12 @@ fn makes_rows(role: Role) -> bool {
     )
 }
 
-/// How many nodes but scans have a predicate.
-fn filters(plan: &Plan) -> usize {
-    plan.nodes.iter().filter(|node| node.role != Role::Scan && node.predicate.is_some()).count()
+/// How many nodes but scans have a predicate that names all columns of this one.
+fn askers(plan: &Plan, predicate: &str) -> usize {
+    let columns = columns_of(predicate);
+    let others = plan.nodes.iter().filter(|node| node.role != Role::Scan);
+    let asked = others.filter_map(|node| node.predicate.as_deref());
+    asked.filter(|asked| columns.is_subset(&columns_of(asked))).count()
 }
 
 /// What is different about a matched node. A predicate that left a scan may be elsewhere in the new plan.

@@ -21,6 +21,8 @@ const TURN_NS: i64 = 7 * DAY_NS;
 /// Hosts that show how alike hosts are, and how alike that is: the range of their medians over a shift.
 const KNOWN_HOSTS_MIN: usize = 5;
 const HOSTS_ALIKE: f64 = 0.33;
+/// Part of the runs of both sides that have a host of their own where each run has, as those of a cluster's jobs.
+const OWN_HOSTS: f64 = 0.9;
 /// Runs after a change of which no counter says more than that all is slower, and below what shift, in
 /// logarithms.
 const MACHINE_RUNS_MIN: usize = 8;
@@ -205,10 +207,22 @@ fn new_hosts_are_slow(points: &[Point], values: &[f64], split: Split) -> bool {
     for (point, &value) in before.iter().zip(values) {
         by_host.entry(point.host).or_default().push(value);
     }
+    // Where hosts take no turns, what they do to a run is part of how runs differ.
+    if [before, after].iter().all(|runs| have_own_hosts(runs)) {
+        return true;
+    }
     let mut known: Vec<f64> =
         by_host.into_values().filter(|of| of.len() >= 2).map(|mut of| median(&mut of)).collect();
     known.sort_unstable_by(f64::total_cmp);
     known.len() >= KNOWN_HOSTS_MIN && known[known.len() - 1] - known[0] <= HOSTS_ALIKE * split.shift.abs()
+}
+
+/// Whether nearly each run has a host that no other has.
+fn have_own_hosts(runs: &[Point]) -> bool {
+    let mut hosts: Vec<u32> = runs.iter().map(|point| point.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts.len() as f64 >= OWN_HOSTS * runs.len() as f64
 }
 
 /// Runs on Saturdays and Sundays before a cut that are not of the weekend of the newest run.

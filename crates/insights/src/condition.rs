@@ -1,5 +1,7 @@
 //! What a condition asks, whatever its literals and whoever wrote it, and whether it asks one row alone.
 
+use std::collections::BTreeSet;
+
 use crate::words::{KEYWORDS, TYPES, Words, masked, stable_name};
 
 /// The parts of a condition that must all hold, each without its literals, types, qualifiers of names, places of
@@ -68,6 +70,11 @@ pub(crate) fn without_literals(condition: &str) -> Vec<String> {
     parts.push(part);
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// The columns that a condition names, without the table they are qualified with.
+pub fn columns_of(condition: &str) -> BTreeSet<String> {
+    Words::of([condition]).columns
 }
 
 /// Whether an expression gives the same for a row whatever other rows there are: it calls only functions of which that

@@ -175,7 +175,8 @@ impl Detector {
             .collect();
         // A host that never ran the query before is compared with the others.
         let before = if before.len() >= AFTER_RUNS_MIN { before } else { layer.before.iter().collect() };
-        let runs: Vec<&RunFeatures> = after.iter().filter_map(|entry| entry.run()).collect();
+        let runs: Vec<&RunFeatures> =
+            without_recovery(layer, &after).iter().filter_map(|entry| entry.run()).collect();
         let one_host = one.map(|one| one.others);
         let sides = Sides { before: &before, after: &runs, others: &others, one_host };
         let explained = cause::explain(layer.change.kind, &sides);
@@ -183,7 +184,8 @@ impl Detector {
         let last = after.len().saturating_sub(60);
         let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
         let levels = Levels::of(&then, &now, &mut workspace.adjust);
-        let newest = runs.last().map(|run| run.started_unix_ns.saturating_add_unsigned(run.wall_ns));
+        let newest = after.last().and_then(|entry| entry.run());
+        let newest = newest.map(|run| run.started_unix_ns.saturating_add_unsigned(run.wall_ns));
         let named = runs.last().and_then(|run| run.host.as_deref()).map(str::to_owned);
         let recounted: Vec<Point> = after.iter().map(|entry| entry.point).collect();
         let layer = &mut self.here.layers[at];
@@ -288,4 +290,13 @@ impl Detector {
             layer.before = Arc::new(before);
         }
     }
+}
+
+/// The runs since a change that say what it is: not those with which it seems to end, which may have the version or
+/// the plan of before again.
+fn without_recovery<'e, 'a>(layer: &Layer, after: &'e [&'a Entry]) -> &'e [&'a Entry] {
+    let until = layer
+        .quiet_since
+        .map_or(after.len(), |quiet| after.partition_point(|entry| entry.point.place() < quiet));
+    if until < AFTER_RUNS_MIN { after } else { &after[..until] }
 }

@@ -107,6 +107,23 @@ fn a_larger_change_supersedes_and_gives_way_again() {
     assert_eq!(told.open(), []);
 }
 
+/// What is left of a slowdown is told when that is over, however short it was.
+#[test]
+fn half_a_fix_is_told_at_once() {
+    for count in [5, 8, 12, 40] {
+        let mut told = Told::new();
+        told.runs(60, 100.0).runs(count, 500.0);
+        assert_eq!(told.open(), [(Kind::Slower, count as u64)]);
+        told.runs(10, 180.0);
+        let left = 60 + count;
+        let lines = told.lines();
+        assert!(lines.contains("closed Slower since 60: Recovered"), "{lines}");
+        assert!(lines.contains(&format!("opened Slower since {left}: ")), "{count}: {lines}");
+        let [before, after] = [&told.change().before, &told.change().after].map(|side| side.median_wall_ms);
+        assert!((before.expect("runs") - 100.0).abs() < 2.0 && (after.expect("runs") - 180.0).abs() < 4.0);
+    }
+}
+
 #[test]
 fn faster_is_told_and_then_usual() {
     let mut told = Told::new();
@@ -378,6 +395,25 @@ fn a_slow_run_on_new_hosts_is_one_where_hosts_are_alike() {
     }
     told.on("pod-8", 12, 180.0);
     assert_eq!(told.open(), [(Kind::Slower, 12)]);
+}
+
+/// Jobs of a cluster have a host name of their own for each run.
+#[test]
+fn a_slowdown_is_told_where_each_run_has_a_host_of_its_own() {
+    let mut told = Told::new();
+    for pod in 0..60 {
+        told.on(&format!("etl-{pod}"), 1, 100.0);
+    }
+    assert_eq!(told.lines(), "");
+    for pod in 60..68 {
+        told.on(&format!("etl-{pod}"), 1, 180.0);
+    }
+    assert_eq!(told.open(), [(Kind::Slower, 8)]);
+    assert!(
+        told.change().causes.iter().all(|cause| cause.cause != CauseKind::Host),
+        "{:?}",
+        told.change().causes
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod made;
 mod more_rows;
 mod packing;
 mod pairs;
+mod predicates;
 mod profiles;
 mod regressions;
 mod replay;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use queryscope_diagnosis::{Account, CauseKind, Quantity, RunFeatures};
+use queryscope_diagnosis::{Account, CauseKind, Quantity, RunFeatures, Transition};
 
 use crate::told::{Told, id};
 
@@ -51,6 +51,26 @@ fn a_version_that_came_with_the_change_is_named() {
     let told = told(&[(30, "1", 100.0), (20, "2", 200.0)]);
     assert_eq!(told.change().since_query_id, id(30));
     assert_eq!(named(&told).0, ["1 2"]);
+}
+
+/// Runs of the version before with which the slowdown ends are none of it.
+#[test]
+fn a_version_is_named_until_it_is_taken_back() {
+    for slow in [5, 8, 20, 60] {
+        let mut told = told(&[(30, "1", 100.0), (slow, "2", 200.0)]);
+        let mut back = 0;
+        while told.detector.open().next().is_some() {
+            let (versions, sentences) = named(&told);
+            assert_eq!(versions, ["1 2"], "{slow} runs, {back} as before: {sentences}");
+            let after_ms = told.change().after.median_wall_ms.expect("runs");
+            assert!((after_ms - 200.0).abs() < 7.0, "{slow} runs, {back} as before: {after_ms}");
+            of_version(&mut told, 1, "1", 100.0);
+            back += 1;
+            assert!(back < 10, "{}", told.lines());
+        }
+        let Some(Transition::Closed(closed)) = told.transitions.last() else { panic!("{}", told.lines()) };
+        assert_eq!(closed.causes[0].cause, CauseKind::ProgramVersion);
+    }
 }
 
 /// One slow run of the version before is luck.
