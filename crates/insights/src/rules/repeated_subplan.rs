@@ -6,7 +6,7 @@ use queryscope_protocol::{Finding, Role};
 use sha2::{Digest, Sha256};
 
 use super::user_code;
-use crate::finding::about;
+use crate::finding::{WARN_SHARE, about};
 use crate::fingerprint::Hash;
 use crate::graph::{Graph, Step};
 use crate::query::Query;
@@ -40,11 +40,16 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         if below[0].iter().any(|&place| plan.steps[place].runs()) {
             continue;
         }
+        let below = without_shared(below);
         let busy = |places: &Vec<usize>| places.iter().map(|&place| plan.steps[place].busy_ns()).sum::<u64>();
         let mut times: Vec<u64> = below.iter().map(busy).collect();
         times.sort_unstable();
         // One of them is needed: the most expensive, for a figure that holds.
         let saved: u64 = times[..times.len() - 1].iter().sum();
+        let reads = below[0].iter().any(|&place| plan.steps[place].role() == Role::Scan);
+        if !reads && query.cpu_share(saved).is_none_or(|share| share < WARN_SHARE) {
+            continue;
+        }
         let nodes = below[0].len();
         let step = &plan.steps[places[0]];
         let what = if nodes == 1 { step.node.kind.to_string() } else { format!("sub-plan of {nodes} nodes") };
@@ -58,6 +63,16 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
             .saves_cpu_ns(saved as f64);
         found.push(finding.done());
     }
+}
+
+/// Sub-plans without the nodes that all of them have, which run once.
+fn without_shared(mut below: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let is_shared = |place: &usize| below.iter().all(|places| places.contains(place));
+    let shared: Vec<usize> = below[0].iter().copied().filter(is_shared).collect();
+    for places in &mut below {
+        places.retain(|place| !shared.contains(place));
+    }
+    below
 }
 
 /// What each node and all below it does, literals and all; `None` where that is not known for certain, or where
@@ -217,5 +232,38 @@ mod tests {
             node(3, "Group", "aggregation", &[1], json!({"keys": ["b"]}), json!({})),
         ];
         assert!(check(&plan).is_empty());
+    }
+
+    /// As Polars has it: two nodes with one input do the same with its rows, and the scan below runs once.
+    #[test]
+    fn what_a_shared_node_takes_is_repeated_by_none() {
+        let group_ns = |busy_ns: u64| {
+            let keys = json!({"keys": ["a"]});
+            let counted = |busy_ns: u64| json!({"rows_in": 50, "rows_out": 5, "busy_ns": busy_ns});
+            let plan = [
+                node(
+                    1,
+                    "Scan",
+                    "scan",
+                    &[],
+                    json!({"table": "t"}),
+                    json!({"rows_out": 50, "busy_ns": 900_000}),
+                ),
+                node(
+                    2,
+                    "Multiplexer",
+                    "engine",
+                    &[1],
+                    json!({}),
+                    json!({"rows_out": 50, "busy_ns": 100_000}),
+                ),
+                node(3, "Group", "aggregation", &[2], keys.clone(), counted(busy_ns)),
+                node(4, "Group", "aggregation", &[2], keys, counted(busy_ns)),
+                node(5, "Union", "union", &[3, 4], json!({}), json!({"busy_ns": 100})),
+            ];
+            check(&plan)
+        };
+        assert_eq!(group_ns(1_000), [""; 0]);
+        assert_eq!(group_ns(500_000), ["warn repeated_subplan #3: The same Group runs 2 times"]);
     }
 }
