@@ -67,6 +67,21 @@ def test_of_files_the_rows_read_are_not_told(
     assert scan["metrics"]["rows_out"] == 1000 and "rows_scanned" not in scan["metrics"]
 
 
+def test_of_files_the_bytes_are_told_where_they_are_counted(
+    sent: Sent, connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.parquet"
+    connection.execute(f"copy t to '{path}'")
+    for again in ("first", "second"):
+        with queryscope.label(again):
+            connection.execute(f"select sum(i) from '{path}'").fetchall()
+        read = sent.profile(again)["query_metrics"].get("bytes_read")
+        assert read is None if duckdb.__version__ < "2" else read > ROWS
+    with queryscope.label("of a table"):
+        connection.execute("select sum(i) from t").fetchall()
+    assert sent.profile("of a table")["query_metrics"]["bytes_read"] == 0
+
+
 def test_a_common_table_expression_gives_on_the_rows_of_its_last_child() -> None:
     """DuckDB counts none of it, so that its reader would take none."""
     scan = {"type": "TABLE_SCAN", "intermediate_rows": 70, "children": []}

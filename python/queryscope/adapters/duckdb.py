@@ -128,8 +128,9 @@ class _Run:
     def totals(self) -> str | None:
         if self._profile is None:
             return None
-        answer = with_spill(totals(self._profile), self._profile, self._peak_before)
-        if (rows := result_rows(self._operators(self._profile))) is not None:
+        plan = self._operators(self._profile)
+        answer = with_spill(totals(self._profile, plan), self._profile, self._peak_before)
+        if (rows := result_rows(plan)) is not None:
             answer["result_rows"] = rows
         return json.dumps(answer)
 
