@@ -7,6 +7,7 @@ import {
   isComparable,
   mostMoved,
   pairName,
+  planLine,
   rowsOut,
   signedDuration,
   toWaterfall,
@@ -35,6 +36,19 @@ function comparison(before: number, now: number, parts: Parts): Comparison {
     },
   };
 }
+
+test("two logical plans of the same nodes are not told as one plan", () => {
+  const of = (fields: Partial<Comparison>, fingerprint = "l1"): string => {
+    const compared = comparison(1, 2, []);
+    const run = { ...compared.run, fingerprint };
+    return planLine({ ...compared, base: { ...compared.base, fingerprint: "l1" }, run, ...fields });
+  };
+  expect(of({})).toBe("Both ran the same plan.");
+  expect(of({}, "l2")).toMatch(/^The logical plan is another one/);
+  // Another file: both fingerprints have its name.
+  expect(of({ run_physical_fingerprint: "p2" }, "l2")).toBe("Both ran the same plan.");
+  expect(of({ same_plan: false }, "l2")).toBe("The plan is another one.");
+});
 
 test("each step begins where the one before ended, and the last one ends at the run", () => {
   const steps = toWaterfall(

@@ -21,6 +21,18 @@ export interface Step {
 const PARTS_TOLD = 8;
 const LEAST_NS = 1000;
 
+/**
+ * Whether both ran one plan. A fingerprint has the names of files, which a comparison takes as one plan; where only the
+ * logical ones differ, the query is another one that the engine plans alike.
+ */
+export function planLine(compared: Comparison): string {
+  if (!compared.same_plan) return "The plan is another one.";
+  const isOnePhysical = compared.base_physical_fingerprint === compared.run_physical_fingerprint;
+  return isOnePhysical && compared.base.fingerprint !== compared.run.fingerprint
+    ? "The logical plan is another one; its nodes are the same, as far as the engine describes them."
+    : "Both ran the same plan.";
+}
+
 /** From the wall time of the base, part by part, to that of the run: each bar begins where the one before ended. */
 export function toWaterfall({ account }: Comparison): Step[] {
   const ms = (ns: number | bigint): Milliseconds => Number(ns) / 1e6;
