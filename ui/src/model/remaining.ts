@@ -28,7 +28,7 @@ export function remainingOf(progress: Progress | undefined | null): Remaining | 
     return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, bar: done ?? bar, isLate };
   }
   if (longer === null || longer === 0) return undefined;
-  const size = rows !== null && rows > 1 ? `; it reads ${formatRatio(rows)} the rows of those` : "";
+  const size = rows !== null && rows > 1 ? `; so far it has read ${formatRatio(rows)} the rows of those` : "";
   const past = `${isPastAll ? "already " : ""}longer than ${longer} of ${plural(runs, "earlier run")}`;
   return { words: `${past}${size}`, done: undefined, bar, isLate };
 }

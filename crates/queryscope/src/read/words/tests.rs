@@ -141,7 +141,7 @@ fn what_remains_is_an_interval_with_its_basis() {
         "one set of runs"
     );
     let more = says(json!({"longer_than": 40, "rows_read_factor": 3.0})).expect("words");
-    assert!(more.ends_with("; it reads 3.0x the rows of those"), "{more}");
+    assert!(more.ends_with("; so far it has read 3.0x the rows of those"), "{more}");
     assert_eq!([says(json!({})), says(json!({"longer_than": 0}))], [None, None]);
 }
 
