@@ -28,8 +28,8 @@ const READ_AS_MUCH_OF: usize = 8;
 const READ_AS_MUCH_MIN: usize = 2;
 /// Numbers of rows that differ by no more than this factor are as much.
 const AS_MUCH: f64 = 1.1;
-/// While scans go on, the rows read beyond those of earlier runs are a lower bound. Where so much of the forecasts by
-/// them has passed, they grow with the time, and say nothing of its end.
+/// While scans go on, the rows read beyond those of earlier runs are a lower bound. Where so many of these runs were
+/// shorter than this one is already, the rows grow with the time, and say nothing of its end.
 const PASSED_MAX: f64 = 0.1;
 
 /// What a running query has counted.
@@ -78,7 +78,7 @@ pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Rema
         }
     }
     let factor = rows_told(running, &runs);
-    let passed = (runs.len() - left.len()) as f64;
+    let passed = runs.iter().filter(|run| run.wall_ns as f64 <= elapsed).count() as f64;
     let reads_on = factor.is_some_and(|factor| factor > 1.0) && !scans_ended(running, &runs);
     if left.len() < LEFT_MIN || reads_on && passed > PASSED_MAX * runs.len() as f64 {
         return None;
@@ -253,6 +253,9 @@ mod tests {
         let running = Running { elapsed_ns: 150_000_000, plan: Some(plan().fingerprint), nodes: &reads };
         assert_eq!(rows_read(&running, &all.iter().collect::<Vec<_>>()), Some(1.5));
         assert!(told(150, &read, &all).is_some(), "all rows are read");
+        // Ten times the rows in five times the time: the forecasts by them are all still ahead.
+        assert_eq!(told(500, &[(node(10_000), false)], &all), None);
+        assert!(told(90, &[(node(10_000), false)], &all).is_some(), "no earlier run was as short");
     }
 
     /// Runs of 100 ms that read these rows, oldest first.

@@ -15,6 +15,8 @@
 //!   sees, or another plan, by the counters that moved. Where none did, it is unexplained. Where what is left goes the
 //!   other way than the difference, more threads worked at a time, by their number.
 //!
+//! Rows have at most what their node takes. Work that came has at most what the run takes, where threads idled before.
+//!
 //! A run that calls code of the program waited at most for what those calls leave, where they were measured, or else
 //! the CPU time of its process; without both, not at all.
 
@@ -38,6 +40,8 @@ pub(super) struct Part {
 pub(super) const MOVED: f64 = 1.25;
 /// Rows that changed by less than this part are as before.
 pub(super) const READS_AS_BEFORE: f64 = 0.05;
+/// So many times the rows are beyond what a time for each row holds for.
+const MANY_TIMES: f64 = 10.0;
 /// What spills slower than this is slow for another reason: a disk writes a thousand times as fast.
 const SPILLED_BYTES_A_SECOND: f64 = 65_536.0;
 /// Reads of a starved run take longer as well, by up to so many times as much as its work.
@@ -130,6 +134,10 @@ impl Accounts<'_> {
             // Time in calls of the program's code is in no counter, and no work of the nodes.
             let working = if then.plan.calls_user_code() { working.min(busy_then) } else { working };
             let slope = working / busy_then;
+            // Where no thread worked for a part of the time, that need not grow with the work: what is worked more
+            // takes no longer than the run does now.
+            let longest = now.execution() / (busy_now - busy_then).max(0.0);
+            let slope = if slope > MOVED { slope.min(longest) } else { slope };
             let mut work = self.work();
             let all: f64 = (busy_now - busy_then) * slope;
             rest -= all;
@@ -397,12 +405,17 @@ impl Accounts<'_> {
     }
 }
 
-/// What more rows have of the difference of two times, each with its rows: halved with what a row takes longer.
+/// What more rows have of the difference of two times, each with its rows: halved with what a row takes longer. It is
+/// no more than the time with more rows. Where these are ten times as many and more, time that no row takes would look
+/// like that of rows: then they have at most the difference.
 pub(super) fn time_of_rows(then: (f64, f64), now: (f64, f64)) -> f64 {
     if then.1 <= 0.0 || now.1 <= 0.0 {
         return 0.0;
     }
-    f64::midpoint(then.0 / then.1, now.0 / now.1) * (now.1 - then.1)
+    let (grown, more) = (now.0 - then.0, now.1 - then.1);
+    let halved = (f64::midpoint(then.0 / then.1, now.0 / now.1) * more).clamp(-then.0, now.0);
+    let is_linear = (1.0 / MANY_TIMES..=MANY_TIMES).contains(&(now.1 / then.1));
+    if is_linear || grown * more <= 0.0 { halved } else { halved.abs().min(grown.abs()).copysign(grown) }
 }
 
 /// Whether so much more is spilled than before that it can take that long to write and to read.

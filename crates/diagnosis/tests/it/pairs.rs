@@ -410,3 +410,29 @@ proptest! {
         prop_assert_eq!(account.difference_ns, account.run_wall_ns - account.base_wall_ns);
     }
 }
+
+/// Half of the time of the base was in no node: it does not grow with their work.
+#[test]
+fn work_that_came_takes_no_longer_than_the_run() {
+    let of = |wall_ms: f64, rows: u64| {
+        let counters = json!({"rows_out": rows, "busy_ns": rows * 1_000_000});
+        profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 2}))
+    };
+    assert_eq!(differ(&of(20.0, 10), &of(260.0, 450)), ["more_rows +260", "fewer_threads -20"]);
+}
+
+/// A node of one row takes the place of one of 100,000, or passes on 5,000 for one: neither takes longer than it works.
+#[test]
+fn rows_have_no_more_than_their_node_takes() {
+    let of = |wall_ms: f64, rows: u64, group_ms: u64| {
+        let scan = json!({"rows_out": 100_000, "busy_ns": 10_000_000});
+        let group = json!({"rows_in": rows, "rows_out": 1, "busy_ns": group_ms * 1_000_000});
+        let nodes = [
+            node(1, "scan", &[], json!({"table": "t"}), scan),
+            node(2, "aggregation", &[1], json!({"keys": ["k"]}), group),
+        ];
+        profile(wall_ms, &nodes, &json!({"threads": 1}))
+    };
+    assert_eq!(differ(&of(20.0, 100_000, 10), &of(40.0, 1, 30)), ["slower_per_row +30", "more_rows -10"]);
+    assert_eq!(differ(&of(20.0, 1, 10), &of(22.0, 5_000, 12)), ["more_rows +2"]);
+}
