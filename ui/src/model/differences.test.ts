@@ -53,7 +53,14 @@ test("what was compared is said, and why nothing is", () => {
   expect(differencesLine(told, "failed")).toBe("30 failed runs against 90 finished runs.");
   const none = { runs: 0, median_ms: null, least_ms: null, most_ms: null };
   const nothing = { ...told, first: none, second: none };
-  expect(differencesLine(nothing, "slow")).toBe("None of the 120 runs is much slower than the others.");
+  // No group was formed: of 10 runs, two may be much slower than the others.
+  expect(differencesLine({ ...nothing, known_runs: 10 }, "slow")).toBe(
+    "10 runs of this time were evaluated. Too few could be compared: slow runs and other runs must be at least 5 each.",
+  );
+  // Only the runs that were compared are said to hold no slow one.
+  expect(differencesLine({ ...nothing, known_runs: 98, second: told.second }, "slow")).toBe(
+    "None of the 90 runs is much slower than the others.",
+  );
   expect(differencesLine({ ...nothing, second: told.second }, "failed")).toBe(
     "0 failed runs and 90 finished runs were evaluated: each needs 5.",
   );

@@ -94,9 +94,11 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
   if (first.runs < least || second.runs < least) {
     if (comparison === "slow") {
       const were = `${plural(known, "run")} of this time ${known === 1 ? "was" : "were"} evaluated`;
-      return known < 2 * least
-        ? `${were}: ${2 * least} are needed to tell slow ones apart.`
-        : `None of the ${formatCount(known)} runs is much slower than the others.`;
+      if (known < 2 * least) return `${were}: ${2 * least} are needed to tell slow ones apart.`;
+      const compared = first.runs + second.runs;
+      return compared === 0
+        ? `${were}. Too few could be compared: slow runs and other runs must be at least ${least} each.`
+        : `None of the ${formatCount(compared)} runs is much slower than the others.`;
     }
     const counts = `${first.runs} ${firstName} and ${second.runs} ${secondName}`;
     return `${counts}${comparison === "failed" ? " were evaluated" : " finished"}: each needs ${least}.`;
