@@ -131,10 +131,11 @@ test("an engine that counts no work has no busy threads, and not none", async ()
   );
   await visit("/now?q=uncounted");
   const card = page.getByRole("article").filter({ hasText: "uncounted/work" });
-  await card.getByText("0 of 1").waitFor();
+  await card.getByText("not counted").waitFor();
+  expect(await card.getByText("nodes done").locator("xpath=..").innerText()).toMatch(/nodes done\s+–/);
   expect(await card.getByText("busy threads").locator("xpath=..").innerText()).toMatch(/busy threads\s+not counted/);
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("2 running");
   await page.goto(`${service.url}/queries/${query_id}`);
   await page.getByText("No busy threads are shown: no node told how long it worked.").waitFor();
-  await page.getByText("No node has told a time yet.").waitFor();
+  await page.getByText("No node told how long it worked.", { exact: true }).waitFor();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Running } from "../live/hub";
-import { busyWords, firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
+import { busyWords, doneWords, firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
 
 const running = (query_id: string, label: string | null, threads: number[], startedMs = 0): Running => ({
   query: {
@@ -66,6 +66,27 @@ test("threads of an engine that does not count its work are not known, and not n
   expect(says([daft])).toBe("1 running");
   expect(says([running("1", "a", [8]), daft])).toBe("2 running, at least 8.0 threads busy");
   expect(says([{ ...daft, pulse: undefined }])).toBe("1 running");
+});
+
+test("counters that stand still before they told any work do not say that no thread is busy", () => {
+  const still = (threads: number[], quiet_ms: number): Running => {
+    const one = running("1", "a", threads);
+    return one.pulse ? { ...one, pulse: { ...one.pulse, quiet_ms } } : one;
+  };
+  const duckdb = still([0.003, 0, 0], 1000);
+  expect(busyWords(duckdb.pulse)).toBe("not counted");
+  expect(says([duckdb])).toBe("1 running");
+  expect(says([duckdb, running("2", "b", [8])])).toBe("2 running, at least 8.0 threads busy");
+  expect(says([duckdb, running("2", "b", [0])])).toBe("2 running");
+  // Counters that told work before, or that move, tell of none at work.
+  expect(says([still([8, 0], 1000)])).toBe("1 running, 0.0 threads busy");
+  expect(says([still([0, 0], 0)])).toBe("1 running, 0.0 threads busy");
+});
+
+test("nodes that ended are counted once one has told that it ended", () => {
+  const pulse = running("1", "a", [1]).pulse;
+  expect(pulse && [0, 1].map((done) => doneWords({ ...pulse, done, nodes: 5 }))).toEqual(["–", "1 of 5"]);
+  expect(doneWords(undefined)).toBe("–");
 });
 
 test("a long query that ended just now comes before short ones that started after it", () => {

@@ -3,20 +3,34 @@
 import type { Pulse, QuerySummary, Schemas } from "../api/client";
 import type { Running } from "../live/hub";
 import { nameInText } from "./names";
-import { formatDuration, formatThreads, fromEpochMs } from "../units";
+import { formatDuration, formatThreads, fromEpochMs, UNKNOWN } from "../units";
 
-/** Threads busy at the last sample; undefined before the first, and where no node tells how long it works. */
+/** As it is shown. */
+const NO_THREADS = formatThreads(0);
+
+/**
+ * Threads busy at the last sample; undefined before the first, where no node tells how long it works, and where the
+ * counters stand still and no sample kept has any: DuckDB counts the first milliseconds, and the rest at the end.
+ */
 export function busyThreads(pulse: Pulse | undefined): number | undefined {
-  return pulse?.busy_known === true ? pulse.threads.at(-1) : undefined;
+  if (pulse?.busy_known !== true) return undefined;
+  const isStill = pulse.quiet_ms > 0 && pulse.threads.every((threads) => formatThreads(threads) === NO_THREADS);
+  return isStill ? undefined : pulse.threads.at(-1);
 }
 
 /** The same in words. Of work in the program's own code none is counted: none busy is then not known to be so. */
 export function busyWords(pulse: Pulse | undefined): string {
   if (pulse === undefined) return formatThreads(undefined);
-  const threads = formatThreads(busyThreads(pulse));
+  const busy = busyThreads(pulse);
+  const threads = formatThreads(busy);
   const isLeast = pulse.user_code != null;
-  if (!pulse.busy_known || (isLeast && threads === "0.0")) return "not counted";
+  if (busy === undefined || (isLeast && threads === NO_THREADS)) return "not counted";
   return isLeast ? `at least ${threads}` : threads;
+}
+
+/** "2 of 7" nodes have ended; unknown while none has told that it ended: of some engines none ever does. */
+export function doneWords(pulse: Pulse | undefined): string {
+  return pulse !== undefined && pulse.done > 0 ? `${pulse.done} of ${pulse.nodes}` : UNKNOWN;
 }
 
 /** What the service said of a running query, and when. */
@@ -41,8 +55,12 @@ export function firstLine(running: readonly Running[], asked: AskedById, nowMs: 
   if (running.length === 0) return "Nothing is running";
   const told = running.map(({ pulse }) => busyThreads(pulse)).filter((threads) => threads !== undefined);
   const threads = told.reduce((sum, one) => sum + one, 0);
-  const isLeast = running.some(({ pulse }) => pulse !== undefined && (pulse.user_code != null || !pulse.busy_known));
-  const busy = told.length === 0 ? "" : `, ${isLeast ? "at least " : ""}${formatThreads(threads)} threads busy`;
+  const isLeast = running.some(
+    ({ pulse }) => pulse !== undefined && (pulse.user_code != null || busyThreads(pulse) === undefined),
+  );
+  const text = formatThreads(threads);
+  const isSaid = told.length > 0 && !(isLeast && text === NO_THREADS);
+  const busy = isSaid ? `, ${isLeast ? "at least " : ""}${text} threads busy` : "";
   return [`${running.length} running${busy}`, nextLine(running, asked, nowMs), lateLine(running, asked)]
     .filter((text) => text !== "")
     .join("; ");

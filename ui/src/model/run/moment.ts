@@ -32,6 +32,9 @@ export interface Moment {
   callsNs: number;
 }
 
+/** While a query runs, so much of its time must be counted before a counter that is missing means zero. */
+const COUNTED_MIN = 0.1;
+
 /** The plan's counters after `atMs`, or all that is known where it is null. */
 export function momentAt(run: Run, atMs: number | null): Moment {
   const time = atMs ?? Number.POSITIVE_INFINITY;
@@ -61,6 +64,9 @@ export function momentAt(run: Run, atMs: number | null): Moment {
   const calls = ended ? callsOf(run, found) : null;
   const callsNs = calls?.ns ?? 0;
   const whole = Number(busy) + callsNs;
+  // Samples leave zeros out. Where nearly no time is counted, a missing counter may be of work that is counted later.
+  const isUncounted = whole === 0 || (!ended && Number(busy) / 1e6 < COUNTED_MIN * (at ?? 0));
+  const missing = isUncounted ? null : 0;
   const readers = new Map<NodeId, number>();
   for (const { inputs } of run.plan.physical) {
     for (const input of inputs) readers.set(input, (readers.get(input) ?? 0) + 1);
@@ -68,7 +74,7 @@ export function momentAt(run: Run, atMs: number | null): Moment {
   const nodes = new Map<NodeId, NodeMoment>();
   for (const node of run.plan.physical) {
     const { now, threads } = found.get(node.id) ?? { now: null, threads: null };
-    const of = nodeMoment(node, now, threads, whole, found, readers);
+    const of = nodeMoment(node, now, threads, whole, missing, found, readers);
     if (calls?.id === node.id) of.share = (Number(of.busyNs ?? 0) + callsNs) / whole;
     nodes.set(node.id, of);
   }
@@ -94,11 +100,12 @@ function nodeMoment(
   now: Counters | null,
   threads: number | null,
   whole: number,
+  missing: 0 | null,
   all: ReadonlyMap<NodeId, { now: Counters | null }>,
   readers: ReadonlyMap<NodeId, number>,
 ): NodeMoment {
-  // Samples leave zeros out: a node without a sample has done nothing yet once any node has one.
-  const busy = now ? (busyNs(now) ?? (threads === null ? null : 0)) : whole === 0 ? null : 0;
+  // The profile of the end has zeros, too: what is missing there is not known.
+  const busy = now ? (busyNs(now) ?? (threads === null ? null : missing)) : missing;
   const inputs = node.inputs.map((input) => all.get(input)?.now ?? undefined);
   return {
     counters: now,

@@ -64,6 +64,23 @@ test("rows without times say nothing of busy threads", () => {
   expect(tellsBusyTime(read(PROCESS, end('{"total_time_ns":9}')).run)).toBe(true);
 });
 
+test("a time that was not counted yet is not said to be none", () => {
+  const times = (...samples: string[]) =>
+    [...momentAt(read(PROCESS, started(`${SINK},${SCAN}`), ...samples).run, null).nodes.values()].map(
+      ({ busyNs }) => busyNs,
+    );
+  const scan = (counters: string): string => `"4294967297":${counters}`;
+  // Daft tells rows alone, and DuckDB 2.0 its progress.
+  expect(times(sample(1000, scan('{"rows_out":7}')))).toEqual([null, null]);
+  expect(times(sample(1000, scan('{"custom":[{"key":"progress","unit":"%","value":3}]}')))).toEqual([null, null]);
+  // DuckDB 1.5 counts 3 ms when a join is built, and the rest at the end.
+  const late = [sample(1000, scan('{"busy_ns":3000000}')), sample(9000, "")];
+  expect(times(...late)).toEqual([null, 3_000_000]);
+  // A zero that was sent stays, and so does one that is left out beside time that is counted.
+  expect(times(sample(1000, scan('{"busy_ns":0}')))).toEqual([null, 0]);
+  expect(times(sample(1000, scan('{"busy_ns":900000000}')))).toEqual([0, 900_000_000]);
+});
+
 test("ids and counters beyond 2^53 keep every digit", () => {
   const { run } = read(
     PROCESS,
