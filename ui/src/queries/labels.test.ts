@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { byQuery, firstLine, haveAllFailed, isOfShown, matching, sorted, usualOf, type Listed } from "./labels";
+import { formatTime } from "../units";
+import {
+  beforeWords,
+  byQuery,
+  firstLine,
+  haveAllFailed,
+  isOfShown,
+  matching,
+  sorted,
+  usualOf,
+  type Listed,
+} from "./labels";
 
 type Entry = LabelOverview;
 const label = (name: string, total: number, ratio: number | null, more: Partial<Entry> = {}): Entry => ({
@@ -52,6 +63,14 @@ test("the usual time is that before a change of the times on all hosts, else tha
   const both = [one, label("b", 10, null, { usual_wall_ms: 15 })];
   expect(names(sorted(both, "usual", false))).toBe("ab");
   expect(names(sorted(both, "usual", false, byQuery([slower])))).toBe("ba");
+});
+
+test("a usual time before a change says the time of day: runs of that day came before it, too", () => {
+  const since = 1_795_924_680_000_000_000n;
+  const text = (time: bigint): string => formatTime(time, "utc", Number(since / 1_000_000n) + 3_600_000);
+  expect(beforeWords(since, undefined, text)).toBe("before 03:58");
+  const later = (time: bigint): string => formatTime(time, "utc", Number(since / 1_000_000n) + 90_000_000);
+  expect(beforeWords(since, "prod", later)).toBe("before 29 Nov 03:58, prod");
 });
 
 test("runs that were cancelled are not said to have failed", () => {

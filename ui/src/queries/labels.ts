@@ -3,9 +3,9 @@
 import type { LabelOverview, Overview } from "../api/client";
 import type { UnixNs } from "../units";
 import { onlyFailed } from "../model/cancelled";
-import { nameInText } from "../model/names";
+import { nameInText, shownName } from "../model/names";
 import { formatCount, formatShare, plural } from "../units";
-import { isWorse, type Change } from "../model/change";
+import { isWorse, type Change, type TimeText } from "../model/change";
 import { emptyLine } from "../model/change-groups";
 import { queryKey } from "../route/route";
 
@@ -42,6 +42,14 @@ export function usualOf(label: LabelOverview, change: Change | undefined): Usual
   if ((kind === "slower" || kind === "faster") && host === null && ms !== null)
     return { ms, band: low === null || high === null ? null : [low, high], since };
   return { ms: label.usual_wall_ms, band: label.usual_band_ms, since: undefined };
+}
+
+/**
+ * Of which runs a usual time before a change is: "before 18 Nov 02:05", ", prod" where the change is of one environment
+ * of several. The day alone would not do: runs of that day came before the change, too.
+ */
+export function beforeWords(since: UnixNs, environment: string | undefined, timeText: TimeText): string {
+  return `before ${timeText(since)}${environment === undefined ? "" : `, ${shownName(environment)}`}`;
 }
 
 /** Whether all runs lately failed. Cancelled ones are among the failed: with one in the range that is not known. */
