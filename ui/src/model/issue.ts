@@ -44,6 +44,9 @@ export const STATE_WORDS: Record<IssueState, string> = {
   resolved: "it is over",
 };
 
+/** What a late run's time is divided by. What is usual elsewhere is a median, and far less. */
+const LATE_BY = "what nine tenths of its earlier runs took";
+
 /** "is 2.4x slower", "fails in 90 % of its runs", "is 1.5x slower as its data grew", "warns of skew, tiny batches". */
 export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind" | "severity" | "findings">): string {
   switch (kind) {
@@ -54,7 +57,7 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
     case "data_grew":
       return `is ${formatRatio(severity)} slower as its data grew`;
     case "late":
-      return `is late, ${formatRatio(severity)} its usual time`;
+      return `is late, ${formatRatio(severity)} ${LATE_BY}`;
     case "missing":
       return `is missing, ${formatRatio(severity)} its usual gap without a run`;
     case "new_finding":
@@ -90,7 +93,7 @@ export function severityFigure({ kind, severity }: Pick<Issue, "kind" | "severit
     case "failing":
       return ["runs that fail", formatShare(severity)];
     case "late":
-      return ["of its usual time", formatRatio(severity)];
+      return [`of ${LATE_BY}`, formatRatio(severity)];
     case "missing":
       return ["of its usual gap", formatRatio(severity)];
     case "new_finding":
@@ -117,9 +120,17 @@ export function issueLine(
   return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issueSince(issue))}${after}`;
 }
 
-/** What the service says of an issue that no change tells of, as a sentence; empty where there is none. */
-export function detailLine({ detail = null }: Pick<Issue, "detail">): string {
-  return detail === null ? "" : `${capital(detail)}.`;
+/**
+ * What the service says of an issue that no change tells of, as a sentence; empty where there is none. The service
+ * wrote it while the run ran or was missing: once that is over, it is what was known last.
+ */
+export function detailLine({ detail = null, state }: Pick<Issue, "detail" | "state">): string {
+  if (detail === null) return "";
+  const said =
+    state === "resolved"
+      ? detail.replace(/^the run has run for/, "the run ran for at least").replace(/^no run has/, "no run had")
+      : detail;
+  return `${capital(said)}.`;
 }
 
 /** Wall time at stake a day: of changes alone, and of none that is muted or over. */
