@@ -72,6 +72,16 @@ export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeTex
 }
 
 /**
+ * The title of a group: "2 queries of tpch are slower for the same cause since 14:02". Queries that are slower for
+ * another cause are in other groups. That results are missing is no cause.
+ */
+export function groupTitle({ changes }: Pick<Group, "changes">, timeText: TimeText): string {
+  const [{ kind, causes }] = changes;
+  const isOne = count(changes, kind) === 1 || causes[0] === undefined || causes[0].cause === "failures";
+  return groupLine({ changes }, timeText, isOne ? "" : " for the same cause");
+}
+
+/**
  * The dimension that the first causes share: "All changed with the engine: 55.0, before 54.1." No host is before
  * the one whose runs alone changed.
  */

@@ -13,7 +13,7 @@ import {
   type Cause,
   type Change,
 } from "./change";
-import { emptyLine, groupCause, groupCost, grouped, groupLine, homeLine, splitLine } from "./change-groups";
+import { emptyLine, groupCause, groupCost, grouped, groupLine, groupTitle, homeLine, splitLine } from "./change-groups";
 
 const said = (time: bigint): string => `t${time}`;
 const HOUR = 3_600_000_000_000n;
@@ -128,6 +128,15 @@ test("changes of one cause that began together are one group", () => {
   const [first] = groups;
   if (first === undefined) throw new Error("no group");
   expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
+  // "alone" is slower, too, and in another group.
+  expect(groupTitle(first, said)).toBe(`2 queries of etl are slower for the same cause since t${2n * HOUR}`);
+  expect(groupTitle({ changes: [at("a", 2), at("a", 2, { host: "h" })] }, said)).toBe(
+    `a of etl is slower since t${2n * HOUR}`,
+  );
+  const fails: Partial<Change> = { kind: "failing", causes: [cause({ cause: "failures" })] };
+  expect(groupTitle({ changes: [at("a", 2, fails), at("b", 2, fails)] }, said)).toBe(
+    `2 queries of etl fail since t${2n * HOUR}`,
+  );
   expect(groupCause(first)).toBe("All changed with the engine: 55.0, before 54.1.");
   expect(groupCost(first)).toBe("24 min a day more than before, at their rates of runs");
   // A host whose runs alone changed has no host before it: it had run them, too.
