@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Version } from "../api/client";
-import { letterOf, plansOf } from "./plans";
+import { lastWords, letterOf, plansOf } from "./plans";
 
 const version = (fingerprint: string, first: bigint, usual: number): Version => ({
   fingerprint,
@@ -42,6 +42,16 @@ test("plans are held against each other by their runs from before an open change
     [10, 1, true],
     [50, 5, false],
   ]);
+});
+
+test("a newer run with a plan that is not listed takes 'ran last' from the listed ones", () => {
+  const listed = { ...version("a", 1n, 10), last_started_unix_ns: 5n };
+  const words = (fingerprint: string | null, started_unix_ns: bigint): string =>
+    lastWords(listed, { fingerprint, started_unix_ns });
+  expect(lastWords(listed, undefined)).toBe("ran last");
+  // Versions are read apart from the runs: a newer run of this very plan may be among the runs first.
+  expect([words("a", 5n), words("a", 9n), words("b", 4n)]).toEqual(["ran last", "ran last", "ran last"]);
+  expect([words("b", 9n), words(null, 9n)]).toEqual(["ran last of these", "ran last of these"]);
 });
 
 test("letters do not end at Z", () => expect([0, 25, 26, 27, 52].map(letterOf)).toEqual(["A", "Z", "AA", "AB", "BA"]));

@@ -1,6 +1,6 @@
 // The plans of a label, told apart by a letter: A ran first.
 
-import type { Version } from "../api/client";
+import type { QuerySummary, Version } from "../api/client";
 import type { Milliseconds } from "../units";
 
 export interface Plan {
@@ -42,4 +42,16 @@ export function plansOf(versions: readonly Version[], earlier: readonly Version[
     plans.push({ letter: letterOf(at), colour, version, usualMs, isBefore: then.runs < version.runs, before, ratio });
   }
   return plans;
+}
+
+/**
+ * What is said of the listed plan that ran last, given the newest run. Plans that never finished are not listed: a
+ * newer run that failed may have had one of those, or no plan at all.
+ */
+export function lastWords(
+  { fingerprint, last_started_unix_ns: last }: Version,
+  newest: Pick<QuerySummary, "fingerprint" | "started_unix_ns"> | undefined,
+): string {
+  const isNewest = newest === undefined || newest.fingerprint === fingerprint || newest.started_unix_ns <= last;
+  return isNewest ? "ran last" : "ran last of these";
 }
