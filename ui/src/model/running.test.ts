@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Running } from "../live/hub";
-import { busyWords, doneWords, firstLine, lastEndedFirst, oldestFirst, type Asked } from "./running";
+import { busyWords, doneWords, firstLine, lastEndedFirst, oldestFirst, quietWords, type Asked } from "./running";
 
 const running = (query_id: string, label: string | null, threads: number[], startedMs = 0): Running => ({
   query: {
@@ -81,6 +81,16 @@ test("counters that stand still before they told any work do not say that no thr
   // Counters that told work before, or that move, tell of none at work.
   expect(says([still([8, 0], 1000)])).toBe("1 running, 0.0 threads busy");
   expect(says([still([0, 0], 0)])).toBe("1 running, 0.0 threads busy");
+});
+
+test("counters that stand still are told in the sentence of how far it is", () => {
+  const pulse = running("1", "a", [1]).pulse;
+  const words = "longer than 3 of 9 earlier runs; it reads 3.0x the rows of those";
+  expect(pulse && `${words}${quietWords({ ...pulse, quiet_ms: 8000 })}`).toBe(
+    `${words}; no counter has changed for 8 s`,
+  );
+  expect(pulse && quietWords({ ...pulse, quiet_ms: 5000 })).toBe("");
+  expect(quietWords(undefined)).toBe("");
 });
 
 test("nodes that ended are counted once one has told that it ended", () => {
