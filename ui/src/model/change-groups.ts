@@ -1,7 +1,7 @@
 // Open changes as the first page lists them: one message where the cause is one.
 
 import type { Change, TimeText } from "./change";
-import { howMuch, isWorse, place } from "./change";
+import { causeName, howMuch, isWorse, place } from "./change";
 import { nameInText } from "./names";
 import { formatCount, formatDuration, plural, type UnixNs } from "../units";
 
@@ -72,13 +72,15 @@ export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeTex
 }
 
 /**
- * The title of a group: "2 queries of tpch are slower for the same cause since 14:02". Queries that are slower for
- * another cause are in other groups. That results are missing is no cause.
+ * The title of a group: "2 queries of tpch are slower since 14:02: plan change". Queries that are slower for another
+ * cause are in other groups. That results are missing is no cause.
  */
 export function groupTitle({ changes }: Pick<Group, "changes">, timeText: TimeText): string {
   const [{ kind, causes }] = changes;
-  const isOne = count(changes, kind) === 1 || causes[0] === undefined || causes[0].cause === "failures";
-  return groupLine({ changes }, timeText, isOne ? "" : " for the same cause");
+  const line = groupLine({ changes }, timeText);
+  const [first] = causes;
+  if (first === undefined || first.cause === "failures" || count(changes, kind) === 1) return line;
+  return `${line}: ${causeName(first.cause, first.wall_ms < 0).toLowerCase()}`;
 }
 
 /**

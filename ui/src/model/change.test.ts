@@ -129,7 +129,7 @@ test("changes of one cause that began together are one group", () => {
   if (first === undefined) throw new Error("no group");
   expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
   // "alone" is slower, too, and in another group.
-  expect(groupTitle(first, said)).toBe(`2 queries of etl are slower for the same cause since t${2n * HOUR}`);
+  expect(groupTitle(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}: engine version`);
   expect(groupTitle({ changes: [at("a", 2), at("a", 2, { host: "h" })] }, said)).toBe(
     `a of etl is slower since t${2n * HOUR}`,
   );

@@ -53,9 +53,9 @@ test("what was compared is said, and why nothing is", () => {
   expect(differencesLine(told, "failed")).toBe("30 failed runs against 90 finished runs.");
   const none = { runs: 0, median_ms: null, least_ms: null, most_ms: null };
   const nothing = { ...told, first: none, second: none };
-  // No group was formed: of 10 runs, two may be much slower than the others.
+  // No group was formed: of 10 runs, two may be much slower than the others, or none.
   expect(differencesLine({ ...nothing, known_runs: 10 }, "slow")).toBe(
-    "10 runs of this time were evaluated. Too few could be compared: slow runs and other runs must be at least 5 each.",
+    "10 runs of this time were evaluated: they do not divide into slow runs and others of at least 5 each.",
   );
   // Only the runs that were compared are said to hold no slow one.
   expect(differencesLine({ ...nothing, known_runs: 98, second: told.second }, "slow")).toBe(

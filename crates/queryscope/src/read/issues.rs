@@ -79,7 +79,7 @@ impl Known {
             "slower" => format!("{} slower", ratio(severity)),
             "failing" => format!("{} of runs fail", share(severity)),
             "data_grew" => format!("{} slower as its data grew", ratio(severity)),
-            "late" => format!("late, {} its usual time", ratio(severity)),
+            "late" => format!("late, {} what nine tenths of its runs took", ratio(severity)),
             "missing" => format!("missing, {} its usual gap", ratio(severity)),
             "new_finding" => {
                 line(&format!("warns of {}", self.issue.findings.join(", ").replace('_', " "))).into_owned()

@@ -227,7 +227,9 @@ pub(crate) fn remaining(progress: &Progress) -> Option<String> {
     }
     let longer = progress.longer_than.filter(|&longer| longer > 0)?;
     let rows = progress.rows_read_factor.filter(|&rows| rows > 1.0);
-    let rows = rows.map(|rows| format!("; so far it has read {} the rows of those", ratio(rows))).unwrap_or_default();
+    let rows = rows
+        .map(|rows| format!("; so far it has read {} the rows of those", ratio(rows)))
+        .unwrap_or_default();
     let earlier = plural(progress.runs, "earlier run", "earlier runs");
     Some(format!("already longer than {longer} of {earlier}{rows}"))
 }

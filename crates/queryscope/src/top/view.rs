@@ -237,7 +237,8 @@ fn draw_plan(frame: &mut Frame<'_>, app: &mut App, times: Times, [head, body, fo
     let nodes = plan.rows().iter().filter(|row| !row.is_repeated);
     let (all, ended) =
         nodes.fold((0_u64, 0_u64), |(all, ended), row| (all + 1, ended + u64::from(row.done == Some(true))));
-    let progress = if all == 0 || plan.ended.is_some() {
+    // Of some engines no node ever tells that it ended.
+    let progress = if ended == 0 || plan.ended.is_some() {
         String::new()
     } else {
         format!("{ended} of {all} nodes ended")

@@ -65,7 +65,7 @@ fn a_late_run_says_for_how_long_it_has_run() {
         "the run has run for 94.0 s; nine tenths of 40 earlier runs took at most 40.0 s, and none so long";
     let late = json!({"kind": "late", "severity": 2.35, "change": null, "detail": detail});
     let late = known("issue-late-4", &late, None);
-    assert_eq!(late.what(), "late, 2.4x its usual time");
+    assert_eq!(late.what(), "late, 2.4x what nine tenths of its runs took");
     assert_eq!(late.why(), format!("T{}.", &detail[1..]));
 }
 
