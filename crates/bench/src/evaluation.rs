@@ -157,7 +157,13 @@ async fn measure(target: &Target, pid: u32, options: &Options) -> Result<Measure
         }
     }
     let took = begin.elapsed().as_secs_f64();
-    let (after, cpu_after) = (read(&mut connection, target).await?, cpu_seconds(pid)?);
+    // A short run beside others may end before the first one is evaluated.
+    let mut after = read(&mut connection, target).await?;
+    while after.evaluated <= before.evaluated && begin.elapsed() < options.duration + patience {
+        tokio::time::sleep(LOOK_EVERY).await;
+        after = read(&mut connection, target).await?;
+    }
+    let cpu_after = cpu_seconds(pid)?;
     lags.push(after.lag_s);
     lags.sort_by(f64::total_cmp);
     let evaluated = after.evaluated - before.evaluated;
