@@ -321,14 +321,19 @@ fn fewer_partitions_are_no_fewer_threads_in_words() {
     assert_eq!(sentence(&base, &run), "The query runs in 1 partition instead of 8");
 }
 
+/// A run that scans so many rows, each of which takes a millisecond of a thread.
+fn scanned(wall_ms: f64, rows: u64) -> String {
+    let counters = json!({"rows_out": rows, "busy_ns": rows * 1_000_000});
+    profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 8}))
+}
+
 /// More rows, and as many more threads at a time: the time is as before.
 #[test]
 fn parts_that_outweigh_each_other_are_both_told() {
-    let of = |wall_ms: f64, rows: u64| {
-        let counters = json!({"rows_out": rows, "busy_ns": rows * 1_000_000});
-        profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 8}))
-    };
-    assert_eq!(differ(&of(1_000.0, 1_000), &of(1_010.0, 3_000)), ["more_rows +2002", "fewer_threads -1992"]);
+    assert_eq!(
+        differ(&scanned(1_000.0, 1_000), &scanned(1_010.0, 3_000)),
+        ["more_rows +2002", "fewer_threads -1992"]
+    );
 }
 
 /// What the change between them puts down to a version, a pair of runs does as well; rows are of no version.
@@ -414,11 +419,7 @@ proptest! {
 /// Half of the time of the base was in no node: it does not grow with their work.
 #[test]
 fn work_that_came_takes_no_longer_than_the_run() {
-    let of = |wall_ms: f64, rows: u64| {
-        let counters = json!({"rows_out": rows, "busy_ns": rows * 1_000_000});
-        profile(wall_ms, &[node(1, "scan", &[], json!({"table": "t"}), counters)], &json!({"threads": 2}))
-    };
-    assert_eq!(differ(&of(20.0, 10), &of(260.0, 450)), ["more_rows +260", "fewer_threads -20"]);
+    assert_eq!(differ(&scanned(20.0, 10), &scanned(260.0, 450)), ["more_rows +260", "fewer_threads -20"]);
 }
 
 /// A node of one row takes the place of one of 100,000, or passes on 5,000 for one: neither takes longer than it works.
