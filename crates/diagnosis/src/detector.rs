@@ -280,11 +280,7 @@ impl Detector {
         if layer.runs < FADES_FROM || shift.abs() >= FADED * layer.peak.abs() {
             return false;
         }
-        let about = |run: &&RunFeatures| {
-            layer.host.is_none_or(|host| crate::series::number(run.host.as_ref()) == host)
-        };
-        let before: Vec<f64> =
-            layer.before.iter().filter(about).map(|run| layer.value(&Point::new(run))).collect();
+        let before = layer.values_before();
         let mut after: Vec<f64> = self.since(layer).map(|entry| layer.value(&entry.point)).collect();
         let last = after.split_off(after.len().saturating_sub(60));
         before.is_empty()
@@ -347,7 +343,7 @@ impl Detector {
 
     /// Whether runs from a moment on are between those before a slowdown and those of it.
     fn is_left_in_part(&self, layer: &Layer, from: (i64, QueryId)) -> bool {
-        let before: Vec<f64> = layer.before.iter().map(|run| layer.value(&Point::new(run))).collect();
+        let before = layer.values_before();
         let since = self.since(layer).filter(|entry| entry.point.place() >= from);
         let mut since: Vec<f64> = since.map(|entry| layer.value(&entry.point)).collect();
         layer.change.kind == Kind::Slower

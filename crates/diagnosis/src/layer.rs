@@ -105,6 +105,12 @@ impl Layer {
         if self.by_rows { self.adjustment.rest_with_rows(point) } else { self.adjustment.rest(point) }
     }
 
+    /// The times of the runs before it; of one host, of those there.
+    pub(crate) fn values_before(&self) -> Vec<f64> {
+        let points = self.before.iter().map(Point::new);
+        points.filter(|point| self.is_about(point)).map(|point| self.value(&point)).collect()
+    }
+
     pub(crate) fn is_about(&self, point: &Point) -> bool {
         point.environment == self.environment && self.host.is_none_or(|host| host == point.host)
     }
