@@ -40,7 +40,7 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         if below[0].iter().any(|&place| plan.steps[place].runs()) {
             continue;
         }
-        let below = without_shared(below);
+        let below = without_shared(below, plan.steps.len());
         let busy = |places: &Vec<usize>| places.iter().map(|&place| plan.steps[place].busy_ns()).sum::<u64>();
         let mut times: Vec<u64> = below.iter().map(busy).collect();
         times.sort_unstable();
@@ -65,12 +65,13 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     }
 }
 
-/// Sub-plans without the nodes that all of them have, which run once.
-fn without_shared(mut below: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
-    let is_shared = |place: &usize| below.iter().all(|places| places.contains(place));
-    let shared: Vec<usize> = below[0].iter().copied().filter(is_shared).collect();
+/// Sub-plans of a plan of so many nodes without the nodes that all of them have, which run once.
+fn without_shared(mut below: Vec<Vec<usize>>, nodes: usize) -> Vec<Vec<usize>> {
+    let mut times = vec![0; nodes];
+    below.iter().flatten().for_each(|&place| times[place] += 1);
+    let all = below.len();
     for places in &mut below {
-        places.retain(|place| !shared.contains(place));
+        places.retain(|&place| times[place] < all);
     }
     below
 }
