@@ -26,8 +26,8 @@ use crate::search::{Found, dominance, search};
 use crate::series::{Entry, Load, Point, Series, number_of};
 use crate::stats::median;
 
-/// So many runs since a faster change make its time the usual one.
-const ACCEPTED_RUNS: u64 = 20;
+/// So many runs since a faster change make its time the usual one; as many as came before it do as well.
+const ACCEPTED_RUNS: usize = 20;
 /// Runs since a change while its start may still move.
 const MOVES_UNTIL: u64 = 40;
 /// Least runs after a change of one host without a mark, while the other hosts run as usual.
@@ -217,8 +217,9 @@ impl Detector {
         layer.settle_cost(ended_unix_ns, &self.series);
         // A faster time that lasts is the usual one: what comes after is a change of its own. Where its end seemed to
         // have begun, that is followed first.
-        let settled =
-            layer.change.kind == Kind::Faster && layer.runs > ACCEPTED_RUNS && layer.quiet_since.is_none();
+        let settled = layer.change.kind == Kind::Faster
+            && layer.runs > accepted_from(layer) as u64
+            && layer.quiet_since.is_none();
         if !settled && layer.recovers(point) {
             let Some(host) = self.still_changed_on() else {
                 self.recover(ended_unix_ns, told);
@@ -236,7 +237,7 @@ impl Detector {
         if layer.runs >= layer.next_refresh {
             let at = self.here.layers.len() - 1;
             self.refresh(at, workspace, load);
-            if self.has_faded(at) {
+            if self.has_faded(at) || is_faster_no_more(&self.here.layers[at]) {
                 self.recover(ended_unix_ns, told);
             } else {
                 told.push(Transition::Updated(self.here.layers[at].change.clone()));
@@ -387,7 +388,8 @@ impl Detector {
         let mut found = None;
         if whole {
             let entries: Vec<&Entry> = self.series.finished().filter(usable).collect();
-            found = search(&entries, spending, workspace, self.here.settled, from.is_some());
+            let inner = top.is_some_and(|layer| layer.change.kind == Kind::Slower);
+            found = search(&entries, spending, workspace, self.here.settled, inner);
         }
         if let Some(doubtful) = found.as_ref().filter(|found| found.is_doubtful) {
             self.series.load(load);
@@ -421,7 +423,7 @@ impl Detector {
                 && self.here.layers.len() < LAYERS_MAX;
             // Until a faster time is the usual one, what is slower again is its end.
             let lasted = self.since(top).filter(|entry| entry.point.place() < found.since).count();
-            let replaces = top.change.kind == Kind::Faster && lasted as u64 > ACCEPTED_RUNS;
+            let replaces = top.change.kind == Kind::Faster && lasted >= accepted_from(top);
             if !(stacks || replaces) {
                 return;
             }
@@ -482,4 +484,14 @@ impl Detector {
         let a_run = ALARMS_A_DAY / self.series.runs_a_day().max(1.0);
         Spending { least: SEARCHED_RUNS_MIN, searched: a_run, marked: MARKED_PROBABILITY }
     }
+}
+
+/// Runs since a faster change from which on its time is the usual one.
+fn accepted_from(layer: &Layer) -> usize {
+    layer.before.len().min(ACCEPTED_RUNS)
+}
+
+/// Whether runs since a faster change take as long as those before it, by now.
+fn is_faster_no_more(layer: &Layer) -> bool {
+    layer.change.kind == Kind::Faster && layer.change.factor.is_some_and(|factor| factor >= 1.0)
 }

@@ -120,7 +120,11 @@ impl Layer {
     /// levels, each bounded so that no single run decides.
     pub(crate) fn recovers(&mut self, point: &Point) -> bool {
         let Levels { before, after, spread } = self.levels;
-        let value = self.value(point);
+        let mut value = self.value(point);
+        if self.change.kind == Kind::Faster {
+            // What reads more rows in as long a time is no faster run.
+            value = value.max(self.adjustment.rest_with_rows(point));
+        }
         // A level a third of the way back is none of the two.
         let (near, far) = (before + (after - before) / 4.0, after);
         let ratio_of =

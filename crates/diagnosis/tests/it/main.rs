@@ -2,6 +2,7 @@
 
 #![expect(clippy::float_cmp, reason = "what is defined exactly is compared exactly")]
 
+mod after_faster;
 #[path = "../../../insights/tests/it/captures.rs"]
 #[expect(dead_code, reason = "running queries are of the other test")]
 mod captures;
