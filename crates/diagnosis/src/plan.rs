@@ -72,10 +72,10 @@ impl Plan {
         self.nodes.iter().any(|node| node.user_code.is_some())
     }
 
-    /// What a node reads from, below nodes that only pass rows on, such as exchanges.
+    /// What a node reads from, below nodes that only pass rows on, such as exchanges and projections.
     fn sources(&self, place: usize) -> Vec<usize> {
         let below = |mut input: usize| {
-            while let (Role::Engine, [only]) = (self.nodes[input].role, &*self.nodes[input].inputs) {
+            while let (true, [only]) = (self.nodes[input].role.passes_rows_on(), &*self.nodes[input].inputs) {
                 input = *only;
             }
             input
@@ -213,7 +213,8 @@ impl Matching {
         found
     }
 
-    /// Whether a matched node reads from the same two nodes in another order, exchanges between them left out.
+    /// Whether a matched node reads from the same two nodes in another order; nodes between them that pass rows on are
+    /// left out.
     pub fn inputs_swapped(&self, old: &Plan, there: usize, new: &Plan, here: usize) -> bool {
         let before = old.sources(there);
         let then: Vec<usize> = before.iter().filter_map(|&input| self.of_old[input]).collect();

@@ -33,13 +33,17 @@ fn run(told: &mut Told, nodes: &[Node], fingerprint: u8) -> RunFeatures {
     let mut run = told.made(wall_ms, 1e6);
     let speed = run.wall_ns as f64 / 1e6 / wall_ms;
     let shape = |kind: &str| kind.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) ^ u64::from(byte));
+    let mut shapes: Vec<u64> = Vec::new();
+    for &(kind, _, inputs, ..) in nodes {
+        shapes.push(inputs.iter().fold(shape(kind), |hash, &input| hash.wrapping_mul(31) ^ shapes[input]));
+    }
     let planned = nodes.iter().enumerate().map(|(place, &(kind, role, inputs, ..))| PlanNode {
         id: place as u64,
         kind: kind.into(),
         role,
         inputs: inputs.to_vec(),
         own_shape: shape(kind),
-        shape: inputs.iter().fold(shape(kind), |hash, &input| hash.wrapping_mul(31) ^ shape(nodes[input].0)),
+        shape: shapes[place],
         table: (role == Role::Scan).then(|| kind.to_lowercase()),
         predicate: (role == Role::Selection).then(|| "amount > 3".into()),
         columns: None,
@@ -72,4 +76,36 @@ fn rows_that_come_past_a_moved_filter_are_the_plans_change() {
     assert_eq!(first.node.as_ref().map(|node| node.kind.as_str()), Some("Join"), "{change:#?}");
     assert!(first.sentence.contains("scanorders"), "{}", first.sentence);
     assert!(change.causes.iter().all(|cause| cause.cause != CauseKind::MoreRows), "{change:#?}");
+}
+
+/// DuckDB builds from the other side, and puts a projection over each input.
+#[test]
+fn a_join_that_builds_from_its_other_side_is_named_before_projections_that_came_with_it() {
+    const SMALL: [Node; 4] = [
+        ("ScanEvents", Role::Scan, &[], 0.0, 6e6, 40.0),
+        ("ScanSmall", Role::Scan, &[], 0.0, 1e4, 2.0),
+        ("Join", Role::Join, &[0, 1], 6e6, 6e6, 10.0),
+        ("GroupBy", Role::Aggregation, &[2], 6e6, 50.0, 8.0),
+    ];
+    const LARGE: [Node; 6] = [
+        ("ScanSmall", Role::Scan, &[], 0.0, 1e4, 2.0),
+        ("Projection", Role::Projection, &[0], 1e4, 1e4, 1.0),
+        ("ScanEvents", Role::Scan, &[], 0.0, 6e6, 40.0),
+        ("Projection", Role::Projection, &[2], 6e6, 6e6, 9.0),
+        ("Join", Role::Join, &[1, 3], 6e6, 6e6, 210.0),
+        ("GroupBy", Role::Aggregation, &[4], 6e6, 50.0, 8.0),
+    ];
+    let mut told = Told::new();
+    for n in 0..48 {
+        let run = if n < 40 { run(&mut told, &SMALL, 1) } else { run(&mut told, &LARGE, 2) };
+        told.take(run);
+    }
+    let change = told.change();
+    let first = &change.causes[0];
+    assert_eq!(first.cause, CauseKind::PlanChange, "{change:#?}");
+    assert!(
+        first.sentence.starts_with("The plan changed and works more: Join: its inputs changed places"),
+        "{}",
+        first.sentence
+    );
 }

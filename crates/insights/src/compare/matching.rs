@@ -45,7 +45,8 @@ impl Pairs {
         self.of_base[base].is_none() && self.of_run[run].is_none()
     }
 
-    /// How a matched node reads from other places than its partner, in words; exchanges between them left out.
+    /// How a matched node reads from other places than its partner, in words; nodes between them that pass rows on are
+    /// left out.
     ///
     /// Only what both plans have counts: a node that came between says itself that it was added.
     pub(super) fn inputs_moved(&self, base: &Graph<'_>, run: &Graph<'_>, here: usize) -> Option<String> {
@@ -66,11 +67,14 @@ impl Pairs {
     }
 }
 
-/// What a node reads from, below nodes that only pass rows on, such as exchanges.
+/// What a node reads from, below exchanges; of a node with several inputs, below all that pass rows on, such as
+/// projections.
 fn sources(graph: &Graph<'_>, place: usize) -> impl Iterator<Item = usize> {
-    graph.steps[place].inputs.iter().map(|&input| {
+    let inputs = &graph.steps[place].inputs;
+    let is_passed = |role: Role| role == Role::Engine || inputs.len() > 1 && role.passes_rows_on();
+    inputs.iter().map(move |&input| {
         let mut source = input;
-        while let (Role::Engine, [only]) = (graph.steps[source].role(), &*graph.steps[source].inputs) {
+        while let (true, [only]) = (is_passed(graph.steps[source].role()), &*graph.steps[source].inputs) {
             source = *only;
         }
         source

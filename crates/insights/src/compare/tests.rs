@@ -97,6 +97,17 @@ fn another_kind_for_the_same_role_is_a_change() {
 }
 
 #[test]
+fn sides_that_changed_places_below_projections_are_told() {
+    let base = [scan(1, "a", json!({})), scan(2, "b", json!({})), join(3, &[1, 2], "k")];
+    let projection = |id, input| node(id, "PROJECTION", "projection", &[input], json!({}), json!({}));
+    let [a, b, _] = base.clone();
+    let run = [a, b, projection(4, 2), projection(5, 1), join(3, &[4, 5], "k")];
+    let differences = compared(&base, &run).differences;
+    assert_eq!(differences[0].text, "The sides of the join on k changed places");
+    assert!(differences.iter().all(|one| !one.text.contains("reads from")), "{differences:?}");
+}
+
+#[test]
 fn sides_that_changed_places_below_exchanges_are_told() {
     let base = [scan(1, "a", json!({})), scan(2, "b", json!({})), join(3, &[1, 2], "k")];
     let exchange = |id, input| node(id, "Repartition", "engine", &[input], json!({}), json!({}));

@@ -93,10 +93,10 @@ fn another_join_order() {
         Changed SimpleProjection
           SimpleProjection: reads from EquiJoin instead of EquiJoin
         Changed EquiJoin
-          EquiJoin: reads from SimpleProjection instead of MultiScan of orders.parquet
+          EquiJoin: reads from EquiJoin instead of MultiScan of orders.parquet
         Changed SimpleProjection
           SimpleProjection: reads from EquiJoin instead of EquiJoin
         Changed EquiJoin
-          EquiJoin: reads from MultiScan of orders.parquet instead of SimpleProjection
+          EquiJoin: reads from MultiScan of orders.parquet instead of EquiJoin
         "#);
 }

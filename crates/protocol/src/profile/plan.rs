@@ -104,6 +104,13 @@ roles! {
     Unknown = "unknown",
 }
 
+impl Role {
+    /// Whether a node gives on the rows it takes, whatever it makes of their columns.
+    pub const fn passes_rows_on(self) -> bool {
+        matches!(self, Self::Engine | Self::Projection | Self::Map | Self::Rename)
+    }
+}
+
 impl Serialize for Role {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
