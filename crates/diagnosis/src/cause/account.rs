@@ -21,7 +21,7 @@
 //! the CPU time of its process; without both, not at all.
 
 use super::median_plan::{Medians, NodeMedians};
-use super::per_row::PerRow;
+use super::per_row::{PerRow, SLOWER};
 use super::words::{count_words, factor_words, figure, ms_words};
 use crate::change::{CauseKind, Figure, NodeRef};
 use crate::plan::Matching;
@@ -66,8 +66,6 @@ struct Work {
 pub(super) struct Starved {
     /// Whether it is one host that was slower at everything.
     pub(super) contended: bool,
-    /// How many times as long the nodes took in all.
-    pub(super) factor: f64,
     /// How many times as long they took for what they do now.
     pub(super) slower: f64,
 }
@@ -144,7 +142,9 @@ impl Accounts<'_> {
             let per_row: f64 = work.per_row.iter().map(|(_, busy)| busy).sum();
             let slower = PerRow::of(then, now, self.matching);
             let alike = slower.alike(per_row, busy_then).or_else(|| slower.nearly_all());
-            let everywhere = alike.filter(|_| self.starved <= 1.0);
+            // Of a plan that works far more, that says little.
+            let is_felt = busy_now >= SLOWER * (busy_now - per_row);
+            let everywhere = alike.filter(|_| self.starved <= 1.0 && is_felt);
             if everywhere.is_some() {
                 // Every node is slower alike: that is the processor, not a node.
                 work.starved += per_row;
@@ -160,8 +160,7 @@ impl Accounts<'_> {
             work_of_plan = work.plan * slope;
             let contended = one_host && everywhere.is_some();
             if everywhere.is_some() || self.starved > 1.0 {
-                let (factor, slower) = (busy_now / busy_then, busy_now / (busy_now - work.starved));
-                starved = Some(Starved { contended, factor, slower });
+                starved = Some(Starved { contended, slower: busy_now / (busy_now - work.starved) });
             }
             self.tell_work(&work, slope, starved, &mut parts);
         } else if busy_then <= 0.0 && busy_now <= 0.0 {
@@ -209,6 +208,7 @@ impl Accounts<'_> {
         let (then, now, matching) = (self.then, self.now, self.matching);
         let mut work = Work::default();
         let (origins, fed) = (&self.origins, &self.fed);
+        let longer = now.busy() - then.busy();
         for (here, node) in now.nodes.iter().enumerate() {
             let planned = &now.plan.nodes[here];
             let busy = node.busy / self.starved;
@@ -239,7 +239,7 @@ impl Accounts<'_> {
                 work.spilling.push((here, rest));
             } else if planned.user_code.is_some() && planned.user_code != old.user_code {
                 work.user_code.push((here, rest));
-            } else if changed && (old.kind != planned.kind || rest > 0.0) {
+            } else if changed && (old.kind != planned.kind || rest * longer > 0.0) {
                 work.plan += rest;
             } else if planned.user_code.is_some() {
                 work.user_code.push((here, rest));
@@ -390,10 +390,11 @@ impl Accounts<'_> {
         cause: CauseKind,
         wall_ns: f64,
         node: Option<usize>,
-        evidence: Vec<Figure>,
+        mut evidence: Vec<Figure>,
         sentence: String,
         parts: &mut Vec<Part>,
     ) {
+        evidence.retain(|figure| figure.before.is_some() || figure.after.is_some());
         let node = node.map(|here| self.node(here));
         let is_same =
             |part: &&mut Part| part.cause == cause && part.node == node && part.sentence == sentence;

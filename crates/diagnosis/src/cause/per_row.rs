@@ -15,9 +15,11 @@ const ALIKE_PART: f64 = 0.5;
 /// What all nodes are slower by is what this part of the work is not slower than.
 const LEAST_PART: f64 = 0.2;
 /// A node that takes so many times as long for a row is slower.
-const SLOWER: f64 = 1.15;
+pub(super) const SLOWER: f64 = 1.15;
 /// Nearly all nodes are slower where they did this part of the work.
 const NEARLY_ALL: f64 = 0.85;
+/// Where a node has more than this part of what all work longer, it is that node.
+const MOST_ADDED: f64 = 0.8;
 /// Nodes with less than this part of the work say nothing of whether all are slower.
 const NODE_PART: f64 = 0.03;
 
@@ -81,15 +83,17 @@ impl PerRow {
         (is_alike && least > self.data_grown).then_some(least)
     }
 
-    /// By how much most nodes are slower, where nearly all are, and no single one is most of the work: short ones
-    /// end before a busy machine takes the processor away from them.
+    /// By how much most nodes are slower, where nearly all are, and no single one is most of the work, or of what is
+    /// worked longer: short ones end before a busy machine takes the processor away from them.
     pub(super) fn nearly_all(&self) -> Option<f64> {
         let slower = || self.nodes.iter().filter(|(factor, _)| *factor >= SLOWER);
         let work: f64 = slower().map(|(_, work)| work).sum();
         let largest = slower().map(|(_, work)| *work).fold(0.0, f64::max);
         let middle = self.quantile(0.5);
         let spread = slower().count() >= 3 && work >= NEARLY_ALL * self.work && largest <= 0.7 * self.work;
-        (spread && middle >= 2.0 && self.data_grown < MOVED).then_some(middle)
+        let added = slower().map(|(factor, work)| (factor - 1.0) * work);
+        let shared = added.clone().fold(0.0, f64::max) <= MOST_ADDED * added.sum::<f64>();
+        (spread && shared && middle >= 2.0 && self.data_grown < MOVED).then_some(middle)
     }
 }
 

@@ -161,7 +161,8 @@ impl Accounts<'_> {
         parts: &mut Vec<Part>,
     ) -> f64 {
         let (then, now, sign, wait) = (self.then, self.now, rest.signum(), waits.ns);
-        let is_told = wait * sign >= WAIT_PART * rest.abs()
+        let is_told = waits.scan.is_none_or(|here| !self.waits_for_other_side(here))
+            && wait * sign >= WAIT_PART * rest.abs()
             && (sign < 0.0 || waits.longest > 0.0 || wait > 0.1 * difference);
         if !is_told {
             return 0.0;
@@ -177,7 +178,7 @@ impl Accounts<'_> {
             if longer <= 0.0 {
                 return 1.0;
             }
-            ((STARVED_READS * by.factor - 1.0) * reads(then) / longer).clamp(0.0, 1.0)
+            ((STARVED_READS * by.slower - 1.0) * reads(then) / longer).clamp(0.0, 1.0)
         };
         let by = starved.filter(|_| sign > 0.0);
         let starved_part = part * by.map_or(0.0, of_starved);

@@ -156,6 +156,61 @@ fn a_lost_predicate() {
     assert_eq!(told(&account(&base, &run)), ["plan_change +2091"]);
 }
 
+/// Made: a predicate that prunes instead of one that does not. The scan gives as many rows, and decodes far fewer.
+#[test]
+fn a_predicate_that_prunes_is_the_plan_of_a_faster_run_as_its_loss_is_that_of_a_slower_one() {
+    let run = |wall_ms: f64, predicate: &str, busy_ms: u64| {
+        let read = json!({"table": "orders.parquet", "predicate": predicate});
+        let busy = |ms: u64| json!({"busy_ns": ms * 1_000_000, "rows_out": 200_000, "rows_in": 200_000});
+        let plan =
+            [node(1, "scan", &[], read, busy(busy_ms)), node(2, "aggregation", &[1], json!({}), busy(20))];
+        profile(wall_ms, &plan, &json!({}))
+    };
+    let (slow, fast) = (run(330.0, "cast(ts) >= 5", 300), run(50.0, "ts >= 5", 30));
+    assert_eq!(differ(&slow, &fast), ["plan_change -280"]);
+    assert_eq!(differ(&fast, &slow), ["plan_change +280"]);
+}
+
+/// Real: a join of Polars 2.1 that builds from its other side, and a function in an aggregation of DataFusion 55. The
+/// other nodes are slower as well, by far less.
+#[test]
+fn a_node_that_has_nearly_all_of_the_longer_work_is_that_node() {
+    let run = |wall_ms: f64, [scan, join, reduce]: [u64; 3]| {
+        let counted = |us: u64| json!({"busy_ns": us * 1_000, "rows_in": 6_000_000, "rows_out": 6_000_000});
+        let plan = [
+            node(1, "scan", &[], json!({"table": "ev.parquet"}), counted(scan)),
+            node(2, "join", &[1], json!({}), counted(join)),
+            node(3, "aggregation", &[2], json!({}), counted(reduce)),
+        ];
+        profile(wall_ms, &plan, &json!({}))
+    };
+    let (base, swapped) = (run(83.1, [62_815, 90_698, 5_188]), run(546.2, [88_868, 1_024_019, 10_326]));
+    assert_eq!(differ(&base, &swapped)[0], "slower_per_row +489");
+    let (base, udf) = (run(16.4, [5_500, 6_435, 407]), run(322.3, [10_560, 306_065, 1_476]));
+    assert_eq!(differ(&base, &udf)[0], "slower_per_row +316");
+}
+
+/// As DataFusion counts it: until the other side of a join is built, the scan of the first one waits.
+#[test]
+fn a_scan_that_waits_for_the_other_side_of_a_join_waits_for_no_data() {
+    let run = |wall_ms: f64, sides: [u64; 2], join_ms: u64, waits_ms: u64| {
+        let read = |table: &str| json!({"table": table});
+        let counted = |ms: u64| json!({"busy_ns": ms * 1_000_000, "rows_in": 50_000, "rows_out": 50_000});
+        let mut dim = counted(1);
+        dim["io_ns"] = json!(waits_ms * 1_000_000);
+        let plan = [
+            node(1, "scan", &[], read("dim.parquet"), dim),
+            node(2, "scan", &[], read("ev.parquet"), counted(20)),
+            node(3, "join", &sides, json!({}), counted(join_ms)),
+        ];
+        profile(wall_ms, &plan, &json!({}))
+    };
+    let base = run(70.0, [1, 2], 40, 1);
+    assert_eq!(differ(&base, &run(680.0, [2, 1], 400, 343)), ["plan_change +610"]);
+    // Where the plan is as before, nothing else is known.
+    assert_eq!(differ(&base, &run(400.0, [1, 2], 40, 343)), ["waiting +330"]);
+}
+
 /// Made: the two joins change places, and with them their inputs; the first now has as many rows as the second.
 #[test]
 fn another_join_order() {
