@@ -185,6 +185,10 @@ impl<'e> Reader<'_, 'e> {
             match first {
                 '"' | '\'' | '`' => self.quoted(first),
                 '<' if self.mask() => {}
+                ':' if self.rest.starts_with("::") => {
+                    self.rest = &self.rest[2..];
+                    self.type_or_alias();
+                }
                 _ if first.is_ascii_digit() => {
                     self.take(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | ':' | '-'));
                 }
@@ -239,6 +243,8 @@ impl<'e> Reader<'_, 'e> {
         let called = self.rest.starts_with('(');
         if called && lower == "col" {
             self.column_next = true;
+        } else if !method && lower == "as" {
+            self.type_or_alias();
         } else if TYPES.contains(&lower.as_str()) {
             if called {
                 self.brackets();
@@ -252,6 +258,27 @@ impl<'e> Reader<'_, 'e> {
         } else if !method && (!place.is_empty() || !KEYWORDS.contains(&lower.as_str())) {
             let column = name.rsplit('.').next().unwrap_or(name);
             self.words.columns.insert(column.to_owned());
+        }
+    }
+
+    /// Passes over what follows `AS` or `::`: the type of a cast, or an alias.
+    fn type_or_alias(&mut self) {
+        const MORE: [&str; 5] = ["precision", "with", "without", "time", "zone"];
+        self.take(char::is_whitespace);
+        if self.rest.starts_with(['"', '\'', '`']) {
+            return;
+        }
+        self.take(|c| c.is_alphanumeric() || c == '_');
+        if self.rest.starts_with('(') {
+            self.brackets();
+        }
+        loop {
+            let word = self.rest.trim_start();
+            let end = word.find(|c: char| !c.is_alphabetic()).unwrap_or(word.len());
+            if !MORE.contains(&word[..end].to_ascii_lowercase().as_str()) {
+                return;
+            }
+            self.rest = &word[end..];
         }
     }
 
@@ -304,6 +331,14 @@ mod tests {
         check(r#"col("id").is_in([[1, 2, … 13]])"#, &["id"], &["is_in"]);
         check(r#"dyn int: 1.alias("month")"#, &[], &[]);
         check("price", &["price"], &[]);
+        check("CAST(CAST(ts AS VARCHAR) AS BIGINT) >= 5 AND n = 1", &["n", "ts"], &["cast"]);
+        check(
+            "CAST(ts AS TIMESTAMP WITH TIME ZONE) < now() AND zone = 'x'",
+            &["ts", "zone"],
+            &["cast", "now"],
+        );
+        check("price::DECIMAL(18, 3) > qty::double precision", &["price", "qty"], &[]);
+        check("sum(price) AS total, n as \"a b\"", &["n", "price"], &["sum"]);
         check("`odd name` = 5", &["odd name"], &[]);
     }
 

@@ -172,7 +172,11 @@ fn words(base: &Step<'_>, run: &Step<'_>, term: &Term, found: &mut Found) {
         found.shape(term.name(), text);
     } else if then.1 != now.1 {
         let (gone, come) = differences(&then.1, &now.1);
-        let text = format!("{}: calls {} instead of {}", term.name(), or_nothing(come), or_nothing(gone));
+        let text = match (gone.is_empty(), come.is_empty()) {
+            (true, _) => format!("{}: calls {come} now", term.name()),
+            (_, true) => format!("{}: no longer calls {gone}", term.name()),
+            _ => format!("{}: calls {come} instead of {gone}", term.name()),
+        };
         found.shape(term.name(), text);
     }
 }
@@ -219,8 +223,4 @@ fn cut(text: &str) -> String {
 
 fn or_none<T: AsRef<str>>(text: Option<T>) -> String {
     text.map_or_else(|| "none".into(), |text| cut(text.as_ref()))
-}
-
-fn or_nothing(names: String) -> String {
-    if names.is_empty() { "nothing".into() } else { names }
 }
