@@ -25,6 +25,7 @@ mod repair;
 mod seqs;
 mod streams;
 mod summary;
+mod tasks;
 
 use std::process::ExitCode;
 

@@ -17,6 +17,7 @@ const DATABASE_WAIT: Duration = Duration::from_mins(1);
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// The store and the recordings of a data folder.
+#[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// The same store, to judge or to move it.

@@ -1,7 +1,7 @@
 //! What evaluations found of every query, against what its runs say anew.
 //!
-//! One query at a time: up to 564 runs of it, whose recordings are read once more, and the last 1 to 64 of them are
-//! evaluated again.
+//! Of each query up to 564 runs, whose recordings are read once more, and the last 1 to 64 of them are evaluated again;
+//! as many queries at once as there are processors.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use queryscope_store::{
 
 use super::pieces::Pieces;
 use super::queries::{MOVES_MAX, PAGE, READ_AT_ONCE, kept, read_ahead};
+use super::tasks::in_tasks;
 use super::{Findings, Subject};
 use crate::progress::Progress;
 use crate::store::Opened;
@@ -36,9 +37,14 @@ pub(super) async fn check(opened: &Opened, findings: &mut Findings) -> Result<Ve
         let page = opened.store.evaluated_queries(after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.clone());
-        for key in page {
+        let settled = in_tasks(stream::iter(page), |key| {
+            let opened = opened.clone();
+            async move { (settle(&opened, &key).await, key) }
+        });
+        let mut settled = pin!(settled);
+        while let Some((problems, key)) = settled.next().await {
             progress.add(1);
-            let problems = settle(opened, &key).await?;
+            let problems = problems?;
             for (run, problem) in &problems {
                 let name = &key.label;
                 let (subject, text) = match run {
@@ -102,7 +108,9 @@ async fn judge(opened: &Opened, key: &QueryKey, history: &QueryHistory) -> Resul
         let ids: Vec<QueryId> = page.iter().map(|run| run.query_id).collect();
         let parts = kept(&*opened.audit, &ids).await;
         let recordings = &read_ahead(&opened.recordings, &parts).await;
-        let judged = stream::iter(page.iter().zip(parts)).map(async |(run, kept)| {
+        // Items that borrow would make a future that no task takes.
+        let judged = stream::iter((0..page.len()).zip(parts)).map(async |(place, kept)| {
+            let run = page[place];
             // What cannot be read is named where queries are judged; what is gone says nothing.
             let parts = kept.ok()??.parts;
             let problem = of_run(&opened.store, recordings, &again, run, &parts).await?;

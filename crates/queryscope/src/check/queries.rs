@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use anyhow::Context;
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use queryscope_protocol::{Event, QueryId, Seq, StreamId};
 use queryscope_recordings::Recordings;
 use queryscope_store::{Account, Kept, Query, RecordingParts, Report, Store, StoreAudit, StoreError};
@@ -13,6 +13,7 @@ use queryscope_store::{Account, Kept, Query, RecordingParts, Report, Store, Stor
 use super::columns::Tally;
 use super::pieces::Pieces;
 use super::seqs::SeqRuns;
+use super::tasks::in_tasks;
 use super::{Findings, Subject, recording, summary};
 use crate::progress::Progress;
 use crate::store::Opened;
@@ -52,34 +53,55 @@ struct Judged {
 
 pub(crate) async fn check(opened: &Opened, findings: &mut Findings, progress: &mut Progress) -> Stored {
     let mut stored = Stored::default();
-    let mut after = None;
-    loop {
-        let page = match opened.audit.query_ids(after, STRETCH).await {
-            Ok(page) => page,
-            Err(error) => {
-                let after = after.unwrap_or(0);
-                let text = format!(
-                    "the queries after row {after} cannot be listed: {:#}",
-                    anyhow::Error::from(error)
-                );
-                findings.problem(&Subject::Store, &text);
-                return stored;
+    let stretches = in_tasks(listed(&*opened.audit), |ids| {
+        let opened = opened.clone();
+        async move { Ok::<_, ListError>(judge_all(&opened, &ids?).await) }
+    });
+    let mut stretches = pin!(stretches);
+    while let Some(stretch) = stretches.next().await {
+        match stretch {
+            Ok(settled) => {
+                progress.add(settled.len() as u64);
+                for (id, settled) in settled {
+                    take(id, settled, &mut stored, findings);
+                }
             }
-        };
-        let Some((last, _)) = page.last() else { return stored };
-        after = Some(*last);
-        progress.add(page.len() as u64);
-        let ids: Vec<QueryId> = page.into_iter().map(|(_, id)| id).collect();
-        let kept = kept(&*opened.audit, &ids).await;
-        let recordings = &read_ahead(&opened.recordings, &kept).await;
-        let settled = stream::iter(ids.iter().zip(kept))
-            .map(async |(id, kept)| (*id, settle(opened, recordings, *id, kept).await))
-            .buffered(READ_AT_ONCE);
-        let mut settled = pin!(settled);
-        while let Some((id, settled)) = settled.next().await {
-            take(id, settled, &mut stored, findings);
+            Err(ListError { after, error }) => {
+                let error = anyhow::Error::from(error);
+                let text = format!("the queries after row {after} cannot be listed: {error:#}");
+                findings.problem(&Subject::Store, &text);
+            }
         }
     }
+    stored
+}
+
+/// Queries of which the next ones cannot be listed.
+struct ListError {
+    after: i64,
+    error: StoreError,
+}
+
+/// All queries, in stretches; ends with the first that cannot be listed.
+fn listed(store: &dyn StoreAudit) -> impl Stream<Item = Result<Vec<QueryId>, ListError>> {
+    stream::try_unfold(None, async |after| {
+        let page = store.query_ids(after, STRETCH).await;
+        let page = page.map_err(|error| ListError { after: after.unwrap_or(0), error })?;
+        Ok(page.last().copied().map(|(last, _)| (page.into_iter().map(|(_, id)| id).collect(), Some(last))))
+    })
+}
+
+type Settled = Result<Option<(Query, Judged)>, StoreError>;
+
+/// Judges queries that are near each other.
+async fn judge_all(opened: &Opened, ids: &[QueryId]) -> Vec<(QueryId, Settled)> {
+    let kept = kept(&*opened.audit, ids).await;
+    let recordings = &read_ahead(&opened.recordings, &kept).await;
+    stream::iter(ids.iter().copied().zip(kept))
+        .map(async |(id, kept)| (id, settle(opened, recordings, id, kept).await))
+        .buffered(READ_AT_ONCE)
+        .collect()
+        .await
 }
 
 /// Queries as they are; where one cannot be read, all are asked for one by one.
@@ -107,12 +129,7 @@ async fn one(store: &dyn StoreAudit, id: QueryId) -> Result<Option<Kept>, StoreE
     Ok(store.kept(&[id]).await?.pop().flatten())
 }
 
-fn take(
-    id: QueryId,
-    settled: Result<Option<(Query, Judged)>, StoreError>,
-    stored: &mut Stored,
-    findings: &mut Findings,
-) {
+fn take(id: QueryId, settled: Settled, stored: &mut Stored, findings: &mut Findings) {
     let subject = Subject::Query(id);
     match settled {
         Ok(None) => stored.unreadable += 1,
@@ -153,7 +170,7 @@ async fn settle(
     recordings: &Recordings,
     id: QueryId,
     kept: Result<Option<Kept>, StoreError>,
-) -> Result<Option<(Query, Judged)>, StoreError> {
+) -> Settled {
     let Some(mut kept) = kept? else { return Ok(None) };
     for moves in 0.. {
         let judged = judge(&opened.store, recordings, &kept).await;
