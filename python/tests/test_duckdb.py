@@ -203,6 +203,9 @@ def test_failures_and_interrupts(sent: Sent, connection: duckdb.DuckDBPyConnecti
     # What DuckDB does not tell is not said to be all of it.
     for profile in (no_table, no_number):
         assert (profile["planning_ms"] or 0) < profile["wall_ms"]
+    # Where all counters say 0, none says anything.
+    nodes = no_number["plan"]["physical"]
+    assert no_number.get("cpu_ms") != 0 and not any((node.get("metrics") or {}).get("busy_ns") == 0 for node in nodes)
     assert sent.profile("interrupted")["failed"] == "cancelled"
 
 

@@ -84,6 +84,7 @@ class _Run:
         self._answered: float | None = None
         self._patience = _IDLE
         self._is_over = False
+        self._has_failed = False
         # How much the database had spilled at most before the query, where that is known and the query runs alone.
         self._peak_before, self._number = adapter.peak_before(connection)
         self._lock = threading.Lock()
@@ -119,7 +120,7 @@ class _Run:
             now = self._operators(self._profile) if self._profile else self._live()
             if self._profile is None and not now:
                 return json.dumps(self._progress())
-            if not aligned(self._plan, now):
+            if not aligned(self._plan, now) or not self._counts(now):
                 return "[]"
             done = self._profile is not None
             return json.dumps([{"id": each.id, "counters": each.counters, "done": done} for each in now])
@@ -130,9 +131,16 @@ class _Run:
             return None
         plan = self._operators(self._profile)
         answer = with_spill(totals(self._profile, plan), self._profile, self._peak_before)
+        if not self._counts(plan):
+            answer.pop("cpu_ms", None)
+            return json.dumps(answer)
         if (rows := result_rows(plan)) is not None:
             answer["result_rows"] = rows
         return json.dumps(answer)
+
+    def _counts(self, told: list[Operator]) -> bool:
+        """Whether counters say something: of a query that failed, DuckDB may tell 0 of everything."""
+        return not self._has_failed or any(each.counters.get("busy_ns") for each in told)
 
     def _operators(self, text: str) -> list[Operator]:
         return operators(text, self._adapter.functions)
@@ -223,7 +231,7 @@ class _Run:
     def fail(self, error: BaseException) -> None:
         if self.active is None:
             return
-        self._is_over = True
+        self._is_over = self._has_failed = True
         self._read_profile()
         if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
             self.active.cancel()
