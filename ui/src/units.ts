@@ -38,7 +38,8 @@ export function formatDuration(ms: Maybe<Milliseconds>): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return UNKNOWN;
   if (ms < 0) return `-${formatDuration(-ms)}`;
   if (ms === 0) return "0 ms";
-  if (ms < 0.001) return "<1 µs";
+  if (ms < 1e-6) return "<1 ns";
+  if (ms < 0.0009995) return `${short(ms * 1e6)} ns`;
   if (ms < 0.9995) return `${short(ms * 1000)} µs`;
   if (ms < 999.5) return `${short(ms)} ms`;
   if (ms < 119_500) return `${short(ms / 1000)} s`;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { change } from "./change-example";
 import {
   beforeAndAfter,
   causeName,
@@ -10,6 +11,7 @@ import {
   medians,
   place,
   stateWords,
+  usualBy,
   type Cause,
   type Change,
 } from "./change";
@@ -17,26 +19,6 @@ import { emptyLine, groupCause, groupCost, grouped, groupLine, groupTitle, homeL
 
 const said = (time: bigint): string => `t${time}`;
 const HOUR = 3_600_000_000_000n;
-
-export function change(given: Partial<Change> = {}): Change {
-  return {
-    id: "slower-1",
-    service: "etl",
-    label: "a",
-    kind: "slower",
-    state: "open",
-    since_unix_ns: 9n,
-    since_query_id: "q",
-    before: { runs: 120, median_wall_ms: 39_700, low_ms: 39_000, high_ms: 40_000, failed: 0 },
-    after: { runs: 37, median_wall_ms: 93_500, low_ms: 92_000, high_ms: 95_000, failed: 0 },
-    factor: 2.36,
-    causes: [],
-    cost: { runs: 37, extra_wall_ms: 3_780_000, extra_cpu_ms: 1, wall_ms_a_day: 720_000 },
-    examples: { base: "b", run: "r" },
-    harmless: [],
-    ...given,
-  };
-}
 const cause = (given: Partial<Cause>): Cause => ({
   cause: "slower_per_row",
   share: 1,
@@ -53,6 +35,15 @@ test("a change says how much, since when, and both sides", () => {
   expect(changeLine(change({ factor: null }), said)).toMatch(/^Slower since t9 /);
   const failing = { kind: "failing", after: { runs: 10, failed: 9 }, before: { runs: 120, failed: 0 } } as const;
   expect(changeLine(change(failing), said)).toBe("Fails since t9 (9 of 10 runs, before 0 of 120)");
+});
+
+test("a run is held against those before a change, and since it got faster against those since", () => {
+  expect(usualBy(change())).toEqual({ wallMs: 39_700, runs: 120, isSinceFaster: false });
+  expect(usualBy(change({ kind: "data_grew" }))).toEqual({ wallMs: 39_700, runs: 120, isSinceFaster: false });
+  expect(usualBy(change({ kind: "faster" }))).toEqual({ wallMs: 93_500, runs: 37, isSinceFaster: true });
+  expect(usualBy(change({ kind: "faster", after: { runs: 6, failed: 2, median_wall_ms: 9 } }))).toBeNull();
+  expect(usualBy(change({ kind: "failing" }))).toBeNull();
+  expect(usualBy(change({ before: { runs: 0, failed: 0 } }))).toBeNull();
 });
 
 test("the medians of both sides stand side by side where there are times", () => {

@@ -3,6 +3,7 @@
 import type { QuerySummary, Schemas } from "../api/client";
 import { capital, formatCount, formatDuration, formatRatio, plural, type UnixNs } from "../units";
 import { nameInText } from "./names";
+import type { Usual } from "./run/firstline";
 
 export type Change = Schemas["Change"];
 export type Cause = Schemas["ChangeCause"];
@@ -58,6 +59,22 @@ export function isWorse({ kind }: Pick<Change, "kind">): boolean {
 /** Runs of a side that its times come from. */
 function finished({ runs, failed }: Side): number {
   return runs - failed;
+}
+
+/** So many runs tell what is usual since a query got faster. */
+const FASTER_MIN = 5;
+
+/**
+ * What a run since an open change is held against: the runs before it, and where it made the query faster, those since.
+ * Null where the change does not say it.
+ */
+export function usualBy({ kind, before, after }: Pick<Change, "kind" | "before" | "after">): Usual | null {
+  const isSinceFaster = kind === "faster";
+  const side = isSinceFaster ? after : before;
+  const { median_wall_ms: wallMs = null } = side;
+  const runs = finished(side);
+  if (kind === "failing" || wallMs === null || (isSinceFaster && runs < FASTER_MIN)) return null;
+  return { wallMs, runs, isSinceFaster };
 }
 
 /** "2.4x slower", "1.8x faster", "fails", "takes 1.5x as long: its data grew". */

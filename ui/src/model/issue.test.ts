@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { costLine, type Change } from "./change";
 import { groupCost, grouped } from "./change-groups";
-import { change } from "./change.test";
+import { change } from "./change-example";
 import {
   detailLine,
   historyOf,

@@ -43,7 +43,10 @@ test("a run that reads more than the others is not late", () => {
     isLate: false,
   });
   const more = says({ longer_than: 40, rows_read_factor: 3 })?.words;
-  expect(more).toMatch(/; so far it has read 3\.0x the rows of those$/);
+  expect(more).toMatch(/; so far it has read 3\.0x the rows of its last runs$/);
+  expect(says({ longer_than: 12, runs: 12, rows_read_factor: 3, change: "slower-1" })?.words).toBe(
+    "already longer than 12 of 12 runs before its change; so far it has read 3.0x the rows of its last runs",
+  );
 });
 
 test("without a basis nothing is said", () => {

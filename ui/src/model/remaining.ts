@@ -19,7 +19,7 @@ export interface Remaining {
 export function remainingOf(progress: Progress | undefined | null): Remaining | undefined {
   if (progress == null) return undefined;
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
-  const { basis = null, rows_read_factor: rows = null } = progress;
+  const { basis = null, rows_read_factor: rows = null, change = null } = progress;
   const isPastAll = longer === runs;
   const bar = isPastAll ? { low: 1, high: 1 } : { low: 0, high: 0 };
   if (remaining !== null) {
@@ -28,7 +28,8 @@ export function remainingOf(progress: Progress | undefined | null): Remaining | 
     return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, bar: done ?? bar, isLate };
   }
   if (longer === null || longer === 0) return undefined;
-  const size = rows !== null && rows > 1 ? `; so far it has read ${formatRatio(rows)} the rows of those` : "";
-  const past = `${isPastAll ? "already " : ""}longer than ${longer} of ${plural(runs, "earlier run")}`;
+  const size = rows !== null && rows > 1 ? `; so far it has read ${formatRatio(rows)} the rows of its last runs` : "";
+  const earlier = change === null ? plural(runs, "earlier run") : `${plural(runs, "run")} before its change`;
+  const past = `${isPastAll ? "already " : ""}longer than ${longer} of ${earlier}`;
   return { words: `${past}${size}`, done: undefined, bar, isLate };
 }

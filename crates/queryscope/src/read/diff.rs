@@ -61,7 +61,11 @@ pub(crate) fn text(comparison: &Comparison, limit: usize, screen: Screen) -> Str
     let title =
         if base.label == run.label { label(run) } else { format!("{} against {}", label(run), label(base)) };
     let mut text = format!("{}\n", painted(&title, STRONG));
-    let plans = if comparison.same_plan { "Both ran the same plan." } else { "The plan is another one." };
+    let plans = if comparison.same_plan {
+        "Both ran the same plan, as far as the engine describes it."
+    } else {
+        "The plan is another one."
+    };
     let has_finished = [base, run].iter().all(|run| run.status == "finished");
     let first = if has_finished {
         comparison_line(&comparison.account)

@@ -15,7 +15,10 @@ use super::style::{FAIL, PLAIN, SLOW, STRONG, heading, joined, painted, painted_
 use super::text::{block, line, name};
 use super::tree::tree;
 use super::units::{UNKNOWN, bytes, count, duration, ratio, share, threads};
-use super::words::{capital, first_cause, how_much, is_cancelled, node_name, place, remaining};
+use super::words::{
+    Usual, before_and_after, capital, first_cause, how_much, is_cancelled, node_name, place, remaining,
+    usual_by,
+};
 use super::{Found, run_name};
 
 /// Lines of an error text.
@@ -172,7 +175,7 @@ fn parts(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> 
         "unfinished" => SLOW,
         _ => PLAIN,
     };
-    text += &screen.painted(&state_line(run, known.progress.as_ref(), screen), "", style);
+    text += &screen.painted(&state_line(run, known, screen), "", style);
     if let Some(change) = &known.change {
         text += &screen.paragraph(&change_note(change, screen), "");
     }
@@ -224,22 +227,29 @@ fn parts(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> 
 }
 
 /// "Finished in 94 s, 2.3x its usual time (41 s, n = 37)."
-fn state_line(run: &Run, progress: Option<&Progress>, screen: Screen) -> String {
+fn state_line(run: &Run, known: &Known, screen: Screen) -> String {
+    let progress = known.progress.as_ref();
     let so_far = || {
         let told = progress.and_then(|progress| progress.elapsed_ms);
         told.unwrap_or_else(|| screen.times.since_ms(run.started_unix_ns))
     };
     let elapsed_ms = run.wall_ms.unwrap_or_else(so_far);
     let time = duration(elapsed_ms);
-    let usual = progress.and_then(|progress| {
-        let usual_ms = progress.usual_wall_ms.filter(|&ms| ms > 0.0)?;
-        Some((usual_ms, format!("{}, n = {}", duration(usual_ms), progress.runs)))
-    });
-    let compared = match usual {
-        Some((usual_ms, basis)) if run.status == "running" && elapsed_ms < usual_ms => {
-            format!(", usually {basis}")
+    let by_progress = || {
+        let progress = progress?;
+        Some(Usual { wall_ms: progress.usual_wall_ms?, runs: progress.runs, is_since_faster: false })
+    };
+    let usual = known.change.as_ref().and_then(usual_by).or_else(by_progress);
+    let compared = match usual.filter(|usual| usual.wall_ms > 0.0) {
+        Some(Usual { wall_ms, runs, is_since_faster }) => {
+            let since = if is_since_faster { " since it got faster" } else { "" };
+            let usual = duration(wall_ms);
+            if run.status == "running" && elapsed_ms < wall_ms {
+                format!(", usually {usual}{since}, n = {runs}")
+            } else {
+                format!(", {} its usual time{since} ({usual}, n = {runs})", ratio(elapsed_ms / wall_ms))
+            }
         }
-        Some((usual_ms, basis)) => format!(", {} its usual time ({basis})", ratio(elapsed_ms / usual_ms)),
         None => String::new(),
     };
     match run.status.as_str() {
@@ -261,7 +271,10 @@ fn change_note(change: &Change, screen: Screen) -> String {
     let parts = ["Its query".to_owned(), much, place(change)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let since = screen.times.at(change.since_unix_ns);
-    format!("{} since {since}. {}", parts.join(" "), first_cause(change)).trim_end().to_owned()
+    let counts = before_and_after(change);
+    // That of failures is their counts again.
+    let cause = if change.kind == "failing" { String::new() } else { first_cause(change) };
+    format!("{} since {since} ({counts}). {cause}", parts.join(" ")).trim_end().to_owned()
 }
 
 fn figures(run: &Run, known: &Known, screen: Screen) -> Vec<(&'static str, String)> {

@@ -60,7 +60,8 @@ pub(crate) fn duration(ms: impl Into<Option<f64>>) -> String {
     match ms {
         _ if ms < 0.0 => format!("-{}", duration(-ms)),
         0.0 => "0 ms".into(),
-        _ if ms < 0.001 => "<1 µs".into(),
+        _ if ms < 1e-6 => "<1 ns".into(),
+        _ if ms < 0.000_999_5 => format!("{} ns", short(ms * 1e6)),
         _ if ms < 0.9995 => format!("{} µs", short(ms * 1000.0)),
         _ if ms < 999.5 => format!("{} ms", short(ms)),
         _ if ms < 119_500.0 => format!("{} s", short(ms / 1000.0)),
@@ -225,7 +226,8 @@ mod tests {
     fn durations_are_said_as_on_the_dashboard() {
         for (ms, said) in [
             (0.0, "0 ms"),
-            (0.0004, "<1 µs"),
+            (0.000_000_4, "<1 ns"),
+            (0.0004, "400 ns"),
             (0.42, "420 µs"),
             (0.99951, "1 ms"),
             (41.26, "41.3 ms"),

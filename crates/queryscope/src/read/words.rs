@@ -55,6 +55,31 @@ fn finished(side: &Side) -> u64 {
     side.runs.saturating_sub(side.failed)
 }
 
+/// So many runs tell what is usual since a query got faster.
+const FASTER_MIN: u64 = 5;
+
+/// What a run is held against.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Usual {
+    pub(crate) wall_ms: f64,
+    /// Runs it comes from.
+    pub(crate) runs: u64,
+    /// Whether these are the runs since its query got faster.
+    pub(crate) is_since_faster: bool,
+}
+
+/// What a run since an open change is held against: the runs before it, and where it made the query faster, those
+/// since. `None` where the change does not say it.
+pub(crate) fn usual_by(change: &Change) -> Option<Usual> {
+    let is_since_faster = change.kind == "faster";
+    let side = if is_since_faster { &change.after } else { &change.before };
+    let runs = finished(side);
+    if change.kind == "failing" || is_since_faster && runs < FASTER_MIN {
+        return None;
+    }
+    Some(Usual { wall_ms: side.median_wall_ms?, runs, is_since_faster })
+}
+
 /// "2.4x slower", "1.8x faster", "fails", "1.5x slower as its data grew".
 pub(crate) fn how_much(change: &Change) -> String {
     match (change.kind.as_str(), change.factor) {
@@ -228,9 +253,12 @@ pub(crate) fn remaining(progress: &Progress) -> Option<String> {
     let longer = progress.longer_than.filter(|&longer| longer > 0)?;
     let rows = progress.rows_read_factor.filter(|&rows| rows > 1.0);
     let rows = rows
-        .map(|rows| format!("; so far it has read {} the rows of those", ratio(rows)))
+        .map(|rows| format!("; so far it has read {} the rows of its last runs", ratio(rows)))
         .unwrap_or_default();
-    let earlier = plural(progress.runs, "earlier run", "earlier runs");
+    let earlier = match progress.change {
+        None => plural(progress.runs, "earlier run", "earlier runs"),
+        Some(_) => format!("{} before its change", runs_text(progress.runs)),
+    };
     Some(format!("already longer than {longer} of {earlier}{rows}"))
 }
 

@@ -22,6 +22,8 @@ export interface Usual {
   wallMs: Milliseconds;
   /** Runs it comes from. */
   runs: number;
+  /** Whether these are the runs since its query got faster. */
+  isSinceFaster?: boolean;
 }
 
 export interface FirstLine {
@@ -66,8 +68,11 @@ function state(run: Run, standing: Standing, usual: Usual | null): string {
 function compared(elapsedMs: number, usual: Usual | null, runs: boolean): string {
   if (usual === null || usual.wallMs <= 0) return "";
   const ratio = elapsedMs / usual.wallMs;
-  const basis = `${formatDuration(usual.wallMs)}, n = ${usual.runs}`;
-  return runs && ratio < 1 ? `, usually ${basis}` : `, ${formatRatio(ratio)} its usual time (${basis})`;
+  const time = formatDuration(usual.wallMs);
+  const since = usual.isSinceFaster ? " since it got faster" : "";
+  return runs && ratio < 1
+    ? `, usually ${time}${since}, n = ${usual.runs}`
+    : `, ${formatRatio(ratio)} its usual time${since} (${time}, n = ${usual.runs})`;
 }
 
 function cause(run: Run, moment: Moment, standing: Standing, findings: readonly Finding[]): string | null {

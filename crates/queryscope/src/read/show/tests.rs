@@ -78,6 +78,22 @@ fn a_run_on_a_wide_terminal() {
 }
 
 #[test]
+fn a_run_since_its_query_got_faster() {
+    let faster = json!({"kind": "faster", "state": "open", "factor": 0.4, "since_query_id": QUERY,
+        "since_unix_ns": NOW_UNIX_NS - 90_000_000_000_000_i64,
+        "cost": {"runs": 32, "extra_wall_ms": -8, "wall_ms_a_day": -9},
+        "before": {"runs": 120, "failed": 0, "median_wall_ms": 2500.0},
+        "after": {"runs": 32, "failed": 0, "median_wall_ms": 1100.0}});
+    let known = Known { change: serde_json::from_value(faster).ok(), ..known(Ok(events())) };
+    let text = printed_on(200, json!({}), &known);
+    let said = text.lines().skip(1).take(3).collect::<Vec<_>>().join(" ");
+    let state = "Finished in 1 s, 0.9x its usual time since it got faster (1.1 s, n = 32).";
+    let medians = "(1.1 s in 32 runs, before 2.5 s in 120)";
+    let note = format!("Its query is 2.5x faster since 19 Nov 19:31 {medians}. The cause is not known.");
+    assert_eq!(said, format!("{state} {note}"));
+}
+
+#[test]
 fn a_run_that_failed_and_whose_recording_is_missing() {
     let mut known =
         known(Err(anyhow::anyhow!("http://127.0.0.1:7766 answered 410 Gone: its recording is missing")));

@@ -41,6 +41,19 @@ fn a_change_says_how_much_since_when_and_both_sides() {
 }
 
 #[test]
+fn a_run_is_held_against_those_before_a_change_and_since_it_got_faster_against_those_since() {
+    let usual =
+        |more: Value| usual_by(&change(more)).map(|usual| (usual.wall_ms, usual.runs, usual.is_since_faster));
+    assert_eq!(usual(json!({})), Some((39_700.0, 120, false)));
+    assert_eq!(usual(json!({"kind": "data_grew"})), Some((39_700.0, 120, false)));
+    assert_eq!(usual(json!({"kind": "faster"})), Some((93_500.0, 37, true)));
+    let few = json!({"kind": "faster", "after": {"runs": 6, "failed": 2, "median_wall_ms": 9.0}});
+    assert_eq!(usual(few), None);
+    assert_eq!(usual(json!({"kind": "failing"})), None);
+    assert_eq!(usual(json!({"before": {"runs": 0, "failed": 0}})), None);
+}
+
+#[test]
 fn causes_are_the_sentences_of_the_service_and_what_is_not_known_is_said() {
     let cause = json!({"cause": "slower_per_row", "share": 1.0, "wall_ms": 5.0,
         "sentence": "Scan #1 takes 2.0x as long for each row",
@@ -141,7 +154,11 @@ fn what_remains_is_an_interval_with_its_basis() {
         "one set of runs"
     );
     let more = says(json!({"longer_than": 40, "rows_read_factor": 3.0})).expect("words");
-    assert!(more.ends_with("; so far it has read 3.0x the rows of those"), "{more}");
+    assert!(more.ends_with("; so far it has read 3.0x the rows of its last runs"), "{more}");
+    assert_eq!(
+        says(json!({"runs": 12, "longer_than": 12, "change": "slower-1"})).as_deref(),
+        Some("already longer than 12 of 12 runs before its change")
+    );
     assert_eq!([says(json!({})), says(json!({"longer_than": 0}))], [None, None]);
 }
 
