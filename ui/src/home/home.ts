@@ -1,6 +1,5 @@
 // What the home page shows, as one answer: a page that grew piece by piece would move under the reader's eyes.
 import { get, type LabelOverview, type Overview, type Query, type QuerySummary } from "../api/client";
-import { isCancelled } from "../model/cancelled";
 import type { Change } from "../model/change";
 import { isHere, OPEN, type Issue } from "../model/issue";
 import { queryKey } from "../route/route";
@@ -73,10 +72,4 @@ export function ofOwner({ changes, issues }: Pick<Home, "changes" | "issues">, o
   const mine = issues.filter((issue) => issue.owner === owner);
   const about = new Set(mine.map(({ change }) => change));
   return { changes: changes.filter(({ id }) => about.has(id)), issues: mine };
-}
-
-/** The last run of a query that failed. */
-export function lastFailure({ failures }: Home, change: Change): QuerySummary | undefined {
-  const key = queryKey(change);
-  return failures.find((query) => queryKey(query) === key && !isCancelled(query.failed));
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { QuerySummary } from "../api/client";
-import { groupFailures, likeness } from "./failures";
+import type { Change } from "./change";
+import { change } from "./change-example";
+import { failureSince, groupFailures, likeness } from "./failures";
 
 const failed = (text: string | null, label: string | null, at: bigint): QuerySummary => ({
   query_id: `${at}`,
@@ -20,6 +22,9 @@ test("numbers and ids make no difference, words do", () => {
   expect(likeness(text)).toBe("lost part # of # after # s");
   expect(likeness("key deadbeef01 gone")).toBe("key # gone");
   expect(likeness("defaced feedback")).toBe("defaced feedback");
+  expect(likeness("Error processing some rows:\n\n  ValueError: bad amount 42\n  ValueError: bad amount 42")).toBe(
+    "Error processing some rows: ValueError: bad amount #",
+  );
 });
 
 test("the most frequent cause comes first and keeps its newest run", () => {
@@ -43,3 +48,19 @@ test("a label that fails in two services is two queries", () => {
 
 test("a cancelled run is no failure", () =>
   expect(groupFailures([failed("cancelled", "a", 1n), failed("python: KeyboardInterrupt:.", "a", 2n)])).toEqual([]));
+
+test("why runs fail since a change is told by the newest run since that failed", () => {
+  const at = (started_unix_ns: bigint, failed: string | null, more: Partial<QuerySummary> = {}): QuerySummary =>
+    ({ started_unix_ns, failed, project: "p", label: "a", service: "etl", ...more }) as QuerySummary;
+  const failing = change({ kind: "failing" });
+  const said = (of: Change, runs: readonly QuerySummary[]): unknown => failureSince(of, runs)?.failed;
+  const elsewhere = [
+    at(30n, "d", { environment: "test" }),
+    at(30n, "s", { service: "other" }),
+    at(30n, "l", { label: "b" }),
+  ];
+  const runs = [...elsewhere, at(20n, "Query was cancelled"), at(15n, null), at(10n, "new"), at(9n, "old")];
+  expect(said(failing, runs)).toBe("new");
+  expect(said({ ...failing, project: "q" }, runs)).toBeUndefined();
+  expect(said(failing, [at(8n, "before")])).toBeUndefined();
+});

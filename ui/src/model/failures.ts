@@ -3,6 +3,7 @@
 import type { QuerySummary } from "../api/client";
 import type { UnixNs } from "../units";
 import { isCancelled } from "./cancelled";
+import { isSince, type Change } from "./change";
 
 export interface FailureGroup {
   /** The first line of the last of them. */
@@ -22,8 +23,26 @@ export function likeness(text: string): string {
     .replace(/\d+(?:[.,:_-]\d+)*/g, "#");
 }
 
+/** The first line, and where that only announces the next one, both. */
 export function firstLineOf(text: string): string {
-  return text.trim().split("\n", 1)[0] ?? "";
+  const [first = "", ...others] = text.trim().split("\n");
+  const next = others.find((line) => line.trim() !== "");
+  return /:\s*$/.test(first) && next !== undefined ? `${first.trim()} ${next.trim()}` : first;
+}
+
+/** The newest run that failed since a change, and was not cancelled; of runs that are given newest first. */
+export function failureSince(change: Change, runs: readonly QuerySummary[]): QuerySummary | undefined {
+  const { project, label = null, service = null, environment = null } = change;
+  return runs.find(
+    (run) =>
+      isSince(change, run) &&
+      run.failed != null &&
+      !isCancelled(run.failed) &&
+      (project ?? run.project) === run.project &&
+      label === (run.label ?? null) &&
+      service === (run.service ?? null) &&
+      environment === (run.environment ?? null),
+  );
 }
 
 /** Groups runs that failed, given newest first; a cancelled one did not. The group with the most runs comes first. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { LabelOverview, QuerySummary } from "../api/client";
+import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
 import { figure } from "../model/evidence";
-import { concernsAll, errorSince, mainChange, queryLine } from "./line";
+import { concernsAll, mainChange, queryLine } from "./line";
 
 const said = (time: bigint): string => `t${time}`;
 const label = { label: "a", runs: 100, usual_wall_ms: 41_000, recent_wall_ms: 41_800 } as LabelOverview;
@@ -43,18 +43,7 @@ test("failures are said with their error, and not with their counts again", () =
   expect(line()).toBe("Fails since t9 (6 of 6 runs, before 0 of 12).");
   expect(line("no column x\nat y")).toBe("Fails since t9 (6 of 6 runs, before 0 of 12): no column x.");
   expect(line("no!", grew)).toBe("Fails since t9 (6 of 6 runs, before 0 of 12): no! 1 other change is open.");
-  expect(line("x".repeat(99))).toMatch(/: x{80}…$/);
-});
-
-test("the error of failures is that of the newest run since that failed", () => {
-  const at = (started_unix_ns: bigint, failed: string | null, more: Partial<QuerySummary> = {}): QuerySummary =>
-    ({ started_unix_ns, failed, project: "p", ...more }) as QuerySummary;
-  const failing: Change = { ...slower, kind: "failing" };
-  const elsewhere = [at(30n, "d", { environment: "test" }), at(30n, "s", { service: "other" })];
-  const runs = [...elsewhere, at(20n, "Query was cancelled"), at(15n, null), at(10n, "new"), at(9n, "old")];
-  expect(errorSince(failing, runs)).toBe("new");
-  expect(errorSince({ ...failing, project: "q" }, runs)).toBeUndefined();
-  expect(errorSince(failing, [at(8n, "before")])).toBeUndefined();
+  expect(line("x".repeat(199))).toMatch(/: x{160}…$/);
 });
 
 test("without a change it says on what runs", () => {

@@ -1,8 +1,7 @@
 // The first line of a query's page: when did it change, and why?
 
-import type { Facets, LabelOverview, QuerySummary } from "../api/client";
-import { isCancelled } from "../model/cancelled";
-import { changeLine, firstCause, isSince, isWorse, place, type Change, type TimeText } from "../model/change";
+import type { Facets, LabelOverview } from "../api/client";
+import { changeLine, firstCause, isWorse, place, type Change, type TimeText } from "../model/change";
 import { firstLineOf } from "../model/failures";
 import { nameInText } from "../model/names";
 import { formatDuration, plural } from "../units";
@@ -10,7 +9,7 @@ import { formatDuration, plural } from "../units";
 /** Five runs before a change and three since are the least it is found by. */
 const RUNS_MIN = 8;
 /** So much of an error is in the first line. */
-const ERROR_MAX = 80;
+const ERROR_MAX = 160;
 
 /** The open change that the page is about: for the worse where there is one, the one that costs most. */
 export function mainChange(open: readonly Change[]): Change | undefined {
@@ -33,21 +32,6 @@ export function concernsAll(
   return is(service, chosen.service, services) && is(environment, chosen.environment, environments);
 }
 
-/** Why runs fail since a change: the error of the newest that failed. Of runs that are given newest first. */
-export function errorSince(change: Change, runs: readonly QuerySummary[]): string | undefined {
-  const { project, service = null, environment = null } = change;
-  const found = runs.find(
-    (run) =>
-      isSince(change, run) &&
-      run.failed != null &&
-      !isCancelled(run.failed) &&
-      (project ?? run.project) === run.project &&
-      service === (run.service ?? null) &&
-      environment === (run.environment ?? null),
-  );
-  return found?.failed ?? undefined;
-}
-
 function errorLine(error: string): string {
   const line = nameInText(firstLineOf(error));
   return line.length > ERROR_MAX ? `${line.slice(0, ERROR_MAX).trimEnd()}…` : line;
@@ -62,7 +46,7 @@ export function queryLine(
   open: readonly Change[],
   during: string,
   timeText: TimeText,
-  error?: string,
+  error?: string | null,
 ): string {
   const change = mainChange(open);
   if (change !== undefined) {
@@ -70,7 +54,7 @@ export function queryLine(
     const more = open.length > 1 ? ` ${plural(open.length - 1, "other change is", "other changes are")} open.` : "";
     const line = `${changeLine(change, timeText)}${where === "" ? "" : ` ${where}`}`;
     if (change.kind !== "failing") return `${line}. ${firstCause(change)}${more}`.trim();
-    const said = error === undefined ? line : `${line}: ${errorLine(error)}`;
+    const said = error == null ? line : `${line}: ${errorLine(error)}`;
     return `${said}${/[.!?…]$/.test(said) ? "" : "."}${more}`;
   }
   const ran = `${plural(label.runs, "run")} ${during}`;
