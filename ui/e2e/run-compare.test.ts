@@ -48,7 +48,7 @@ test(
   { tags: ["firefox"] },
   async () => {
     await open("");
-    await page.getByText("Both ran the same plan.").waitFor();
+    await page.getByText("Both ran the same plan, as far as the engine describes it.").waitFor();
     await page.getByRole("button", { name: "Compare with another" }).click();
     await page.getByRole("link", { name: /^Plan A/ }).click();
     await page.waitForURL(/base_plan=aaa/);

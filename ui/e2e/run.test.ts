@@ -114,7 +114,7 @@ test("leads to the run before and after, and is compared with the usual one", as
   const account = page.getByRole("table", { name: "What the difference in wall time is made of" });
   await account.getByRole("row", { name: /^This run/ }).waitFor();
   expect(await account.getByRole("row").first().innerText()).toMatch(/^Before/);
-  await page.getByText("Both ran the same plan.").waitFor();
+  await page.getByText("Both ran the same plan, as far as the engine describes it.").waitFor();
   await page.goBack();
   await page.waitForURL(/tab=history/);
 });

@@ -43,10 +43,12 @@ test("two logical plans of the same nodes are not told as one plan", () => {
     const run = { ...compared.run, fingerprint };
     return planLine({ ...compared, base: { ...compared.base, fingerprint: "l1" }, run, ...fields });
   };
-  expect(of({})).toBe("Both ran the same plan.");
+  expect(of({})).toBe("Both ran the same plan, as far as the engine describes it.");
   expect(of({}, "l2")).toMatch(/^The logical plan is another one/);
   // Another file: both fingerprints have its name.
-  expect(of({ run_physical_fingerprint: "p2" }, "l2")).toBe("Both ran the same plan.");
+  expect(of({ run_physical_fingerprint: "p2" }, "l2")).toBe(
+    "Both ran the same plan, as far as the engine describes it.",
+  );
   expect(of({ same_plan: false }, "l2")).toBe("The plan is another one.");
 });
 
@@ -185,11 +187,11 @@ test("a sink gives no rows on: what it took is told", () => {
 });
 
 test("a difference has its sign, unless it is too small to be told", () =>
-  expect([12, -12, 0, 0.0004, -0.0004, null].map(signedDuration)).toEqual([
+  expect([12, -12, 0, 0.0004, -0.0000004, null].map(signedDuration)).toEqual([
     "+12 ms",
     "−12 ms",
     "0",
-    "<1 µs",
-    "<1 µs",
+    "+400 ns",
+    "<1 ns",
     "–",
   ]));

@@ -30,7 +30,7 @@ export function planLine(compared: Comparison): string {
   const isOnePhysical = compared.base_physical_fingerprint === compared.run_physical_fingerprint;
   return isOnePhysical && compared.base.fingerprint !== compared.run.fingerprint
     ? "The logical plan is another one; its nodes are the same, as far as the engine describes them."
-    : "Both ran the same plan.";
+    : "Both ran the same plan, as far as the engine describes it.";
 }
 
 /** From the wall time of the base, part by part, to that of the run: each bar begins where the one before ended. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { captured, everything, insightsCaptured } from "./captures";
-import { firstLine, savesAtMost, standingOf } from "./firstline";
+import { firstLine, savesAtMost, standingOf, type Usual } from "./firstline";
 import { momentAt } from "./moment";
 import type { JsonObject } from "./json";
 import { Run } from "./run";
@@ -9,7 +9,7 @@ const line = (run: Run): string => {
   const { state, cause } = firstLine(run, momentAt(run, null), standingOf(run), null);
   return [state, cause].filter(Boolean).join(" ");
 };
-const said = (label: string, usual: { wallMs: number; runs: number } | null = null): string => {
+const said = (label: string, usual: Usual | null = null): string => {
   const run = captured(label);
   const { state, cause } = firstLine(run, momentAt(run, null), standingOf(run), usual);
   return [state, cause].filter(Boolean).join(" ");
@@ -27,6 +27,17 @@ test("the first line says how it went and where the time is", () => {
   expect(said("scan/csv")).toBe("Finished in 295 ms. 100 % of the CPU is in MultiScan #1, which read 45.2 MiB.");
   expect(said("wide/concat-60-groupbys")).toBe(
     "Finished in 403 ms. No node stands out: the five hottest of 422 take 18 % of the CPU.",
+  );
+});
+
+test("a run since its query got faster is held against the runs since", () => {
+  const usual = { wallMs: 1900, runs: 8, isSinceFaster: true };
+  expect(said("unique/redundant", usual)).toMatch(
+    /^Finished in 1\.87 s, 1\.0x its usual time since it got faster \(1\.9 s, n = 8\)\./,
+  );
+  const run = captured("unique/redundant");
+  expect(firstLine(run, momentAt(run, 1500), "running", usual).state).toBe(
+    "Running for 1.87 s, usually 1.9 s since it got faster, n = 8.",
   );
 });
 
@@ -97,7 +108,15 @@ test("a run whose executed plan was not sent says which was", () => {
 
 /** A run of one node and so many seconds, of which so many are told as reads and as the process's. */
 function made(
-  counters: { busy: number; io?: number; process?: number; queries?: number; called?: number; wallMs?: number },
+  counters: {
+    busy: number;
+    cpu?: number;
+    io?: number;
+    process?: number;
+    queries?: number;
+    called?: number;
+    wallMs?: number;
+  },
   properties: JsonObject = {},
 ): Run {
   const run = new Run("q");
@@ -117,7 +136,7 @@ function made(
     ...plain,
     wallMs: counters.wallMs ?? 13_000,
     planningMs: 0,
-    cpuMs: null,
+    cpuMs: counters.cpu === undefined ? null : counters.cpu * 1000,
     counters: told,
     findings: [],
     plan: { physical: nodes, logical: [] },
@@ -145,6 +164,17 @@ test("only a counter of waiting makes it waiting", () => {
   expect(cause(made({ busy: 0.005, process: 9.3 }))).toMatch(
     /used 9\.3 s of CPU meanwhile, its other work included\.$/,
   );
+});
+
+test("what is more than the whole process used is no CPU time", () => {
+  const cause = (counters: Parameters<typeof made>[0]): string | null => {
+    const run = made(counters);
+    return firstLine(run, momentAt(run, null), "finished", null).cause;
+  };
+  expect(cause({ busy: 12, cpu: 12, process: 2 })).toMatch(/^100 % of the busy time is in Scan #1/);
+  expect(cause({ busy: 12, cpu: 12, process: 12 })).toMatch(/^100 % of the CPU is in Scan #1/);
+  expect(cause({ busy: 12, cpu: 12 })).toMatch(/^100 % of the CPU is in Scan #1/);
+  expect(cause({ busy: 14, cpu: 12, process: 12 })).toMatch(/^100 % of the busy time is in Scan #1/);
 });
 
 test("DataFusion's queries show rows and bytes", () => {

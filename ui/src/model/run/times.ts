@@ -36,6 +36,8 @@ export interface Times {
    * DataFusion does, and a thread that waits for a core is in that time. While a query runs both are of other moments.
    */
   isBusyTime: boolean;
+  /** Whether that is so of what the run tells as its CPU time: it is more than its whole process used. */
+  isCpuBusyTime: boolean;
   /** Whether nothing worked for most of the time, while reads or writes were under way. */
   isMostlyWaiting: boolean;
 }
@@ -68,6 +70,8 @@ export function timesOf(run: Run, moment: Moment): Times {
   const counted = planningMs + busyMs + ioMs + (userCodeMs ?? 0);
   const uncountedMs = busyMs === 0 ? 0 : Math.max(0, wallMs - counted);
   const isLong = wallMs >= FROM_MS;
+  const cpuMs = run.finished === null ? null : (profile?.cpuMs ?? null);
+  const isCpuBusyTime = cpuMs !== null && processCpuMs !== null && cpuMs > processCpuMs * MORE;
   return {
     wallMs,
     busyMs,
@@ -76,7 +80,8 @@ export function timesOf(run: Run, moment: Moment): Times {
     waitedMs,
     userCodeMs,
     callsUserCode: isOpen,
-    isBusyTime: run.finished !== null && profile?.cpuMs != null && Number(moment.busyNs) / 1e6 > profile.cpuMs * MORE,
+    isBusyTime: isCpuBusyTime || (cpuMs !== null && Number(moment.busyNs) / 1e6 > cpuMs * MORE),
+    isCpuBusyTime,
     uncountedMs,
     isMostlyUncounted: isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs,
     // Of a function whose work the engine does count, shares of the nodes' time tell as much.
