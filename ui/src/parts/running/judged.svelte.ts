@@ -26,7 +26,7 @@ export function howFarOf(progress: Schemas["Progress"] | undefined): HowFar | un
 
 /** In words; `isKnown`: whether the service has answered. */
 export function howFarWords(howFar: HowFar | undefined, isKnown: boolean): string {
-  return howFar?.words ?? (isKnown ? "its earlier runs do not tell how long it takes" : "looking at its earlier runs");
+  return howFar?.words ?? (isKnown ? "no earlier run tells how long it takes" : "looking at its earlier runs");
 }
 
 /** The clock of this browser may differ from that of the service: the last sample is a floor. */
