@@ -25,9 +25,9 @@ export function likeness(text: string): string {
 
 /** The first line, and where that only announces the next one, both. */
 export function firstLineOf(text: string): string {
-  const [first = "", ...others] = text.trim().split("\n");
-  const next = others.find((line) => line.trim() !== "");
-  return /:\s*$/.test(first) && next !== undefined ? `${first.trim()} ${next.trim()}` : first;
+  const whole = text.trim();
+  const [, first, next = ""] = /^(.*:)\s*\n\s*(.*)/.exec(whole) ?? [];
+  return first === undefined ? (whole.split("\n", 1)[0] ?? "") : `${first} ${next.trimEnd()}`;
 }
 
 /** The newest run that failed since a change, and was not cancelled; of runs that are given newest first. */
