@@ -123,6 +123,9 @@ fn another_table_at_the_same_place_is_a_change() {
     let base = [scan(1, "a", json!({})), join(3, &[1], "k")];
     let run = [scan(1, "b", json!({})), join(3, &[1], "k")];
     assert_eq!(told(&base, &run), ["Changed Scan reads b instead of a", "Same HashJoin"]);
+    // A plan that names no table may read the same.
+    let run = [node(1, "Scan", "scan", &[], json!({}), json!({})), join(3, &[1], "k")];
+    assert_eq!(told(&base, &run), ["Same Scan", "Same HashJoin"]);
 }
 
 #[test]
