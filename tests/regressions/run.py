@@ -41,6 +41,7 @@ class Service:
     """The real binary."""
 
     def __init__(self, binary: Path, data: Path) -> None:
+        self.ended: dict[str, int] = {}
         command = [binary, "serve", "--data", data, "--bind", "127.0.0.1:0", "--token", TOKEN]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
@@ -59,11 +60,12 @@ class Service:
             return answer.read().decode()
 
     def evaluated(self, label: str, runs: int) -> None:
-        """Waits until so many runs of a query have ended and were evaluated."""
+        """Waits until so many runs of a query, and all of earlier queries, were evaluated."""
+        self.ended[label] = runs
         give_up = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < give_up:
-            ended = json.loads(self.get(f"/api/queries?label={label}&status=finished&limit=1000"))
-            if len(ended) >= runs and re.search(r"^queryscope_evaluation_pending 0$", self.get("/metrics"), re.M):
+            counter = re.search(r"^queryscope_evaluation_runs_total (\d+)$", self.get("/metrics"), re.M)
+            if counter and int(counter[1]) >= sum(self.ended.values()):
                 return
             time.sleep(0.1)
         raise SystemExit(f"{runs} runs of {label} were not evaluated in {WAIT_SECONDS} s")
@@ -131,10 +133,7 @@ def judged(service: Service, which: Regression, folder: Path, named: argparse.Na
                     answer.update(after=number, first=change)
         finally:
             worse.end()
-    # The gauge of runs that wait is counted now and then: the last run may have been evaluated after it was read.
     answer["change"] = service.change(which.name) or answer["first"]
-    if answer["after"] is None and answer["change"]:
-        answer.update(after=named.worse, first=answer["change"])
     answer["walls"] = service.walls(which.name)
     return answer
 
