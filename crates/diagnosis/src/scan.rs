@@ -51,6 +51,8 @@ pub(crate) const YOUNG: usize = 40;
 const YOUNG_PART: f64 = 0.3;
 /// The least shift where counters mark a change, in logarithms.
 const MARKED_SHIFT: f64 = 0.2;
+/// Values that show whether neighbours are correlated.
+const FOLLOWED: f64 = 20.0;
 /// The gap between what lies apart.
 const GAP: f64 = 0.3;
 
@@ -245,12 +247,14 @@ fn was_as_far(values: &[f64], cut: usize, usual: f64, shift: f64, buffer: &mut V
     most >= 0.9 * now * length as f64
 }
 
-/// How much a rank says of the next one: their correlation, 0 where it is negative.
+/// How much a rank says of the next one: their correlation, 0 where it is negative. Few ranks seem to follow one another
+/// by luck: of fewer than [`FOLLOWED`] it counts less.
 fn autocorrelation(ranks: &[f64]) -> f64 {
     let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
     let own: f64 = ranks.iter().map(|rank| (rank - mean).powi(2)).sum();
     let next: f64 = ranks.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    if own > 0.0 { (next / own).clamp(0.0, 0.6) } else { 0.0 }
+    let known = (ranks.len() as f64 / FOLLOWED).min(1.0);
+    if own > 0.0 { (next / own).clamp(0.0, 0.6) * known } else { 0.0 }
 }
 
 /// A probability where neighbours are correlated: as many values say as much as fewer independent ones would,

@@ -37,6 +37,22 @@ fn three_runs_after_five_are_the_least() {
 }
 
 #[test]
+fn a_drift_of_the_first_runs_hides_no_slowdown() {
+    // Query 2 of TPC-H: the first runs differ by 8 %, one after the other.
+    let mut told = Told::new();
+    for wall_ms in [17.3, 17.5, 17.1, 16.4, 16.2, 16.3, 43.3, 37.4, 48.1] {
+        let mut run = told.made(10.0, 1e6);
+        run.wall_ns = (wall_ms * 1e6) as u64;
+        if wall_ms > 20.0 {
+            run.plan =
+                Arc::new(Plan { fingerprint: Fingerprint::from_bytes([8; 6]), ..Plan::clone(&run.plan) });
+        }
+        told.take(run);
+    }
+    assert_eq!(told.open(), [(Kind::Slower, 3)]);
+}
+
+#[test]
 fn one_slow_run_is_none() {
     let mut told = Told::new();
     for _ in 0..40 {
