@@ -381,7 +381,7 @@ fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
         return;
     }
     rest.sentence = format!(
-        "The counters do not say where {} ({} %) went",
+        "Where {} ({} %) went is not known",
         ms_words(rest.wall_ms.abs()),
         (rest.share * 100.0).round()
     );

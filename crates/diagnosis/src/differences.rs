@@ -320,7 +320,8 @@ const NUMBERS: [(Trait, Number); 8] = [
     (Trait::PeakMemoryBytes, |run| run.peak_memory_bytes),
     (Trait::WaitingNs, |run| run.waiting_ns),
     (Trait::PlanningNs, |run| run.planning_ns),
-    (Trait::ThreadsPermille, |run| run.threads_used_permille),
+    // Calls of the program's code keep threads busy that engines do not count.
+    (Trait::ThreadsPermille, |run| run.threads_used_permille.filter(|_| !run.plan.calls_user_code())),
 ];
 
 /// Cliff's delta of two samples, and the probability of so large an effect either way by luck.
@@ -334,10 +335,11 @@ fn compared(mut first: Vec<f64>, mut second: Vec<f64>) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use queryscope_protocol::QueryId;
+    use queryscope_protocol::{QueryId, Role};
     use uuid::Uuid;
 
     use super::*;
+    use crate::plan::{Plan, PlanNode};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -430,6 +432,34 @@ mod tests {
         assert_eq!(of(2_104), []);
         assert_eq!(of(2_207), []);
         assert_eq!(of(2_208), [(Trait::RowsRead, None, 1.0)]);
+    }
+
+    #[test]
+    fn threads_of_runs_that_call_the_programs_code_are_not_told() {
+        let threads = |user_code: Option<&str>| {
+            let node = PlanNode {
+                id: 1,
+                kind: "Select".into(),
+                role: Role::Projection,
+                inputs: Vec::new(),
+                own_shape: 1,
+                shape: 1,
+                table: None,
+                predicate: None,
+                columns: None,
+                how: None,
+                user_code: user_code.map(Into::into),
+            };
+            let plan = Arc::new(Plan { nodes: [node].into(), ..Plan::default() });
+            let mut runs = forty(|at, _| ("w", 5, at as i64 % 7));
+            for (at, run) in runs.iter_mut().enumerate() {
+                run.threads_used_permille = Some(if at % 4 == 0 { 9 } else { 1_300 });
+                run.plan = Arc::clone(&plan);
+            }
+            told(&runs)
+        };
+        assert_eq!(threads(None), [(Trait::ThreadsPermille, None, -1.0)]);
+        assert_eq!(threads(Some("python_udf")), []);
     }
 
     #[test]

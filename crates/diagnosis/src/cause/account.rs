@@ -318,7 +318,14 @@ impl Accounts<'_> {
         }
         if work.plan != 0.0 {
             let (sentence, node) = self.plan_words(work.plan * slope);
-            let evidence = vec![figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms")];
+            let (before, after) = match node {
+                Some(here) => {
+                    let before = self.matching.of_new[here].map(|there| then.nodes[there].busy);
+                    (before, now.nodes[here].busy)
+                }
+                None => (Some(then.busy()), now.busy()),
+            };
+            let evidence = vec![figure("busy", ms(before), ms(Some(after)), "ms")];
             self.push(CauseKind::PlanChange, work.plan * slope, node, evidence, sentence, parts);
         }
         if let Some(starved) = starved.filter(|_| work.starved != 0.0) {

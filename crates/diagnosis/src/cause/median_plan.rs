@@ -26,6 +26,8 @@ pub(super) struct Medians {
     pub(super) busy_over_cpu: Option<f64>,
     /// Bytes the whole query spilled.
     pub(super) spilled: f64,
+    /// Whether scans count the time of what reads from them as a wait, too, as those of DataFusion do.
+    pub(super) waits_for_readers: bool,
     pub(super) nodes: Vec<NodeMedians>,
 }
 
@@ -64,6 +66,11 @@ impl NodeMedians {
     }
 }
 
+/// Whether a run is of DataFusion, by the version of its engine.
+fn is_datafusion(run: &RunFeatures) -> bool {
+    run.engine_version.as_deref().is_some_and(|version| version.starts_with("datafusion"))
+}
+
 impl Medians {
     pub(super) fn of(plan: Arc<Plan>, runs: &[&RunFeatures]) -> Self {
         let mut buffer = Vec::with_capacity(runs.len());
@@ -84,6 +91,7 @@ impl Medians {
             busy_over_cpu: whole(&|run| run.busy_ns().saturating_mul(1_000_000).checked_div(run.cpu_ns?))
                 .map(|millionths| millionths / 1e6),
             spilled: whole(&|run| run.spilled_bytes).unwrap_or(0.0),
+            waits_for_readers: runs.first().is_some_and(|run| is_datafusion(run)),
             nodes: Vec::new(),
             plan,
         };

@@ -1,6 +1,8 @@
 //! What of a difference has no work behind it, by the counters that moved: a spill, fewer threads, one large partition,
 //! waits, calls of the program's code, another plan.
 
+use queryscope_protocol::Role;
+
 use super::account::{
     Accounts, MOVED, Part, READS_AS_BEFORE, STARVED_READS, Starved, ms, spills_more, time_of_rows,
 };
@@ -199,8 +201,30 @@ impl Accounts<'_> {
         );
         let waited = part - starved_part;
         let of_data = waits.scan.map_or(0.0, |here| self.tell_wait_of_data(here, waited, parts));
-        self.push(CauseKind::Waiting, waited - of_data, waits.scan, evidence, sentence, parts);
-        part
+        let (left, for_readers) = (waited - of_data, waits.scan.map_or(0.0, |here| self.readers_work(here)));
+        // What reads from it had the processor for a part of the wait.
+        let without_readers = (wait * sign - (for_readers * sign).max(0.0)).max(0.0);
+        let is_most = without_readers >= 0.5 * left * sign;
+        let for_data = if is_most { left } else { sign * without_readers };
+        self.push(CauseKind::Waiting, for_data, waits.scan, evidence, sentence, parts);
+        part - (left - for_data)
+    }
+
+    /// How much longer, in each partition of a scan, the nodes work that read from it in the same task, where that
+    /// counts as a wait of the scan.
+    fn readers_work(&self, scan: usize) -> f64 {
+        if !self.now.waits_for_readers {
+            return 0.0;
+        }
+        let nodes = &self.now.plan.nodes;
+        let reader = |here: &usize| nodes.iter().position(|node| node.inputs.contains(here));
+        let readers = std::iter::successors(reader(&scan), reader);
+        // Others run in tasks of their own.
+        let longer = readers.take_while(|&here| nodes[here].role != Role::Engine).map(|here| {
+            let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].busy);
+            self.now.nodes[here].busy - before
+        });
+        longer.sum::<f64>() / self.now.nodes[scan].partitions.unwrap_or(1.0).max(1.0)
     }
 
     /// Puts down what of a scan's wait is of the data it reads more of: as of its work, halved with what each byte, or
@@ -275,7 +299,7 @@ impl Accounts<'_> {
             return;
         };
         let more = if rest < 0.0 { "More" } else { "Fewer" };
-        let sentence = format!("{more} threads work at a time: {now:.1} instead of {then:.1}");
+        let sentence = format!("{more} threads are busy at a time: {now:.1} instead of {then:.1}");
         let evidence = vec![figure("threads_used", Some(then), Some(now), "threads")];
         self.push(CauseKind::FewerThreads, rest, None, evidence, sentence, parts);
     }

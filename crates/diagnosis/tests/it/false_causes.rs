@@ -479,3 +479,55 @@ fn runs_of_a_plan_that_is_as_fast_do_not_explain_those_of_another() {
         );
     }
 }
+
+/// A run of DataFusion in two partitions: its scan counts the time of what reads from it as a wait, too.
+fn polled(told: &mut Told, wall_ms: f64, reader_ms: f64, waits_ms: f64) -> RunFeatures {
+    let mut run = busy(told, 6.0, reader_ms);
+    run.wall_ns = (run.wall_ns as f64 * wall_ms / (6.0 + reader_ms)) as u64;
+    run.cpu_ns = None;
+    run.engine_version = Some("datafusion 55.0.0".into());
+    run.nodes[0].partitions = Quantity::new(2);
+    run.nodes[0].waiting_ns = Quantity::new((2.0 * waits_ms * 1e6) as u64);
+    run.waiting_ns = Some((waits_ms * 1e6) as u64);
+    run.sum_up();
+    run
+}
+
+#[test]
+fn a_scan_that_waits_for_its_reader_does_not_wait_for_data() {
+    let mut slower = Told::new();
+    for n in 0..45 {
+        let run = if n < 30 {
+            polled(&mut slower, 20.0, 10.0, 6.0)
+        } else {
+            polled(&mut slower, 340.0, 290.0, 146.0)
+        };
+        slower.take(run);
+    }
+    let causes = &slower.change().causes;
+    assert!(causes.iter().all(|cause| cause.cause != CauseKind::Waiting), "{causes:?}");
+    // Where its reader works as long as before, it does.
+    let (cause, ..) = told(|told, _| polled(told, 40.0, 20.0, 6.0), |told| polled(told, 340.0, 20.0, 306.0));
+    assert_eq!(cause, CauseKind::Waiting);
+}
+
+#[test]
+fn the_evidence_of_a_changed_node_is_of_that_node() {
+    let mut told = Told::new();
+    for n in 0..45 {
+        let mut run = busy(&mut told, if n < 30 { 20.0 } else { 300.0 }, 60.0);
+        if n >= 30 {
+            let mut nodes = run.plan.nodes.to_vec();
+            (nodes[0].own_shape, nodes[0].shape, nodes[1].shape) = (8, 8, 9);
+            nodes[0].predicate = Some("a > 5".into());
+            run.plan = Arc::new(Plan { fingerprint: Fingerprint::from_bytes([8; 6]), nodes: nodes.into() });
+        }
+        told.take(run);
+    }
+    let cause = &told.change().causes[0];
+    assert_eq!(cause.cause, CauseKind::PlanChange);
+    assert_eq!(cause.node.as_ref().map(|node| node.id), Some(1));
+    let busy = cause.evidence.iter().find(|figure| figure.name == "busy").expect("evidence");
+    assert!((18.0..22.0).contains(&busy.before.unwrap_or(0.0)), "{busy:?}");
+    assert!((280.0..320.0).contains(&busy.after.unwrap_or(0.0)), "{busy:?}");
+}

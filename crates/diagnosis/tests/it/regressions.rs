@@ -91,6 +91,6 @@ fn more_rows_that_no_longer_fit_a_cache_are_no_slower_processor() {
          SlowerPerRow 33 %: AggregateExec takes 2.5x as long for each row\n\
          Waiting 10 %: DataSourceExec of lineitem.parquet waits for data for 160 ms instead of 32.8 ms\n\
          MoreRows 9 %: DataSourceExec of lineitem.parquet reads 2.0x the rows (2.40 M instead of 1.20 M)\n\
-         Unexplained 7 %: The counters do not say where 14.6 ms (7 %) went"
+         Unexplained 7 %: Where 14.6 ms (7 %) went is not known"
     );
 }
