@@ -15,7 +15,7 @@ import pytest
 import queryscope
 from conftest import Sent
 from queryscope.adapters._duckdb_profile import aligned, operators, role
-from queryscope.adapters.duckdb import is_read_only
+from queryscope.adapters.duckdb import DuckDBAdapter, is_read_only, may_change_threads
 
 ROWS = 100_000
 
@@ -249,6 +249,175 @@ def test_a_profile_that_the_program_set_is_left(sent: Sent) -> None:
         queryscope.install(exporters=[queryscope.EventsFile(sent.folder / "later-{engine}.jsonl")])
         connection.execute("select 1").fetchall()
         assert connection.execute("select current_setting('enable_profiling')").fetchall() == [("json",)]
+
+
+def threads_of(sent: Sent, connection: duckdb.DuckDBPyConnection, label: str) -> int | None:
+    """The threads that the profile of a query tells."""
+    with queryscope.label(label):
+        assert connection.execute("select 40 + 2").fetchall() == [(42,)]
+    return sent.profile(label)["query_metrics"].get("threads")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["set threads = 3", "SET GLOBAL Threads TO 3", "pragma threads=3", "/* few */ set\n worker_threads=3;"],
+)
+@pytest.mark.parametrize("way", ["execute", "sql", "query", "from_query", "cursor", "extracted"])
+def test_a_run_has_the_threads_of_its_database(
+    sent: Sent, connection: duckdb.DuckDBPyConnection, way: str, statement: str
+) -> None:
+    connection.execute("set threads = 5")
+    assert threads_of(sent, connection, "before") == 5
+    if way == "cursor":
+        connection.cursor().execute(statement)
+    elif way == "extracted":
+        connection.execute(connection.extract_statements(statement)[0])
+    else:
+        getattr(connection, way)(statement)
+    assert threads_of(sent, connection, "after") == 3
+    assert threads_of(sent, connection.cursor(), "cursor") == 3
+
+
+def test_threads_are_those_of_configuration_and_reset(sent: Sent) -> None:
+    with duckdb.connect() as connection:
+        usual = connection.execute("select current_setting('threads')").fetchall()[0][0]
+    with duckdb.connect(config={"threads": 3}) as connection:
+        assert threads_of(sent, connection, "configured") == 3
+        connection.execute("set threads = ?", [5])
+        assert threads_of(sent, connection, "parameter") == 5
+    with duckdb.connect() as connection:
+        connection.execute("set threads = 5")
+        assert threads_of(sent, connection, "five") == 5
+        connection.execute("reset threads")
+        assert threads_of(sent, connection, "reset") == usual
+
+
+def test_connections_of_one_file_share_their_threads(sent: Sent, tmp_path: Path) -> None:
+    path = tmp_path / "shared.duckdb"
+    with duckdb.connect(path) as one, duckdb.connect(path) as other, duckdb.connect() as third:
+        third.execute("set threads = 4")
+        one.execute("set threads = 5")
+        assert (threads_of(sent, other, "other"), threads_of(sent, third, "third")) == (5, 4)
+        other.execute("set threads = 3")
+        assert (threads_of(sent, one, "one later"), threads_of(sent, third, "third later")) == (3, 4)
+
+
+def test_threads_set_in_a_text_of_several_statements(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("set threads = 5")
+    with queryscope.label("itself"):
+        assert connection.execute("set threads = 3; select 1").fetchall() == [(1,)]
+    assert sent.profile("itself")["query_metrics"]["threads"] == 3
+    with pytest.raises(duckdb.Error):
+        connection.execute("set threads = 2; select nothing")
+    assert threads_of(sent, connection, "after a failure") == 2
+    with queryscope.label("relation"):
+        assert connection.sql("set threads = 4; select 1").fetchall() == [(1,)]
+    assert sent.profile("relation")["query_metrics"]["threads"] == 4
+    with pytest.raises(duckdb.Error):
+        connection.sql("set threads = 6; select nothing")
+    with queryscope.label("frame"):
+        assert len(connection.sql("select 1").fetchnumpy()) == 1
+    assert sent.profile("frame")["query_metrics"]["threads"] == 6
+
+
+def test_a_failed_query_has_threads(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("set threads = 3")
+    with queryscope.label("failed"), pytest.raises(duckdb.ConversionException):
+        connection.execute("select cast('x' || i as int) from t").fetchall()
+    assert sent.profile("failed")["query_metrics"]["threads"] == 3
+
+
+def test_threads_are_read_beside_a_transaction_and_a_result(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    writer, reader, setter = connection.cursor(), connection.cursor(), connection.cursor()
+    writer.execute("begin")
+    writer.execute("insert into t values (-1, -1)")
+    assert reader.execute("select i from t order by i").fetchone() == (0,)
+    setter.execute("set threads = 3")
+    assert threads_of(sent, writer, "writer") == 3
+    assert reader.fetchone() == (1,)
+    with pytest.raises(duckdb.ConstraintException):
+        writer.execute("create temp table one (i int unique); insert into one values (1), (1)")
+    setter.execute("set threads = 4")
+    with queryscope.label("aborted"), pytest.raises(duckdb.TransactionException):
+        writer.execute("select 1")
+    writer.execute("rollback")
+    assert threads_of(sent, writer, "rolled back") == 4
+    assert connection.execute("select count(*) from t where i < 0").fetchall() == [(0,)]
+
+
+def test_threads_that_cannot_be_read_are_not_told(
+    sent: Sent, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.execute("set threads = 3")
+    assert threads_of(sent, connection, "known") == 3
+    ask, asked = DuckDBAdapter.ask, []
+
+    def refuse(self: DuckDBAdapter, beside: object, statement: str, parameters: object = None) -> list:
+        asked.append(statement)
+        raise duckdb.ConnectionException("no")
+
+    monkeypatch.setattr(DuckDBAdapter, "ask", refuse)
+    connection.execute("set threads = 4")
+    assert threads_of(sent, connection, "unknown") is None
+    assert threads_of(sent, connection, "still unknown") is None
+    assert asked == ["SELECT current_setting('threads')"], "it is not asked for again with each query"
+    monkeypatch.setattr(DuckDBAdapter, "ask", ask)
+    connection.execute("set threads = 5")
+    assert threads_of(sent, connection, "known again") == 5
+
+
+def test_threads_are_read_once(
+    sent: Sent, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, asked = DuckDBAdapter.ask, []
+
+    def count(self: DuckDBAdapter, beside: object, statement: str, parameters: object = None) -> list:
+        asked.append(statement)
+        return ask(self, beside, statement, parameters)
+
+    monkeypatch.setattr(DuckDBAdapter, "ask", count)
+    for number in range(50):
+        connection.execute("select ?", [number]).fetchall()
+    assert asked == []
+    connection.execute("set threads = 3")
+    for number in range(50):
+        connection.execute("select ?", [number]).fetchall()
+    assert asked == ["SELECT current_setting('threads')"]
+    with duckdb.connect() as other:
+        other.execute("select 1").fetchall()
+        other.execute("select 1").fetchall()
+    assert len(asked) == 2, "with the other settings of a new connection"
+
+
+def test_threads_are_read_while_others_set_them(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            cursor = connection.cursor()
+            for part in range(20):
+                if number < 2:
+                    cursor.execute(f"set threads = {2 + (part + number) % 3}")
+                assert cursor.execute("select count(*) from t").fetchall() == [(ROWS,)]
+        except BaseException as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert failed == [] and not any(worker.is_alive() for worker in workers)
+    setting = connection.execute("select current_setting('threads')").fetchall()[0][0]
+    assert threads_of(sent, connection, "at the end") == setting
+
+
+def test_statements_that_may_change_threads() -> None:
+    several = "select 1;\n/* ; */ PRAGMA worker_threads = 2"
+    for statement in ("set threads=1", "RESET Threads", several, 'SET "threads"=1'):
+        assert may_change_threads(statement), statement
+    for statement in ("select 1", "set memory_limit = '1GB'", "select threads from t", "select 'offset' threads", None):
+        assert not may_change_threads(statement), statement
 
 
 def test_only_single_queries_are_planned_twice() -> None:

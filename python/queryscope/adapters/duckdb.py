@@ -8,6 +8,9 @@ been read for a while.
 
 DuckDB 1.5 tells the tree with its counters while a query runs. DuckDB 2.0 tells the progress alone until the end; the
 plan of a query that has run for a second comes from `EXPLAIN` on a connection beside it.
+
+No profile holds the number of threads, which is a setting of the database. To read it costs as much as a small query.
+So the adapter reads it with the first query of a connection, and again only after a statement that may have changed it.
 """
 
 from __future__ import annotations
@@ -63,8 +66,12 @@ _RELATION = (
     *("show", "execute", "to_csv", "write_csv", "to_parquet", "write_parquet", "to_table", "create", "insert_into"),
     *("materialize", "to_dicts"),
 )
+# Gives a relation of a query, and executes any other statement.
+_QUERIES = ("sql", "query", "from_query")
 _MODULE = ("execute", "executemany", "create_function", "remove_function")
 _COMMENTS = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+# Starts the statements that can change a setting.
+_SETS = re.compile(r"\b(?:set|reset|pragma)\b")
 _PEAK = re.compile(r'"(?:system_)?peak_temp_dir_size"\s*:\s*(\d+)')
 
 
@@ -87,6 +94,8 @@ class _Run:
         self._has_failed = False
         # How much the database had spilled at most before the query, where that is known and the query runs alone.
         self._peak_before, self._number = adapter.peak_before(connection)
+        # Threads that the query may use, where that is known.
+        self.threads = adapter.threads_of(connection)
         self._lock = threading.Lock()
         self.active: ActiveQuery | None = None
 
@@ -131,6 +140,8 @@ class _Run:
             return None
         plan = self._operators(self._profile)
         answer = with_spill(totals(self._profile, plan), self._profile, self._peak_before)
+        if self.threads is not None:
+            answer["query_metrics"]["threads"] = self.threads
         if not self._counts(plan):
             answer.pop("cpu_ms", None)
             return json.dumps(answer)
@@ -247,6 +258,17 @@ def is_read_only(statement: str) -> bool:
     return alone and bool(head) and head[0].upper() in ("SELECT", "FROM", "WITH", "VALUES", "PIVOT", "UNPIVOT")
 
 
+@guarded("reading a statement of DuckDB")
+def may_change_threads(statement: object) -> bool:
+    """Whether a statement, or one of several in a text, may change how many threads a database uses.
+
+    It may be wrong about a query that has these words. The setting is then read once more.
+    """
+    # `extract_statements` gives objects that hold their text.
+    text = str(getattr(statement, "query", statement)).lower()
+    return "threads" in text and _SETS.search(text) is not None
+
+
 class DuckDBAdapter:
     """Follows the queries of DuckDB from its creation until `stop`."""
 
@@ -257,6 +279,10 @@ class DuckDBAdapter:
         self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
         self._relations: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._peaks: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        # Threads of each connection's database, with the value of `_threads_version` when they were read.
+        self._threads: weakref.WeakKeyDictionary[Any, tuple[object, int | None]] = weakref.WeakKeyDictionary()
+        # Another object after each statement that may have changed the threads of a database.
+        self._threads_version = object()
         self._lock = threading.RLock()
         self._begun = 0
         # Names of functions that are written in Python, in any database of the process.
@@ -275,7 +301,7 @@ class DuckDBAdapter:
         connection, relation = duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation
         for name in ("execute", "executemany"):
             self._replace(connection, name, self._execute)
-        for name in ("sql", "query"):
+        for name in _QUERIES:
             self._replace(connection, name, self._relate)
         for name in _WHOLE:
             self._replace(connection, name, self._fetch(self._fetched_whole))
@@ -291,7 +317,7 @@ class DuckDBAdapter:
             self._replace(relation, name, self._run_relation)
         for name in _MODULE:
             self._replace_function(name)
-        for name in ("sql", "query"):
+        for name in _QUERIES:
             self._replace_function(name)
 
     def _replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -343,9 +369,17 @@ class DuckDBAdapter:
                 return original(connection, *args, **named)
             statement = args[0] if args else named.get("query")
             parameters = args[1] if len(args) > 1 else named.get("parameters")
+            changes_threads = may_change_threads(statement)
             run = self._begin(connection, str(statement), parameters)
-            answer = self._watched(run, original, connection, *args, **named)
+            try:
+                answer = self._watched(run, original, connection, *args, **named)
+            finally:
+                # Of several statements, the first may have taken effect before the second failed.
+                if changes_threads:
+                    self._threads_version = object()
             if run is not None:
+                if changes_threads:
+                    run.threads = self.threads_of(connection)
                 self._executed(connection, run, str(statement))
             return answer
 
@@ -353,7 +387,11 @@ class DuckDBAdapter:
 
     def _relate(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def relate(connection: Any, *args: Any, **named: Any) -> Any:
-            relation = original(connection, *args, **named)
+            try:
+                relation = original(connection, *args, **named)
+            finally:
+                if may_change_threads(args[0] if args else named.get("query")):
+                    self._threads_version = object()
             if relation is not None:
                 self._relations[relation] = connection
             return relation
@@ -427,6 +465,30 @@ class DuckDBAdapter:
         if found is not None:
             self._peaks[connection] = int(found[1])
         return self._begun == number
+
+    # How many threads a query may use.
+
+    def threads_of(self, connection: Any) -> int | None:
+        """The threads that the connection's database uses, or `None` where DuckDB does not tell them."""
+        read, threads = self._threads.get(connection, (None, None))
+        # Taken before the setting is read: a change in between has it read again.
+        version = self._threads_version
+        if read is not version:
+            threads = self._read_threads(connection)
+            self._threads[connection] = version, threads
+        return threads
+
+    def _read_threads(self, connection: Any) -> int | None:
+        """Reads the setting beside the connection, whose transaction and result stay as they are."""
+        try:
+            beside = connection.cursor()
+            try:
+                return int(self.ask(beside, "SELECT current_setting('threads')")[0][0])
+            finally:
+                beside.close()
+        except Exception as error:
+            log.debug("queryscope: the threads of DuckDB could not be read: %s", error)
+            return None
 
     # Beginnings and ends. Nothing of these raises.
 
@@ -522,7 +584,11 @@ class DuckDBAdapter:
         if connection in self._prepared:
             return
         self._prepared.add(connection)
-        if self.ask(connection, "SELECT current_setting('enable_profiling')")[0][0] not in (None, ""):
+        version = self._threads_version
+        names = "current_setting('enable_profiling'), current_setting('threads')"
+        [(profiling, threads)] = self.ask(connection, f"SELECT {names}")
+        self._threads[connection] = version, int(threads)
+        if profiling not in (None, ""):
             return
         for setting in SETTINGS:
             try:
