@@ -52,7 +52,7 @@ pub(crate) use facets::{__path_facets, facets};
 pub(crate) use groups::{__path_groups, groups};
 pub(crate) use insights::{__path_insights, insights};
 pub(crate) use issues::{
-    __path_issue, __path_issues, IssueDetail, deploy_span, detail, issue, issue_id, issues, no_issue,
+    __path_issue, __path_issues, IssueDetail, deploys_of, detail, issue, issue_id, issues, no_issue,
 };
 pub(crate) use list::{__path_list, list};
 pub(crate) use metrics::metrics;

@@ -14,7 +14,7 @@ use queryscope_store::{
 use super::Shared;
 use crate::clock::nanos;
 use crate::evaluation;
-use crate::read::deploy_span;
+use crate::read::deploys_of;
 
 /// Notices that become messages at once.
 const NOTICES_MAX: usize = 1_000;
@@ -97,8 +97,7 @@ async fn readable(
 /// When the store fails.
 pub(super) async fn accounts(shared: &Shared, issues: &[&Issue]) -> Result<Vec<Account>, StoreError> {
     let store = &shared.app.store;
-    let spans = issues.iter().map(|issue| deploy_span(issue)).collect();
-    let deploys = store.deploys().deploys_between(spans).await?;
+    let deploys = deploys_of(store.deploys(), issues.iter().copied()).await?;
     let mut accounts = Vec::new();
     for (issue, deploys) in issues.iter().zip(deploys) {
         let change = match &issue.change {

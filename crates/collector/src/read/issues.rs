@@ -10,7 +10,8 @@ use queryscope_diagnosis::Change;
 use queryscope_issues::{Issue, Kind, Note, State as IssueState, Transition};
 use queryscope_protocol::limits::PAGE_DEFAULT;
 use queryscope_store::{
-    Deploy, DeploySpan, IssuePlace, IssueRecord, IssuesRequest, after_deploys, short_name,
+    Deploy, DeploySource, DeploySpan, DeployStore, DeploySubject, IssuePlace, IssueRecord, IssuesRequest,
+    StoreError, after_deploys, short_name,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -217,8 +218,7 @@ pub(crate) async fn detail(app: &App, id: &str, project: &ProjectFilter) -> Resu
 
 /// Issues with the deploys between their last good run and their first bad one.
 async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiError> {
-    let spans = issues.iter().map(deploy_span).collect();
-    let deploys = app.store.deploys().deploys_between(spans).await?;
+    let deploys = deploys_of(app.store.deploys(), issues.iter()).await?;
     let listed = issues.into_iter().zip(deploys).map(|(issue, deploys)| {
         let after_deploys = after_deploys(&deploys);
         ListedIssue { issue, deploys, after_deploys }
@@ -226,8 +226,38 @@ async fn listed(app: &App, issues: Vec<Issue>) -> Result<Vec<ListedIssue>, ApiEr
     Ok(listed.collect())
 }
 
+/// The deploys of each issue: those between its last good run and its first bad one that can be of its query.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn deploys_of<'i>(
+    store: &dyn DeployStore,
+    issues: impl Iterator<Item = &'i Issue> + Clone,
+) -> Result<Vec<Vec<Deploy>>, StoreError> {
+    let spans = issues.clone().map(deploy_span).collect();
+    let mut deploys = store.deploys_between(spans).await?;
+    for (deploys, issue) in deploys.iter_mut().zip(issues) {
+        deploys.retain(|deploy| can_be_of(deploy, issue));
+    }
+    Ok(deploys)
+}
+
+/// Whether a deploy can be of the program, or the engine, that runs the query of an issue. What was posted is of the
+/// whole service. A version that senders named is of the programs that name one, and of its engine.
+fn can_be_of(deploy: &Deploy, issue: &Issue) -> bool {
+    if deploy.source == DeploySource::Posted {
+        return true;
+    }
+    match deploy.subject {
+        DeploySubject::Program => issue.program_version.is_some(),
+        DeploySubject::Engine => issue.engine_version.as_ref().is_none_or(|version| {
+            deploy.engine.as_ref().is_none_or(|engine| version.split(' ').next() == Some(engine))
+        }),
+    }
+}
+
 /// From the last good run to the first bad one; nothing is within where one of them is not known.
-pub(crate) fn deploy_span(issue: &Issue) -> DeploySpan {
+fn deploy_span(issue: &Issue) -> DeploySpan {
     let known = issue.good_unix_ns.zip(issue.since_unix_ns);
     let (after_unix_ns, until_unix_ns) = known.unwrap_or((i64::MAX, i64::MIN));
     DeploySpan {

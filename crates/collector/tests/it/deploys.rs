@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, header};
 use queryscope_collector::hash_token;
-use queryscope_store::{DeploysRequest, Scope, TokenRecord};
+use queryscope_store::{DeploySubject, DeploysRequest, Scope, SeenVersion, TokenRecord};
 use serde_json::{Value, json};
 
 use crate::access::{restricted, session};
@@ -232,6 +232,37 @@ async fn an_issue_names_the_deploy_between_its_last_good_run_and_its_first_bad_o
     let detail = app.get(&format!("/api/issues/{id}")).await.json();
     assert_eq!(detail["issue"]["after_deploys"], "after 2 deploys: 2.0 and 2.1");
     assert_eq!(detail["issue"], issues(&app, "kind=slower").await[0]);
+}
+
+#[tokio::test]
+async fn a_version_of_another_program_of_the_service_is_no_deploy_of_a_query() {
+    let app = TestApp::new().await;
+    let _jobs = app.start_jobs();
+    let start_of = |n: i64| NOW_NS - (5_000 - n) * 60 * SECOND_NS;
+    // A program of the service names a version between the last good and the first bad run of a query whose program
+    // names none.
+    app.store(runs(1, &near(100.0, 40), None)).await;
+    app.store(runs(41, &near(400.0, 16), None)).await;
+    app.until_all_evaluated().await;
+    let issue = eventually("an issue", async || issues(&app, "kind=slower").await.into_iter().next()).await;
+    assert_eq!(issue["program_version"], Value::Null);
+    let span = [&issue["good_unix_ns"], &issue["since_unix_ns"]].map(|at| at.as_i64().expect("a time"));
+    assert!(span[0] < start_of(41) && start_of(41) <= span[1], "{span:?}");
+    let version = SeenVersion {
+        project: "default".into(),
+        service: Some("orders-etl".into()),
+        environment: issue["environment"].as_str().map(Into::into),
+        subject: DeploySubject::Program,
+        engine: None,
+        version: "1.1".into(),
+        first_unix_ns: span[1] - 1,
+        seen_unix_ns: span[1],
+    };
+    let before = SeenVersion { version: "1.0".into(), first_unix_ns: span[0] - 9, ..version.clone() };
+    app.store.deploys().note_versions(vec![before, version]).await.expect("stored");
+    assert_eq!(deploys(&app, "").await.len(), 1);
+    let issue = issues(&app, "kind=slower").await[0].clone();
+    assert_eq!((&issue["deploys"], &issue["after_deploys"]), (&json!([]), &Value::Null));
 }
 
 #[tokio::test]
