@@ -247,8 +247,8 @@ fn was_as_far(values: &[f64], cut: usize, usual: f64, shift: f64, buffer: &mut V
     most >= 0.9 * now * length as f64
 }
 
-/// How much a rank says of the next one: their correlation, 0 where it is negative. Few ranks seem to follow one another
-/// by luck: of fewer than [`FOLLOWED`] it counts less.
+/// How much a rank says of the next one: their correlation, 0 where it is negative. Few ranks seem to follow one
+/// another by luck: of fewer than [`FOLLOWED`] it counts less.
 fn autocorrelation(ranks: &[f64]) -> f64 {
     let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
     let own: f64 = ranks.iter().map(|rank| (rank - mean).powi(2)).sum();

@@ -2,7 +2,7 @@
 
 import type { Change, TimeText } from "./change";
 import { causeName, howMuch, isWorse, place } from "./change";
-import { nameInText } from "./names";
+import { nameInText, ofService } from "./names";
 import { formatCount, formatDuration, plural, type UnixNs } from "../units";
 
 /** Changes that began together, for the same first cause; one alone is a group of one. */
@@ -64,11 +64,10 @@ export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeTex
   const [{ kind, service, label }] = changes;
   const queries = count(changes, kind);
   const subject = queries === 1 ? nameInText(label ?? "a query") : plural(queries, "query", "queries");
-  const of = service == null ? "" : ` of ${nameInText(service)}`;
   const [be, their, fail] = queries === 1 ? ["is", "its", "fails"] : ["are", "their", "fail"];
   const verb =
     kind === "failing" ? fail : kind === "data_grew" ? `${be} slower as ${their} data grew` : `${be} ${kind}`;
-  return `${subject}${of} ${verb}${where} since ${timeText(groupSince({ changes }))}`;
+  return `${subject}${ofService(service)} ${verb}${where} since ${timeText(groupSince({ changes }))}`;
 }
 
 /**
@@ -80,7 +79,7 @@ export function groupTitle({ changes }: Pick<Group, "changes">, timeText: TimeTe
   const line = groupLine({ changes }, timeText);
   const [first] = causes;
   if (first === undefined || first.cause === "failures" || count(changes, kind) === 1) return line;
-  return `${line}: ${causeName(first.cause, first.wall_ms < 0).toLowerCase()}`;
+  return `${line}: ${causeName(first, first.wall_ms < 0).toLowerCase()}`;
 }
 
 /**
@@ -113,6 +112,8 @@ export interface Found {
   quiet?: number;
   /** Issues that want somebody and whose change is not among these. */
   alone?: number;
+  /** Labels that queries of several services have. */
+  ambiguous?: ReadonlySet<string>;
   /** Queries that ran in the range. */
   queries: number;
   /** The range of them, behind a verb: "in 14 days". */
@@ -130,14 +131,15 @@ export function splitLine(line: string): [lead: string, others: string] {
 
 /** The first line of the home page: did anything get worse? */
 export function homeLine(
-  { changes, isCut, quiet: hidden = 0, alone = 0, queries, during }: Found,
+  { changes, isCut, quiet: hidden = 0, alone = 0, ambiguous = new Set(), queries, during }: Found,
   timeText: TimeText,
 ): string {
   const groups = grouped(changes.filter(isWorse));
   const [first, second] = groups;
   const parts: string[] = [];
   if (first !== undefined) {
-    parts.push(...(second === undefined ? [named(first, timeText)] : namedBoth(first, second, timeText)));
+    const name = (group: Group, where?: Where): string => named(group, timeText, ambiguous, where);
+    parts.push(...(second === undefined ? [name(first)] : namedBoth(first, second, timeText, name)));
     // The two that cost most have names; of the others there is a list. A query that is named is no other.
     const told = new Set([first, second].flatMap((group) => group?.changes ?? []).map(changeKey));
     const others = groups
@@ -166,36 +168,46 @@ export function homeLine(
   return [...parts, ...(isCut ? [] : quiet)].join("; ");
 }
 
-/** The clause of a group; with `where`, also the service of one query, and the place. */
-function named(group: Group, timeText: TimeText, where?: (change: Change) => string): string {
+type Where = (change: Change) => string;
+
+/**
+ * The clause of a group; with `where`, also the place. One query has its service behind its label with `where`, and
+ * where the label is ambiguous.
+ */
+function named(group: Group, timeText: TimeText, ambiguous: ReadonlySet<string>, where?: Where): string {
   const [change] = group.changes;
   const at = where?.(change) ?? "";
   if (group.changes.length > 1) return groupLine(group, timeText, at);
-  const of = where === undefined || change.service == null ? "" : ` of ${nameInText(change.service)}`;
+  const of = where !== undefined || ambiguous.has(change.label ?? "") ? ofService(change.service) : "";
   const much = change.kind === "failing" ? "fails" : `is ${howMuch(change)}`;
   return `${nameInText(change.label ?? "a query")}${of} ${much}${at} since ${timeText(change.since_unix_ns)}`;
 }
 
 /** Two clauses that differ in more than their figures; one of both groups where only the causes differ. */
-function namedBoth(first: Group, second: Group, timeText: TimeText): string[] {
+function namedBoth(
+  first: Group,
+  second: Group,
+  timeText: TimeText,
+  name: (group: Group, where?: Where) => string,
+): string[] {
   const [a, b] = [first.changes[0], second.changes[0]];
   const isOne = (group: Group): boolean => group.changes.length === 1;
   const isAlike =
     a.kind === b.kind &&
     isOne(first) === isOne(second) &&
     (isOne(first) ? a.label === b.label : a.service === b.service);
-  if (!isAlike) return [named(first, timeText), named(second, timeText)];
+  if (!isAlike) return [name(first), name(second)];
   const isSame = a.project === b.project && a.environment === b.environment;
   const [since, other] = [groupSince(first), groupSince(second)];
   const apart = since < other ? other - since : since - other;
   if (!isOne(first) && isSame && apart <= HOUR_NS)
     return [groupLine({ changes: [...first.changes, ...second.changes] }, timeText)];
-  const where = (change: Change): string => {
+  const where: Where = (change) => {
     const project = change.project == null || a.project === b.project ? "" : `in project ${nameInText(change.project)}`;
     const at = place({ environment: change.environment, host: isOne(first) ? change.host : undefined });
     return [project, at].map((text) => (text === "" ? "" : ` ${text}`)).join("");
   };
-  return [named(first, timeText, where), named(second, timeText, where)];
+  return [name(first, where), name(second, where)];
 }
 
 function changeKey({ kind, project, service, label }: Change): string {

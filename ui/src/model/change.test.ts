@@ -65,9 +65,26 @@ test("causes are the service's sentences; what is not known is said", () => {
 });
 
 test("what made runs faster is not called by what makes them slower", () => {
-  expect(causeName("more_rows", false)).toBe("More rows");
-  expect(causeName("more_rows", true)).toBe("Fewer rows");
-  expect(causeName("engine_version", true)).toBe("Engine version");
+  expect(causeName({ cause: "more_rows" }, false)).toBe("More rows");
+  expect(causeName({ cause: "more_rows" }, true)).toBe("Fewer rows");
+  expect(causeName({ cause: "engine_version" }, true)).toBe("Engine version");
+});
+
+test("busy threads are not told as threads", () => {
+  const by = (name: string): Pick<Cause, "cause" | "evidence"> => ({
+    cause: "fewer_threads",
+    evidence: [{ name, before: 2.2, after: 3.6, unit: "threads" }],
+  });
+  expect(causeName(by("threads_used"), false)).toBe("Fewer threads busy");
+  expect(causeName(by("threads_used"), true)).toBe("More threads busy");
+  expect(causeName(by("threads"), false)).toBe("Fewer threads");
+  expect(causeName(by("partitions"), true)).toBe("More threads");
+  expect(causeWords({ ...by("threads_used"), sentence: "", wall_ms: -5 })).toBe("More threads busy.");
+  const since = `since t${2n * HOUR}`;
+  const used = cause(by("threads_used"));
+  expect(groupTitle({ changes: [at("a", 2, { causes: [used] }), at("b", 2, { causes: [used] })] }, said)).toBe(
+    `2 queries of etl are slower ${since}: fewer threads busy`,
+  );
 });
 
 test("a cost that is none is not told", () => {
@@ -163,6 +180,15 @@ test("the first line says nothing twice", () => {
   expect(line(at("a", 2, { project: "x" }), at("a", 2, { project: "y" }))).toBe(
     `a of etl is 2.4x slower in project x ${since}; a of etl is 2.4x slower in project y ${since}`,
   );
+});
+
+test("the first line says the service of a label that others have, too", () => {
+  const changes = [at("a", 2, { service: "daft" }), at("b", 4)];
+  const line = (...labels: string[]): string =>
+    homeLine({ changes, isCut: false, queries: 9, during: "", ambiguous: new Set(labels) }, said);
+  const [first, second] = [`since t${2n * HOUR}`, `since t${4n * HOUR}`];
+  expect(line("a")).toBe(`a of daft is 2.4x slower ${first}; b is 2.4x slower ${second}`);
+  expect(line("c")).toBe(`a is 2.4x slower ${first}; b is 2.4x slower ${second}`);
 });
 
 test("the first line counts a query once, whatever many changes it has", () => {

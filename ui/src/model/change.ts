@@ -39,9 +39,10 @@ const LESS_NAMES: Partial<typeof CAUSE_NAMES> = {
   fewer_threads: "More threads",
 };
 
-/** What a cause is called; its sentence says more. */
-export function causeName(cause: CauseKind, isLess: boolean): string {
-  return (isLess ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause];
+/** What a cause is called; its sentence says more. Where the threads are as before, fewer or more of them are busy. */
+export function causeName({ cause, evidence }: Pick<Cause, "cause"> & Partial<Cause>, isLess: boolean): string {
+  const name = (isLess ? LESS_NAMES[cause] : undefined) ?? CAUSE_NAMES[cause];
+  return cause === "fewer_threads" && evidence?.[0]?.name === "threads_used" ? `${name} busy` : name;
 }
 
 export const TAGS: Record<Change["kind"], { name: string; kind: "fail" | "slow" | "fast" | "plain" }> = {
@@ -127,9 +128,10 @@ export function firstCause({ causes, kind }: Pick<Change, "causes" | "kind">): s
   return causeWords(first);
 }
 
-export function causeWords({ cause, sentence, wall_ms }: Pick<Cause, "cause" | "sentence" | "wall_ms">): string {
+export function causeWords(of: Pick<Cause, "cause" | "sentence" | "wall_ms"> & Partial<Cause>): string {
+  const { cause, sentence, wall_ms } = of;
   if (sentence !== "") return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
-  return cause === "unexplained" ? "No counter explains it." : `${causeName(cause, wall_ms < 0)}.`;
+  return cause === "unexplained" ? "No counter explains it." : `${causeName(of, wall_ms < 0)}.`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { QuerySummary } from "../api/client";
 import type { Change } from "./change";
 import { change } from "./change-example";
-import { failureSince, groupFailures, likeness } from "./failures";
+import { failureSince, groupFailures, headOf, likeness } from "./failures";
 
 const failed = (text: string | null, label: string | null, at: bigint): QuerySummary => ({
   query_id: `${at}`,
@@ -63,4 +63,17 @@ test("why runs fail since a change is told by the newest run since that failed",
   expect(said(failing, runs)).toBe("new");
   expect(said({ ...failing, project: "q" }, runs)).toBeUndefined();
   expect(said(failing, [at(8n, "before")])).toBeUndefined();
+});
+
+test("of a long error its first lines are shown, and what is left out is counted", () => {
+  expect(headOf(" disk full\n  at b\n")).toEqual({ head: "disk full\n  at b", left: "" });
+  const lines = (count: number, text: string): string => Array<string>(count).fill(text).join("\n");
+  expect(headOf(lines(200, "x"))).toEqual({ head: lines(200, "x"), left: "" });
+  expect(headOf(lines(201, "x"))).toEqual({ head: lines(200, "x"), left: "1 line" });
+  expect(headOf(lines(68_928, "x")).left).toBe("68.7 k lines");
+  // One line of its own, and lines that are long.
+  expect(headOf("y".repeat(20_000)).left).toBe("");
+  expect(headOf("y".repeat(50_000))).toEqual({ head: `${"y".repeat(20_000)}…`, left: "30 k characters" });
+  const { head, left } = headOf(lines(10, "y".repeat(7000)));
+  expect([head.length, left]).toEqual([20_001, "7 lines"]);
 });

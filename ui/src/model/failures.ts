@@ -1,7 +1,7 @@
 // Failures, grouped by their text.
 
 import type { QuerySummary } from "../api/client";
-import type { UnixNs } from "../units";
+import { plural, type UnixNs } from "../units";
 import { isCancelled } from "./cancelled";
 import { isSince, type Change } from "./change";
 
@@ -28,6 +28,22 @@ export function firstLineOf(text: string): string {
   const whole = text.trim();
   const [, first, next = ""] = /^(.*:)\s*\n\s*(.*)/.exec(whole) ?? [];
   return first === undefined ? (whole.split("\n", 1)[0] ?? "") : `${first} ${next.trimEnd()}`;
+}
+
+/** An error of more lines or characters is cut: an engine may repeat one for each row. */
+const LINES_MAX = 200;
+const CHARACTERS_MAX = 20_000;
+
+/** The first lines of an error, and what they leave out: "68.7 k lines"; empty where they are all. */
+export function headOf(text: string): { head: string; left: string } {
+  const whole = text.trim();
+  const lines = whole.split("\n");
+  const first = lines.slice(0, LINES_MAX).join("\n");
+  const isCut = first.length > CHARACTERS_MAX;
+  const head = isCut ? first.slice(0, CHARACTERS_MAX) : first;
+  const more = lines.length - head.split("\n").length;
+  const left = more > 0 ? plural(more, "line") : isCut ? plural(whole.length - CHARACTERS_MAX, "character") : "";
+  return { head: isCut ? `${head}…` : head, left };
 }
 
 /** The newest run that failed since a change, and was not cancelled; of runs that are given newest first. */

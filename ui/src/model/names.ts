@@ -23,3 +23,23 @@ export function nameInText(name: string): string {
   const shown = shownName(name);
   return RIGHT_TO_LEFT.test(shown) ? `\u2068${shown}\u2069` : shown;
 }
+
+/** Labels that queries of more than one service have: there the label alone does not say which query it is. */
+export function ambiguousLabels(
+  queries: readonly { label?: string | null | undefined; service?: string | null | undefined }[],
+): ReadonlySet<string> {
+  const services = new Map<string, string>();
+  const found = new Set<string>();
+  for (const { label, service } of queries) {
+    if (label == null) continue;
+    const first = services.get(label);
+    if (first === undefined) services.set(label, service ?? "");
+    else if (first !== (service ?? "")) found.add(label);
+  }
+  return found;
+}
+
+/** " of etl" behind the label of a query in a sentence; empty where it has no service. */
+export function ofService(service: string | null | undefined): string {
+  return service == null ? "" : ` of ${nameInText(service)}`;
+}

@@ -51,6 +51,18 @@ test("the line says which one is next to end, among those that are not late", ()
   expect(says(three, told("1", false, 500))).toMatch(/next to end: a any moment$/);
 });
 
+test("the line says the service of a label that runs in several", () => {
+  const of = (id: string, service: string): Running => {
+    const one = running(id, "a", [1]);
+    return { ...one, query: { ...one.query, service } };
+  };
+  const asked = [told("1", false, 16_000), told("2", true, 2000)];
+  expect(says([of("1", "x"), of("2", "y")], ...asked)).toMatch(
+    /: a of x in about 15 s; a of y is past its usual time$/,
+  );
+  expect(says([of("1", "x"), of("2", "x")], ...asked)).toMatch(/: a in about 15 s; a is past its usual time$/);
+});
+
 test("where one runs code of the program, the busy threads are a least number", () => {
   const udf = running("2", "b", [1]);
   if (udf.pulse) udf.pulse.user_code = { id: 3, kind: "sink", name: "score" };

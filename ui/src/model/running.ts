@@ -2,7 +2,7 @@
 
 import type { Pulse, QuerySummary, Schemas } from "../api/client";
 import type { Running } from "../live/hub";
-import { nameInText } from "./names";
+import { ambiguousLabels, nameInText, ofService } from "./names";
 import { formatDuration, formatThreads, fromEpochMs, UNKNOWN } from "../units";
 
 /** As it is shown. */
@@ -77,8 +77,11 @@ export function firstLine(running: readonly Running[], asked: AskedById, nowMs: 
 
 const isLate = (asked: AskedById, { query }: Running): boolean => asked.get(query.query_id)?.progress.is_late === true;
 
-function nameOf({ query }: Running): string {
-  return query.label == null ? "a query without a label" : nameInText(query.label);
+/** The name of one of those that run. */
+function nameOf({ query }: Running, running: readonly Running[]): string {
+  if (query.label == null) return "a query without a label";
+  const isAmbiguous = ambiguousLabels(running.map(({ query }) => query)).has(query.label);
+  return `${nameInText(query.label)}${isAmbiguous ? ofService(query.service) : ""}`;
 }
 
 function nextLine(running: readonly Running[], asked: AskedById, nowMs: number): string {
@@ -89,7 +92,8 @@ function nextLine(running: readonly Running[], asked: AskedById, nowMs: number):
   }
   if (next === undefined) return "";
   const whole = Math.round(next.ms / 1000) * 1000;
-  return `next to end: ${nameOf(next.one)} ${whole <= 1000 ? "any moment" : `in about ${formatDuration(whole)}`}`;
+  const when = whole <= 1000 ? "any moment" : `in about ${formatDuration(whole)}`;
+  return `next to end: ${nameOf(next.one, running)} ${when}`;
 }
 
 function lateLine(running: readonly Running[], asked: AskedById): string {
@@ -97,7 +101,7 @@ function lateLine(running: readonly Running[], asked: AskedById): string {
   const [first] = past;
   if (first === undefined) return "";
   if (past.length > 1) return `${past.length} late`;
-  return `${nameOf(first)} is past its usual time`;
+  return `${nameOf(first, running)} is past its usual time`;
 }
 
 /** That started first first: a query that starts takes the last place, and no other moves. */

@@ -145,7 +145,7 @@ fn is_told(cause: &Cause) -> bool {
 
 /// "More rows, 83 % (54 s), node Scan #3: Scan #3 reads 4x the rows. rows 40 k, before 10 k (4.0x)"
 fn cause_line(cause: &Cause) -> String {
-    let mut text = cause_name(&cause.kind, cause.wall_ms < 0.0);
+    let mut text = cause_name(&cause.kind, &cause.evidence, cause.wall_ms < 0.0);
     if cause.share > 0.0 {
         let _ = write!(text, ", {}", share(cause.share));
         if cause.wall_ms != 0.0 {

@@ -265,6 +265,8 @@ pub(crate) struct Account {
 pub(crate) struct Part {
     pub(crate) cause: String,
     pub(crate) ns: i64,
+    #[serde(default)]
+    pub(crate) evidence: Vec<CauseEvidence>,
     pub(crate) node: Option<NodeName>,
     #[serde(default)]
     pub(crate) sentence: String,

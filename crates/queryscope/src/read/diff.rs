@@ -103,7 +103,7 @@ fn basis(comparison: &Comparison) -> String {
 }
 
 fn part_name(part: &Part) -> String {
-    let cause = cause_name(&part.cause, part.ns < 0);
+    let cause = cause_name(&part.cause, &part.evidence, part.ns < 0);
     match &part.node {
         Some(node) => format!("{cause}: {}", name(&node.kind)),
         None => cause,
@@ -144,7 +144,7 @@ fn comparison_line(account: &Account) -> String {
     match most.filter(|_| difference != 0 && !is_same) {
         None => format!("{line} That is about the same."),
         Some(most) => {
-            let name = cause_name(&most.cause, most.ns < 0).to_lowercase();
+            let name = cause_name(&most.cause, &most.evidence, most.ns < 0).to_lowercase();
             let said = match &*most.sentence {
                 "" => String::new(),
                 sentence => format!(" {}.", super::text::line(sentence)),
@@ -282,7 +282,13 @@ mod tests {
         let difference_ns = parts.iter().map(|(_, ns)| ns).sum();
         let parts = parts
             .iter()
-            .map(|&(cause, ns)| Part { cause: cause.into(), ns, node: None, sentence: String::new() })
+            .map(|&(cause, ns)| Part {
+                cause: cause.into(),
+                ns,
+                evidence: Vec::new(),
+                node: None,
+                sentence: String::new(),
+            })
             .collect();
         Account { base_wall_ns: 610_000_000, run_wall_ns: 610_000_000 + difference_ns, difference_ns, parts }
     }

@@ -8,7 +8,7 @@ use queryscope_issues::{Kind, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answers::{Change, Issue};
+use super::answers::{Cause, Change, Issue};
 use super::args::IssuesArgs;
 use super::listing::{Cell, Column, Listing, Room};
 use super::screen::{Screen, print, print_json};
@@ -114,8 +114,8 @@ impl Known {
         self.change.as_ref().map_or(self.issue.opened_unix_ns, |change| change.since_unix_ns)
     }
 
-    fn cause(&self) -> Option<&str> {
-        self.change.as_ref()?.causes.first().map(|cause| cause.kind.as_str())
+    fn cause(&self) -> Option<&Cause> {
+        self.change.as_ref()?.causes.first()
     }
 
     /// Red is for failures alone; what somebody knows of is no news.
@@ -237,7 +237,10 @@ fn cells(known: &Known, times: Times) -> Vec<Cell> {
         Cell::number(known.stake_ms_a_day(), duration),
         Cell::text(&name(&issue.label), Some(&issue.label)),
         Cell::text(&known.what(), Some(&issue.kind)).in_style(known.style()),
-        Cell::text(&cause.map_or("–".into(), |kind| cause_name(kind, false)), cause),
+        Cell::text(
+            &cause.map_or("–".into(), |cause| cause_name(&cause.kind, &cause.evidence, false)),
+            cause.map(|cause| cause.kind.as_str()),
+        ),
         Cell::text(&issue.state, Some(&issue.state)).in_style(state),
         Cell::whole(Some(known.since_unix_ns()), |_| times.at(known.since_unix_ns())),
         named(&issue.service),

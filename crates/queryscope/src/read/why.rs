@@ -239,7 +239,7 @@ fn sides(change: &Change, screen: Screen) -> String {
 }
 
 fn cause_lines(cause: &Cause, screen: Screen) -> String {
-    let title = cause_name(&cause.kind, cause.wall_ms < 0.0);
+    let title = cause_name(&cause.kind, &cause.evidence, cause.wall_ms < 0.0);
     let mut text = if cause.share > 0.0 {
         let ms = if cause.wall_ms == 0.0 { String::new() } else { duration(cause.wall_ms.abs()) };
         let figures =

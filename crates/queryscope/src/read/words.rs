@@ -3,20 +3,25 @@
 
 use anstyle::Style;
 
-use super::answers::{Cause, Change, Progress, Query, Side};
+use super::answers::{Cause, CauseEvidence, Change, Progress, Query, Side};
 use super::style::{FAIL, FAST, PLAIN, SLOW};
 use super::text::{line, name};
 use super::units::{Times, UNKNOWN, bytes, count, duration, plural, ratio, runs as runs_text, share, whole};
 
-/// What a cause is called, where it made runs faster (`is_less`) or slower; its sentence says more.
-pub(crate) fn cause_name(cause: &str, is_less: bool) -> String {
+/// What a cause is called by its kind and its first figure, where it made runs faster (`is_less`) or slower; its
+/// sentence says more.
+pub(crate) fn cause_name(cause: &str, evidence: &[CauseEvidence], is_less: bool) -> String {
+    // As many threads as before may be busy for less of the time.
+    let of_busy = evidence.first().is_some_and(|figure| figure.name == "threads_used");
     let known = match cause {
         "more_rows" if is_less => "Fewer rows",
         "more_rows" => "More rows",
         "plan_change" => "Plan change",
         "slower_per_row" if is_less => "Faster per row",
         "slower_per_row" => "Slower per row",
+        "fewer_threads" if is_less && of_busy => "More threads busy",
         "fewer_threads" if is_less => "More threads",
+        "fewer_threads" if of_busy => "Fewer threads busy",
         "fewer_threads" => "Fewer threads",
         "starved_cpu" => "Processor taken",
         "waiting" => "Waiting",
@@ -142,7 +147,7 @@ pub(crate) fn cause_words(cause: &Cause) -> String {
     let sentence = line(&cause.sentence);
     match (sentence.as_ref(), cause.kind.as_str()) {
         ("", "unexplained") => "No counter explains it.".into(),
-        ("", other) => format!("{}.", cause_name(other, cause.wall_ms < 0.0)),
+        ("", other) => format!("{}.", cause_name(other, &cause.evidence, cause.wall_ms < 0.0)),
         (said, _) if said.ends_with(['.', '!', '?']) => said.to_owned(),
         (said, _) => format!("{said}."),
     }

@@ -79,6 +79,9 @@ test("each step begins where the one before ended, and the last one ends at the 
     "Slower per row: HashJoin #6",
     "Slower per row: Scan",
   ]);
+  const evidence = [{ name: "threads_used", before: 2, after: 3, unit: "threads" }];
+  const busy = toWaterfall(comparison(1e9, 2e9, [{ cause: "fewer_threads", ns: 5e8, evidence }]));
+  expect(busy.map(({ name }) => name)).toContain("Fewer threads busy");
   // A part that nobody could see is no step.
   expect(toWaterfall(comparison(1e9, 1e9 + 400, [{ cause: "waiting", ns: 400 }])).map(({ name }) => name)).toEqual([
     "Before",
@@ -169,6 +172,8 @@ test("the node to blame is the one whose work moved most the way the time went",
   expect(mostMoved(of(2e9, 1e9))).toBe(gone);
   expect(pairName(gone)).toBe("Scan #3");
   expect([both, less, gone].map(addedBusyMs)).toEqual([3, -8000, -9000]);
+  // A run that failed may tell no time of a node, which did not take none.
+  expect(addedBusyMs({ ...both, delta: { ...both.delta, busy_ns: null } } as Pair)).toBeNull();
   expect([both, less, gone].map(rowsOut)).toEqual(["7", "5 → 6 k", "5"]);
 });
 

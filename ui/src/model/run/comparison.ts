@@ -57,7 +57,7 @@ export function toWaterfall({ account }: Comparison): Step[] {
   const bySize = account.parts
     .filter(({ ns }) => Number(ns) !== 0)
     .sort((a, b) => Math.abs(Number(b.ns)) - Math.abs(Number(a.ns)));
-  const names = bySize.map(({ cause, ns, node }) => causeName(cause, Number(ns) < 0) + (node ? `: ${node.kind}` : ""));
+  const names = bySize.map((part) => causeName(part, Number(part.ns) < 0) + (part.node ? `: ${part.node.kind}` : ""));
   for (const [at, { ns, node }] of bySize.slice(0, PARTS_TOLD).entries()) {
     const name = names[at] ?? "";
     // Of several nodes of one kind each has its number.
@@ -119,7 +119,7 @@ export function comparisonLine(comparison: Comparison): string {
   const difference = Number(account.difference_ns);
   const most = account.parts.find(({ ns }) => Number(ns) * difference > 0);
   if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
-  const name = causeName(most.cause, Number(most.ns) < 0);
+  const name = causeName(most, Number(most.ns) < 0);
   const said = most.sentence ? ` ${most.sentence}.` : "";
   return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).${said}`;
 }
@@ -139,10 +139,11 @@ export function mostMoved({ account, nodes }: Comparison): NodePair | undefined 
   return nodes.filter((pair) => moved(pair) > 0).sort((a, b) => moved(b) - moved(a))[0];
 }
 
-/** How much more a node worked, in milliseconds of CPU; null where neither plan tells. */
+/** How much more a node worked, in milliseconds of CPU; null where a plan that has the node does not tell. */
 export function addedBusyMs({ base, run, delta }: NodePair): Milliseconds | null {
-  const ns = delta?.busy_ns ?? run?.busy_ns ?? (base?.busy_ns == null ? null : -Number(base.busy_ns));
-  return ns === null ? null : Number(ns) / 1e6;
+  if (base && run) return delta?.busy_ns == null ? null : Number(delta.busy_ns) / 1e6;
+  const ns = (run ?? base)?.busy_ns;
+  return ns == null ? null : (run ? 1 : -1) * (Number(ns) / 1e6);
 }
 
 /** "4.14 M → 38.9 M", or one number where it is the same in both. A sink gives no rows on: "5 in" is what it took. */

@@ -74,14 +74,26 @@ fn causes_are_the_sentences_of_the_service_and_what_is_not_known_is_said() {
 #[test]
 fn what_made_runs_faster_is_not_called_by_what_makes_them_slower() {
     assert_eq!(
-        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, false)),
+        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, &[], false)),
         ["More rows", "Slower per row"]
     );
     assert_eq!(
-        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, true)),
+        ["more_rows", "slower_per_row"].map(|cause| cause_name(cause, &[], true)),
         ["Fewer rows", "Faster per row"]
     );
-    assert_eq!(cause_name("engine_version", true), "Engine version");
+    assert_eq!(cause_name("engine_version", &[], true), "Engine version");
+}
+
+#[test]
+fn as_many_threads_that_are_busy_for_less_of_the_time_are_not_fewer() {
+    let named = |figure: &str| {
+        let cause = json!({"cause": "fewer_threads", "share": 1.0, "wall_ms": 5.0,
+            "evidence": [{"name": figure, "unit": "threads", "before": 2.0, "after": 1.0}]});
+        let cause: Cause = serde_json::from_value(cause).expect("a cause");
+        [false, true].map(|is_less| cause_name(&cause.kind, &cause.evidence, is_less))
+    };
+    assert_eq!(named("threads"), ["Fewer threads", "More threads"]);
+    assert_eq!(named("threads_used"), ["Fewer threads busy", "More threads busy"]);
 }
 
 #[test]
