@@ -6,7 +6,7 @@ use super::account::{Part, account};
 use super::dimension::carries;
 use super::median_plan::Medians;
 use crate::change::{Cause, CauseKind, Dimension, Figure, NodeRef};
-use crate::features::RunFeatures;
+use crate::features::{RunFeatures, Status};
 use crate::plan::Matching;
 
 /// Longest time that is told apart, a year: sums of a few stay within an `i64`.
@@ -65,8 +65,10 @@ impl Account {
         // Of all runs that moved to a host, the dimension says where they ran before.
         let is_alone = |dimension: &Dimension| dimension.name == "host" && dimension.before.is_none();
         let one_host = dimensions.iter().any(|cause| cause.dimension.as_ref().is_some_and(is_alone));
-        let mut parts: Vec<AccountPart> =
-            account(&sides[0], &sides[1], &matching, one_host).into_iter().map(AccountPart::from).collect();
+        // A run that did not finish did a part of the work: what it lacks of another is no cause.
+        let are_whole = [base, run].iter().all(|run| run.status == Status::Finished);
+        let told = if are_whole { account(&sides[0], &sides[1], &matching, one_host) } else { Vec::new() };
+        let mut parts: Vec<AccountPart> = told.into_iter().map(AccountPart::from).collect();
         carry(&mut parts, &dimensions, difference_ns);
         settle(&mut parts, difference_ns, base_wall_ns.max(run_wall_ns) / TOLD_PART);
         Self { base_wall_ns, run_wall_ns, difference_ns, parts }

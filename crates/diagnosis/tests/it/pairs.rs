@@ -1,7 +1,7 @@
 //! Pairs of runs whose difference is known: what it is made of.
 
 use proptest::prelude::*;
-use queryscope_diagnosis::{Account, Cause, CauseKind, Context, Dimension, RunFeatures};
+use queryscope_diagnosis::{Account, Cause, CauseKind, Context, Dimension, RunFeatures, Status};
 use queryscope_insights::Outlines;
 use queryscope_protocol::{Counters, Metrics, Node, Profile, QueryId};
 use serde_json::{Value, json};
@@ -392,6 +392,22 @@ fn parts_that_outweigh_each_other_are_both_told() {
 }
 
 /// What the change between them puts down to a version, a pair of runs does as well; rows are of no version.
+#[test]
+fn what_a_run_that_failed_lacks_is_no_cause() {
+    let [usual, other] = [scanned(100.0, 1_000_000), scanned(40.0, 300_000)];
+    let [usual, mut other] =
+        [&usual, &other].map(|text| features(&serde_json::from_str(text).expect("a profile")));
+    let causes = |base: &RunFeatures, run: &RunFeatures| -> Vec<CauseKind> {
+        Account::of(base, run, &[]).parts.iter().map(|part| part.cause).collect()
+    };
+    assert_eq!(causes(&usual, &other)[0], CauseKind::MoreRows);
+    for status in [Status::Failed, Status::Cancelled] {
+        other.status = status;
+        assert_eq!(causes(&usual, &other), [CauseKind::Unexplained]);
+        assert_eq!(causes(&other, &usual), [CauseKind::Unexplained]);
+    }
+}
+
 #[test]
 fn a_version_carries_what_it_carries_in_the_change() {
     let of = |wall_ms: f64, rows: u64, busy_ms: u64| {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::Found;
-use super::answers::{Account, Comparison, NodePair, Part, Run};
+use super::answers::{Account, Comparison, NodeFigures, NodePair, Part, Run};
 use super::args::{DiffArgs, SourceArgs};
 use super::run_name::id_or_plan;
 use super::screen::{Reader, Screen, print, print_json};
@@ -201,18 +201,21 @@ fn waterfall(account: &Account) -> String {
     joined(lines)
 }
 
-/// How much more a node worked, in milliseconds of CPU; `None` where neither plan tells.
+/// How much more a node worked, in milliseconds of CPU; `None` where a plan that has the node does not tell.
 fn added_busy_ms(pair: &NodePair) -> Option<f64> {
-    let of_run = || Some(i64::try_from(pair.run.as_ref()?.busy_ns?).unwrap_or(i64::MAX));
-    let of_base = || Some(-i64::try_from(pair.base.as_ref()?.busy_ns?).unwrap_or(i64::MAX));
-    let ns = pair.delta.as_ref().and_then(|delta| delta.busy_ns).or_else(of_run).or_else(of_base)?;
+    let of = |figures: &NodeFigures| Some(i64::try_from(figures.busy_ns?).unwrap_or(i64::MAX));
+    let ns = match (&pair.base, &pair.run) {
+        (Some(_), Some(_)) => pair.delta.as_ref()?.busy_ns?,
+        (None, Some(run)) => of(run)?,
+        (Some(base), None) => -of(base)?,
+        (None, None) => return None,
+    };
     Some(ns as f64 / 1e6)
 }
 
 /// "4.14 M → 38.9 M", or one number where it is the same in both.
 fn rows_out(pair: &NodePair) -> String {
-    let rows =
-        |side: &Option<super::answers::NodeFigures>| side.as_ref().and_then(|figures| figures.rows_out);
+    let rows = |side: &Option<NodeFigures>| side.as_ref().and_then(|figures| figures.rows_out);
     match (rows(&pair.base), rows(&pair.run)) {
         (None, None) => UNKNOWN.into(),
         (Some(rows), None) | (None, Some(rows)) => whole(rows),
@@ -352,6 +355,23 @@ mod tests {
             ],
         }))
         .expect("a comparison")
+    }
+
+    #[test]
+    fn a_node_of_which_a_run_tells_no_time_did_not_take_none() {
+        let pair = |base: Value, run: Value, delta: Value| -> NodePair {
+            serde_json::from_value(
+                json!({"fate": "same", "base": base, "run": run, "delta": delta, "changes": []}),
+            )
+            .expect("a pair")
+        };
+        let node = |busy_ns: Option<u64>| json!({"id": 1, "kind": "Scan", "busy_ns": busy_ns, "rows_out": 5});
+        let (told, none) = (node(Some(32_500_000)), node(None));
+        let delta = |ns: Option<i64>| json!({"busy_ns": ns});
+        assert_eq!(added_busy_ms(&pair(told.clone(), none.clone(), delta(None))), None);
+        assert_eq!(added_busy_ms(&pair(none, told.clone(), delta(None))), None);
+        assert_eq!(added_busy_ms(&pair(told.clone(), told.clone(), delta(Some(-5_000_000)))), Some(-5.0));
+        assert_eq!(added_busy_ms(&pair(told, Value::Null, Value::Null)), Some(-32.5));
     }
 
     #[test]

@@ -194,13 +194,8 @@ fn parts(run: &Run, known: &Known, rows: Option<&[PlanRow]>, screen: Screen) -> 
         for line in lines.iter().take(ERROR_LINES_MAX) {
             text += &screen.paragraph(line, "  ");
         }
-        if lines.len() > ERROR_LINES_MAX {
-            let more = lines.len() - ERROR_LINES_MAX;
-            let line = match screen.reader {
-                Reader::Person => format!("{more} more lines: --json has all"),
-                Reader::Agent => format!("{more} more lines are left out."),
-            };
-            text += &screen.soft(&line, "  ");
+        if let Some(rest) = rest_of_error(error, lines.len(), screen.reader) {
+            text += &screen.soft(&rest, "  ");
         }
     }
     let insights =
@@ -394,6 +389,19 @@ fn evidence_text(evidence: &Evidence) -> String {
         }
         _ => UNKNOWN.into(),
     }
+}
+
+/// What is left out of an error, whose answer ends with "…" where that is not all of it, either.
+fn rest_of_error(error: &str, lines: usize, reader: Reader) -> Option<String> {
+    let more = lines.saturating_sub(ERROR_LINES_MAX);
+    Some(match reader {
+        _ if error.trim_end().ends_with('…') => {
+            "The error goes on: the recording of the run has all of it.".into()
+        }
+        _ if more == 0 => return None,
+        Reader::Person => format!("{more} more lines: --json has all"),
+        Reader::Agent => format!("{more} more lines are left out."),
+    })
 }
 
 #[cfg(test)]

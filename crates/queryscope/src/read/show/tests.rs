@@ -46,6 +46,19 @@ fn known(events: Result<RunEvents>) -> Known {
     }
 }
 
+#[test]
+fn what_is_left_out_of_an_error_is_said() {
+    let error = |lines: usize, end: &str| format!("{}{end}", "frame\n".repeat(lines));
+    let rest = |error: &str, reader| rest_of_error(error, error.lines().count(), reader);
+    assert_eq!(rest(&error(40, ""), Reader::Person), None);
+    assert_eq!(rest(&error(45, ""), Reader::Person).as_deref(), Some("5 more lines: --json has all"));
+    assert_eq!(rest(&error(45, ""), Reader::Agent).as_deref(), Some("5 more lines are left out."));
+    let goes_on = "The error goes on: the recording of the run has all of it.";
+    for lines in [3, 45] {
+        assert_eq!(rest(&error(lines, "fra…"), Reader::Person).as_deref(), Some(goes_on));
+    }
+}
+
 /// What a terminal of 80 columns shows.
 fn printed(more: Value, known: &Known) -> String {
     printed_on(80, more, known)
