@@ -318,7 +318,8 @@ const NUMBERS: [(Trait, Number); 8] = [
     (Trait::BytesRead, |run| run.bytes_read),
     (Trait::SpilledBytes, |run| run.spilled_bytes),
     (Trait::PeakMemoryBytes, |run| run.peak_memory_bytes),
-    (Trait::WaitingNs, |run| run.waiting_ns),
+    // Scans of DataFusion count the time of what reads from them.
+    (Trait::WaitingNs, |run| run.waiting_ns.filter(|_| !run.waits_for_readers())),
     (Trait::PlanningNs, |run| run.planning_ns),
     // Calls of the program's code keep threads busy that engines do not count.
     (Trait::ThreadsPermille, |run| run.threads_used_permille.filter(|_| !run.plan.calls_user_code())),
@@ -460,6 +461,20 @@ mod tests {
         };
         assert_eq!(threads(None), [(Trait::ThreadsPermille, None, -1.0)]);
         assert_eq!(threads(Some("python_udf")), []);
+    }
+
+    #[test]
+    fn waits_that_may_be_for_readers_are_not_told() {
+        let waits = |version: &str| {
+            let mut runs = forty(|at, _| ("w", 5, at as i64 % 7));
+            for (at, run) in runs.iter_mut().enumerate() {
+                run.waiting_ns = Some(if at % 4 == 0 { 156 } else { 4 } * SECOND_NS / 1000);
+                run.engine_version = Some(version.into());
+            }
+            told(&runs)
+        };
+        assert_eq!(waits("polars 2.1.0"), [(Trait::WaitingNs, None, 1.0)]);
+        assert_eq!(waits("datafusion 55.0.0"), []);
     }
 
     #[test]

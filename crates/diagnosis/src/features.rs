@@ -148,6 +148,11 @@ impl RunFeatures {
         self.plan.fingerprint
     }
 
+    /// Whether its scans count the time of what reads from them as a wait, too, as those of DataFusion do.
+    pub(crate) fn waits_for_readers(&self) -> bool {
+        self.engine_version.as_deref().is_some_and(|version| version.starts_with("datafusion"))
+    }
+
     /// Time threads worked in all nodes, in nanoseconds.
     pub fn busy_ns(&self) -> u64 {
         self.nodes.iter().filter_map(|node| node.busy_ns.get()).fold(0, u64::saturating_add)

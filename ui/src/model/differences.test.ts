@@ -55,7 +55,7 @@ test("what was compared is said, and why nothing is", () => {
   const nothing = { ...told, first: none, second: none };
   // No group was formed: of 10 runs, two may be much slower than the others, or none.
   expect(differencesLine({ ...nothing, known_runs: 10 }, "slow")).toBe(
-    "10 runs of this time were evaluated: they do not divide into slow runs and others of at least 5 each.",
+    "10 runs of this time were evaluated: they do not divide clearly into slow runs and others of at least 5 each.",
   );
   // Only the runs that were compared are said to hold no slow one.
   expect(differencesLine({ ...nothing, known_runs: 98, second: told.second }, "slow")).toBe(

@@ -97,7 +97,7 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
       if (known < 2 * least) return `${were}: ${2 * least} are needed to tell slow ones apart.`;
       const compared = first.runs + second.runs;
       return compared === 0
-        ? `${were}: they do not divide into slow runs and others of at least ${least} each.`
+        ? `${were}: they do not divide clearly into slow runs and others of at least ${least} each.`
         : `None of the ${formatCount(compared)} runs is much slower than the others.`;
     }
     const counts = `${first.runs} ${firstName} and ${second.runs} ${secondName}`;

@@ -26,7 +26,7 @@ pub(super) struct Medians {
     pub(super) busy_over_cpu: Option<f64>,
     /// Bytes the whole query spilled.
     pub(super) spilled: f64,
-    /// Whether scans count the time of what reads from them as a wait, too, as those of DataFusion do.
+    /// Whether scans count the time of what reads from them as a wait, too.
     pub(super) waits_for_readers: bool,
     pub(super) nodes: Vec<NodeMedians>,
 }
@@ -66,11 +66,6 @@ impl NodeMedians {
     }
 }
 
-/// Whether a run is of DataFusion, by the version of its engine.
-fn is_datafusion(run: &RunFeatures) -> bool {
-    run.engine_version.as_deref().is_some_and(|version| version.starts_with("datafusion"))
-}
-
 impl Medians {
     pub(super) fn of(plan: Arc<Plan>, runs: &[&RunFeatures]) -> Self {
         let mut buffer = Vec::with_capacity(runs.len());
@@ -91,7 +86,7 @@ impl Medians {
             busy_over_cpu: whole(&|run| run.busy_ns().saturating_mul(1_000_000).checked_div(run.cpu_ns?))
                 .map(|millionths| millionths / 1e6),
             spilled: whole(&|run| run.spilled_bytes).unwrap_or(0.0),
-            waits_for_readers: runs.first().is_some_and(|run| is_datafusion(run)),
+            waits_for_readers: runs.first().is_some_and(|run| run.waits_for_readers()),
             nodes: Vec::new(),
             plan,
         };
