@@ -439,17 +439,8 @@ mod tests {
     fn threads_of_runs_that_call_the_programs_code_are_not_told() {
         let threads = |user_code: Option<&str>| {
             let node = PlanNode {
-                id: 1,
-                kind: "Select".into(),
-                role: Role::Projection,
-                inputs: Vec::new(),
-                own_shape: 1,
-                shape: 1,
-                table: None,
-                predicate: None,
-                columns: None,
-                how: None,
                 user_code: user_code.map(Into::into),
+                ..PlanNode::bare("Select", Role::Projection)
             };
             let plan = Arc::new(Plan { nodes: [node].into(), ..Plan::default() });
             let mut runs = forty(|at, _| ("w", 5, at as i64 % 7));

@@ -72,6 +72,12 @@ impl Plan {
         self.nodes.iter().any(|node| node.user_code.is_some())
     }
 
+    /// The nodes above a node, the one that reads from it first; of several that do, the first.
+    pub(crate) fn readers(&self, place: usize) -> impl Iterator<Item = usize> {
+        let reader = |place: &usize| self.nodes.iter().position(|node| node.inputs.contains(place));
+        std::iter::successors(reader(&place), reader)
+    }
+
     /// What a node reads from, below nodes that only pass rows on, such as exchanges and projections.
     fn sources(&self, place: usize) -> Vec<usize> {
         let below = |mut input: usize| {
@@ -90,6 +96,26 @@ impl PlanNode {
         match &self.table {
             Some(table) => format!("{} of {table}", self.kind),
             None => self.kind.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl PlanNode {
+    /// A node without inputs of which nothing else is known.
+    pub(crate) fn bare(kind: &str, role: Role) -> Self {
+        Self {
+            id: 1,
+            kind: kind.into(),
+            role,
+            inputs: Vec::new(),
+            own_shape: 1,
+            shape: 1,
+            table: None,
+            predicate: None,
+            columns: None,
+            how: None,
+            user_code: None,
         }
     }
 }
@@ -201,9 +227,8 @@ impl Matching {
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
             let text = format!("{} is gone", node.name());
             // What now reads from where it stood.
-            let reader = old.nodes.iter().position(|reader| reader.inputs.contains(&there));
             let node = Difference {
-                node: reader.and_then(|reader| self.of_old[reader]),
+                node: old.readers(there).next().and_then(|reader| self.of_old[reader]),
                 text,
                 makes_rows: makes_rows(node.role),
             };

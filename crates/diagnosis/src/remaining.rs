@@ -189,19 +189,7 @@ mod tests {
     use crate::plan::{Plan, PlanNode};
 
     fn plan() -> Arc<Plan> {
-        let scan = PlanNode {
-            id: 1,
-            kind: "Scan".into(),
-            role: Role::Scan,
-            inputs: Vec::new(),
-            own_shape: 1,
-            shape: 1,
-            table: None,
-            predicate: None,
-            columns: None,
-            how: None,
-            user_code: None,
-        };
+        let scan = PlanNode::bare("Scan", Role::Scan);
         Arc::new(Plan { fingerprint: Fingerprint::from_bytes([1; 6]), nodes: [scan].into() })
     }
 

@@ -286,6 +286,11 @@ impl Accounts<'_> {
         NodeRef { id: node.id, kind: node.kind.clone(), table: node.table.clone() }
     }
 
+    /// How long a node was busy before, where it was in the plan.
+    pub(super) fn busy_before(&self, here: usize) -> Option<f64> {
+        self.matching.of_new[here].map(|there| self.then.nodes[there].busy)
+    }
+
     fn tell_work(&self, work: &Work, slope: f64, starved: Option<Starved>, parts: &mut Vec<Part>) {
         let (then, now) = (self.then, self.now);
         let mut by_scan: Vec<(usize, f64)> = Vec::new();
@@ -308,8 +313,7 @@ impl Accounts<'_> {
         }
         for &(here, busy) in &work.user_code {
             let (sentence, mut evidence) = (self.user_code_words(here), Vec::new());
-            let before = self.matching.of_new[here].map(|there| then.nodes[there].busy);
-            evidence.push(figure("busy", ms(before), ms(Some(now.nodes[here].busy)), "ms"));
+            evidence.push(figure("busy", ms(self.busy_before(here)), ms(Some(now.nodes[here].busy)), "ms"));
             self.push(CauseKind::UserCode, busy * slope, Some(here), evidence, sentence, parts);
         }
         for &(here, busy) in &work.waiting {
@@ -319,10 +323,7 @@ impl Accounts<'_> {
         if work.plan != 0.0 {
             let (sentence, node) = self.plan_words(work.plan * slope);
             let (before, after) = match node {
-                Some(here) => {
-                    let before = self.matching.of_new[here].map(|there| then.nodes[there].busy);
-                    (before, now.nodes[here].busy)
-                }
+                Some(here) => (self.busy_before(here), now.nodes[here].busy),
                 None => (Some(then.busy()), now.busy()),
             };
             let evidence = vec![figure("busy", ms(before), ms(Some(after)), "ms")];

@@ -117,9 +117,7 @@ impl Accounts<'_> {
     /// Whether a scan feeds a join whose inputs changed places: it may wait until the other side is built, and engines
     /// count that as a wait for data.
     pub(super) fn waits_for_other_side(&self, scan: usize) -> bool {
-        let nodes = &self.now.plan.nodes;
-        let reader = |here: &usize| nodes.iter().position(|node| node.inputs.contains(here));
-        std::iter::successors(reader(&scan), reader).any(|here| {
+        self.now.plan.readers(scan).any(|here| {
             self.matching.of_new[here].is_some_and(|there| {
                 self.matching.inputs_swapped(&self.then.plan, there, &self.now.plan, here)
             })

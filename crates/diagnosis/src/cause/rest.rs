@@ -216,14 +216,10 @@ impl Accounts<'_> {
         if !self.now.waits_for_readers {
             return 0.0;
         }
-        let nodes = &self.now.plan.nodes;
-        let reader = |here: &usize| nodes.iter().position(|node| node.inputs.contains(here));
-        let readers = std::iter::successors(reader(&scan), reader);
+        let plan = &self.now.plan;
         // Others run in tasks of their own.
-        let longer = readers.take_while(|&here| nodes[here].role != Role::Engine).map(|here| {
-            let before = self.matching.of_new[here].map_or(0.0, |there| self.then.nodes[there].busy);
-            self.now.nodes[here].busy - before
-        });
+        let readers = plan.readers(scan).take_while(|&here| plan.nodes[here].role != Role::Engine);
+        let longer = readers.map(|here| self.now.nodes[here].busy - self.busy_before(here).unwrap_or(0.0));
         longer.sum::<f64>() / self.now.nodes[scan].partitions.unwrap_or(1.0).max(1.0)
     }
 
