@@ -1,5 +1,8 @@
 //! The figures of a run that the columns hold rounded, and their columns.
 
+use std::ops::Range;
+use std::slice::from_ref;
+
 use queryscope_history::Quantity;
 use queryscope_store::{NumberField, Query};
 
@@ -87,6 +90,14 @@ impl Column {
         match self {
             Self::Same(figure) => *figure,
             Self::Each(figures) => figures[at],
+        }
+    }
+
+    /// The figures at some places; one alone where all have the same.
+    pub(crate) fn slice(&self, places: Range<usize>) -> &[Quantity] {
+        match self {
+            Self::Same(figure) => from_ref(figure),
+            Self::Each(figures) => &figures[places],
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use queryscope_history::Quantity;
 use queryscope_store::{Amount, ListRequest, Listed, NumberField, Order, Position, SortBy, Status};
 
 use crate::figures::{Figures, column_of};
@@ -14,6 +15,10 @@ use crate::words::{Words, asks_for_rounded};
 
 /// Places that are looked for at most: they are held until the page is read.
 const PLACES_MAX: usize = 100_000;
+
+/// Places whose figures are looked through at a time: where none comes before the last one found, nothing else of
+/// them is read.
+const STRETCH: usize = if cfg!(debug_assertions) { 3 } else { 256 };
 
 /// Whether the queries of a page are to be found here. An index of the store has all queries by their start, one those
 /// of each label, and one those that have not finished; what is asked for by anything else lies in none. By a figure
@@ -195,13 +200,19 @@ fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &Lis
     let mut segments: Vec<_> = touched.map(|(number, segment)| (first(segment), *number, segment)).collect();
     segments.sort_unstable_by_key(|(first, number, _)| (*first, *number));
     for (first, number, segment) in segments {
-        if request.sort.is_none() && found.is_before_start(first) {
+        // None of the segment comes before this but by what the list is sorted by.
+        let least = Place { started: first, ..Place::first_of(0) };
+        if request.sort.is_none() && found.is_beyond(least) {
             break;
         }
         let mut read = |places: Range<usize>| {
+            let key = request.sort.map(|sort| least_key(order, sort.field, segment, places.clone()));
+            if key.is_some_and(|key| found.is_beyond(Place { key, ..least })) {
+                return;
+            }
             for at in segment.places_of(places, |origin, plan, status| kept.keeps(|| origin, plan, status)) {
                 let key = key_at(segment, at);
-                if found.is_beyond(key) {
+                if found.is_beyond(Place { key, ..least }) {
                     continue;
                 }
                 let (row, started_unix_ns) = segment.start_at(at);
@@ -219,19 +230,35 @@ fn find(snapshot: &Snapshot, selection: &Selection, words: &Words, request: &Lis
                     read(usize::from(piece.places.start)..usize::from(piece.places.end));
                 }
             }
-            _ => read(0..ROWS),
+            _ => (0..ROWS).step_by(STRETCH).for_each(|begin| read(begin..ROWS.min(begin + STRETCH))),
         }
         found.finish_stretch();
     }
     found.found()
 }
 
+/// The least key of some places, also of those that hold no query.
+fn least_key(order: Order, field: NumberField, segment: &Segment, places: Range<usize>) -> u64 {
+    match field {
+        NumberField::Wall => {
+            let key = |wall: &f64| turned_figure(order, Some(*wall).filter(|wall| !wall.is_nan()));
+            segment.walls(places).iter().map(key).min().unwrap_or(UNKNOWN)
+        }
+        field => {
+            let key = |figure: &Quantity| turned_quantity(order, *figure);
+            segment.figures(field, places).iter().map(key).min().unwrap_or(UNKNOWN)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use queryscope_store::{Is, QueryFilter, parse};
 
     use super::*;
     use crate::apply::tests::{columns_of, put};
+    use crate::apply::{Columns, RowState};
     use crate::select::tests::ALL;
 
     fn request(order: Order, after: Option<Position>, offset: u64, limit: usize) -> ListRequest {
@@ -265,6 +292,47 @@ mod tests {
         assert_eq!(page(&ALL, Order::Newest, None, 2), [3 * far + 1, 3 * far]);
         let of_time = Selection { since_unix_ns: 2, until_unix_ns: far, ..ALL };
         assert_eq!(page(&of_time, Order::Newest, None, 9), [far, 3, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_by_a_figure_is_that_of_all_sorted(
+            // Two labels and few figures: stretches with none of the first, with some, and with the same in all.
+            rows in prop::collection::vec(
+                (7_i64..9, prop::sample::select(vec![0.0, 1.0, 2.0, f64::NAN]), 0_u64..2, 0_u8..9), 1..80),
+            order in prop::sample::select(vec![Order::Newest, Order::Oldest]),
+            by_wall: bool,
+            of_label: bool,
+            limit in 1_usize..12,
+        ) {
+            let mut columns = Columns::default();
+            columns.finish_loading();
+            for (row, (label, wall, warnings, is_gone)) in (0..).zip(&rows) {
+                let mut state = put(row, *label, 0);
+                let query = state.query.as_mut().expect("a query");
+                query.wall_ms = Some(*wall).filter(|wall| !wall.is_nan());
+                query.figures.warnings = Quantity::new(*warnings);
+                columns.apply([state]);
+                if *is_gone == 0 {
+                    columns.apply([RowState { row, query: None }]);
+                }
+            }
+            let mut all: Vec<(u64, i64)> = Vec::new();
+            for (row, (label, wall, warnings, is_gone)) in (0..).zip(&rows) {
+                let figure = if by_wall { Some(*wall).filter(|wall| !wall.is_nan()) } else { Some(*warnings as f64) };
+                if *is_gone > 0 && (!of_label || *label == 7) {
+                    all.push((turned_figure(order, figure), turned(order, row)));
+                }
+            }
+            all.sort_unstable();
+            let expected: Vec<i64> = all.iter().take(limit).map(|(_, row)| turned(order, *row)).collect();
+            let field = if by_wall { NumberField::Wall } else { NumberField::Warnings };
+            let request =
+                ListRequest { sort: Some(SortBy { field, after: None }), ..request(order, None, 0, limit) };
+            let selection = Selection { label: of_label.then_some(Some(7)), ..ALL };
+            let found = page(&columns.snapshot(), &selection, &request).expect("found");
+            prop_assert_eq!(found.positions().map(|place| place.tie).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

@@ -337,9 +337,19 @@ impl Segment {
         self.wall_ms[at]
     }
 
+    /// The wall times at some places.
+    pub(crate) fn walls(&self, places: Range<usize>) -> &[f64] {
+        &self.wall_ms[places]
+    }
+
     /// A figure that is rounded, of the query at a place.
     pub(crate) fn figure_at(&self, field: NumberField, at: usize) -> Quantity {
         column_of(field).map_or(Quantity::NONE, |column| self.figures[column].at(at))
+    }
+
+    /// A figure that is rounded, at some places; one alone where all have the same.
+    pub(crate) fn figures(&self, field: NumberField, places: Range<usize>) -> &[Quantity] {
+        column_of(field).map_or(&[], |column| self.figures[column].slice(places))
     }
 
     /// All figures that are rounded, of the query at a place.

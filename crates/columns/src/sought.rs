@@ -50,14 +50,9 @@ impl Sought {
         rank(self.order, self.rounded, place)
     }
 
-    /// Whether no place of this key is needed.
-    pub(crate) fn is_beyond(&self, key: u64) -> bool {
-        self.is_too_many() || self.first.is_behind(Place::first_of(key))
-    }
-
-    /// Whether, where places are sorted by their start, none is needed that started then or later.
-    pub(crate) fn is_before_start(&self, started: i64) -> bool {
-        self.first.is_behind(Place { started, ..Place::first_of(0) })
+    /// Whether neither this place nor any behind it is needed.
+    pub(crate) fn is_beyond(&self, place: Place) -> bool {
+        self.is_too_many() || self.first.is_behind(self.rank(place))
     }
 
     /// Whether a place may be needed.
@@ -131,7 +126,7 @@ mod tests {
             let quantity = Amount::new(figure).and_then(|figure| quantity_of(field, figure));
             let key = turned_quantity(Order::Oldest, quantity.unwrap_or(Quantity::NONE));
             let place = Place { key, started: 0, row };
-            if !sought.is_beyond(key) && sought.takes(place) {
+            if !sought.is_beyond(Place::first_of(key)) && sought.takes(place) {
                 sought.add(place);
             }
             if row % 10 == 9 {
