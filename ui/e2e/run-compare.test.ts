@@ -80,6 +80,23 @@ test("a run, a version, a host and days can be chosen, and runs are found by any
   await page.getByText(/no other finished run of its label and service is of those asked for/).waitFor();
 });
 
+test("an address that names the tab leads to it, and back leads to where it was left", async () => {
+  await open("");
+  const tabs = page.getByRole("tablist", { name: "More about this run" });
+  const top = async (): Promise<number> => (await tabs.boundingBox())?.y ?? 0;
+  const header = await page.getByRole("banner").boundingBox();
+  await expect.poll(top).toBeLessThan(100);
+  expect(await top()).toBeGreaterThanOrEqual(header?.height ?? 0);
+  const left = await page.evaluate(() => {
+    scrollBy(0, -200);
+    return scrollY;
+  });
+  await page.getByRole("link", { name: "Now", exact: true }).click();
+  await page.waitForURL(/now/);
+  await page.goBack();
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(left);
+});
+
 test("both plans pan and zoom together, mark what is different, and select together", async () => {
   await open("&base_plan=aaa");
   await before().locator("svg[data-boxes]").waitFor();

@@ -56,6 +56,11 @@ class Address {
     this.go(this.with(change), how);
   }
 
+  /** Brings what the address names into sight; an entry that was gone back to keeps its place. */
+  bring(element: HTMLElement): void {
+    places.bring(element);
+  }
+
   follow(): void {
     this.#path = location.pathname;
     this.#search = location.search;

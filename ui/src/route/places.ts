@@ -36,6 +36,8 @@ export class Places {
   #kept: Kept = read();
   #key = "";
   #stop: (() => void) | undefined;
+  /** Whether the entry was gone back to, and has a place of its own. */
+  #isRestored = false;
 
   /** Takes over the scroll from the browser, at the entry that is shown now. */
   begin(): void {
@@ -53,6 +55,7 @@ export class Places {
       this.save();
       this.#stop?.();
       this.#key = freshKey();
+      this.#isRestored = false;
     }
     return { key: this.#key };
   }
@@ -76,11 +79,31 @@ export class Places {
     this.restore();
   }
 
-  /** Goes to the place of this entry as soon as there is one to go to, unless the reader goes somewhere first. */
+  /** Goes to the place of this entry as soon as there is one to go to. */
   restore(): void {
-    this.#stop?.();
     const place = this.#kept.find(([key]) => key === this.#key)?.[1];
-    if (place === undefined) return;
+    this.#isRestored = place !== undefined;
+    this.#until(() => place === undefined || goTo(place));
+  }
+
+  /**
+   * Brings what the address names to the top of the window, but for an entry that has a place of its own. Not before
+   * it was drawn with what it loads: browsers count what moves in the frame of a scroll as a shift of the page.
+   */
+  bring(element: HTMLElement): void {
+    if (this.#isRestored) return;
+    let isDrawn = false;
+    this.#until(() => {
+      if (isDrawn) element.scrollIntoView();
+      const isThere = isDrawn;
+      isDrawn = element.querySelector(":scope > [role=status]") === null;
+      return isThere;
+    });
+  }
+
+  /** Moves at each frame until it is there, unless the reader goes somewhere first. */
+  #until(move: () => boolean): void {
+    this.#stop?.();
     const until = performance.now() + PATIENCE_MS;
     let frame = 0;
     const events = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
@@ -90,8 +113,7 @@ export class Places {
       this.#stop = undefined;
     };
     const step = (): void => {
-      const isThere = goTo(place);
-      if (isThere || performance.now() > until) return stop();
+      if (move() || performance.now() > until) return stop();
       frame = requestAnimationFrame(step);
     };
     for (const name of events) addEventListener(name, stop, { passive: true });
