@@ -49,6 +49,16 @@ test("services are compared, and lead to their runs and to what got worse", { ta
   await page.context().close();
 });
 
+test("a list that is gone may be told of a scroll", async () => {
+  const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
+  const list = await page.locator("[data-scroll]").elementHandle();
+  await page.locator("[data-at] a[href]").first().click();
+  await page.getByRole("tablist").waitFor();
+  await list?.evaluate((gone) => gone.dispatchEvent(new Event("scroll")));
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test("a heading sorts, and turns around", { tags: ["firefox"] }, async () => {
   const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
   const heading = page.getByRole("columnheader", { name: "Wall time" });
