@@ -203,7 +203,9 @@ test("the keyboard finds, goes from row to row and opens", async () => {
   await page.keyboard.press("Enter");
   await page.getByText(second).first().waitFor();
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  const keys = page.getByRole("dialog", { name: "Keys" });
+  await keys.waitFor();
+  expect(await keys.locator(":focus").innerText()).toBe("Close");
   await page.keyboard.press("Escape");
   await page.context().close();
 });
