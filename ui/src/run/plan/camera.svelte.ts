@@ -6,6 +6,8 @@ const ZOOM_MIN = 0.01;
 const ZOOM_MAX = 2;
 /** Below this, boxes have no text: text of 12 pixels does not fit into them. */
 const MIDDLE = 0.5;
+/** From this on boxes have room for a third line of 12 pixels: how many rows there were. */
+export const THREE_LINES = 45 / BOX_HEIGHT;
 /** From this on boxes show all they have; below it, what fits at 12 pixels. */
 const NEAR = 0.9;
 /** A plan that does not fit is first looked at from here, so that most of it is in sight. */
@@ -76,10 +78,10 @@ export class Camera {
     this.#fill(layout);
   }
 
-  /** The zoom at which all of a drawing is seen, no smaller than it can be read. */
+  /** The zoom at which all of a drawing is seen, no smaller than its rows can be read. */
   readableZoom({ width, height }: Layout): number {
     const room = [(this.width - 2 * MARGIN) / Math.max(1, width), (this.height - 2 * MARGIN) / Math.max(1, height)];
-    return Math.min(1, Math.max(MIDDLE, Math.min(...room)));
+    return Math.min(1, Math.max(THREE_LINES, Math.min(...room)));
   }
 
   /** Looks at a drawing for the first time: all of it where it can be read so, else at `focus`. */
