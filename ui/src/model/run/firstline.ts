@@ -78,7 +78,9 @@ function compared(elapsedMs: number, usual: Usual | null, runs: boolean): string
 function cause(run: Run, moment: Moment, standing: Standing, findings: readonly Finding[]): string | null {
   const ranked = hottest(run, moment);
   const [top] = ranked;
-  if (top === undefined) return standing === "running" ? null : withoutPlan(run.plan);
+  // What matters of a failure is its error, not where the time went before it.
+  const isFailure = standing === "failed" && !isCancelled(run.finished?.failed);
+  if (top === undefined || isFailure) return standing === "running" ? null : withoutPlan(run.plan);
   const times = timesOf(run, moment);
   const soFar = standing === "running" ? " so far" : "";
   if (times.isMostlyUserCode) return inUserCode(times, usersOf(run, moment), soFar);
