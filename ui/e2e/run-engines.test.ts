@@ -104,13 +104,14 @@ test("DuckDB tells the working time of nodes, and of the query what was read and
     .getByText(/^The query spills at least [\d.]+ MiB/)
     .waitFor();
   // A query that writes a table has no result.
-  expect(await text()).toMatch(/Result\n–\nRead\n/);
+  expect(await text()).not.toContain("Result\n");
 });
 
 test("what DuckDB does not tell of a query that failed is not said", async () => {
   await open("duckdb/fails");
   await page.getByText("Could not convert string").first().waitFor();
-  expect(await text()).toMatch(/CPU time\n–\nPlanning\n–\n/);
+  await page.getByTitle(/^No figure of CPU time, Planning/).waitFor();
+  expect(await text()).not.toMatch(/CPU time\n|Planning\n/);
   expect(await text()).not.toContain("of the time");
   await page.locator("[data-box] text", { hasText: "TABLE_SCAN" }).first().waitFor();
 });
