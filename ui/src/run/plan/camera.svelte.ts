@@ -78,10 +78,11 @@ export class Camera {
     this.#fill(layout);
   }
 
-  /** The zoom at which all of a drawing is seen, no smaller than its rows can be read. */
+  /** The zoom at which all of a drawing is seen, no smaller than it can be read; its depth no smaller than its rows. */
   readableZoom({ width, height }: Layout): number {
-    const room = [(this.width - 2 * MARGIN) / Math.max(1, width), (this.height - 2 * MARGIN) / Math.max(1, height)];
-    return Math.min(1, Math.max(THREE_LINES, Math.min(...room)));
+    const across = (this.width - 2 * MARGIN) / Math.max(1, width);
+    const down = (this.height - 2 * MARGIN) / Math.max(1, height);
+    return Math.min(1, Math.max(MIDDLE, Math.min(across, Math.max(THREE_LINES, down))));
   }
 
   /** Looks at a drawing for the first time: all of it where it can be read so, else at `focus`. */
