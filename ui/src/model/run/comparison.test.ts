@@ -50,6 +50,9 @@ test("two logical plans of the same nodes are not told as one plan", () => {
     "Both ran the same plan, as far as the engine describes it.",
   );
   expect(of({ same_plan: false }, "l2")).toBe("The plan is another one.");
+  // The line before says so.
+  const slower = comparison(1e9, 3e9, [{ cause: "plan_change", ns: 2e9 }]);
+  expect(planLine({ ...slower, same_plan: false })).toBe("");
 });
 
 test("each step begins where the one before ended, and the last one ends at the run", () => {

@@ -22,11 +22,12 @@ const PARTS_TOLD = 8;
 const LEAST_NS = 1000;
 
 /**
- * Whether both ran one plan. A fingerprint has the names of files, which a comparison takes as one plan; where only the
- * logical ones differ, the query is another one that the engine plans alike.
+ * Whether both ran one plan; empty where {@link comparisonLine} says so. A fingerprint has the names of files, which a
+ * comparison takes as one plan; where only the logical ones differ, the query is another one that the engine plans
+ * alike.
  */
 export function planLine(compared: Comparison): string {
-  if (!compared.same_plan) return "The plan is another one.";
+  if (!compared.same_plan) return mostOf(compared)?.cause === "plan_change" ? "" : "The plan is another one.";
   const isOnePhysical = compared.base_physical_fingerprint === compared.run_physical_fingerprint;
   return isOnePhysical && compared.base.fingerprint !== compared.run.fingerprint
     ? "The logical plan is another one; its nodes are the same, as far as the engine describes them."
@@ -103,6 +104,14 @@ export function isComparable({ base, run }: Pick<Comparison, "base" | "run">): b
   return base.status === "finished" && run.status === "finished";
 }
 
+/** What most of the difference comes from, where there is one to speak of. */
+function mostOf(comparison: Comparison): Comparison["account"]["parts"][number] | undefined {
+  const { base_wall_ns: before, difference_ns: ns, parts } = comparison.account;
+  const difference = Number(ns);
+  if (!isComparable(comparison) || Math.abs(difference) < Number(before) * 0.05) return undefined;
+  return parts.find(({ ns }) => Number(ns) * difference > 0);
+}
+
 /** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */
 export function comparisonLine(comparison: Comparison): string {
   const { account, base, run } = comparison;
@@ -116,9 +125,8 @@ export function comparisonLine(comparison: Comparison): string {
   }
   const ratio = before > 0 ? ` (${formatRatio(now / before)})` : "";
   const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}.`;
-  const difference = Number(account.difference_ns);
-  const most = account.parts.find(({ ns }) => Number(ns) * difference > 0);
-  if (!most || Math.abs(difference) < Number(account.base_wall_ns) * 0.05) return `${line} That is about the same.`;
+  const most = mostOf(comparison);
+  if (!most) return `${line} That is about the same.`;
   const name = causeName(most, Number(most.ns) < 0);
   const said = most.sentence ? ` ${most.sentence}.` : "";
   return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).${said}`;
