@@ -4,7 +4,7 @@ import { Places } from "./places";
 import { carried } from "./carry";
 import { href, routeOf, type Parameters, type Route } from "./route";
 
-const places = new Places();
+export const places = new Places();
 
 /** Also those that open a link elsewhere, or offer to. */
 const CLICKS = ["click", "auxclick", "contextmenu"] as const;
@@ -54,11 +54,6 @@ class Address {
 
   set(change: Parameters, how: { replace?: boolean } = {}): void {
     this.go(this.with(change), how);
-  }
-
-  /** Brings what the address names into sight; an entry that was gone back to keeps its place. */
-  bring(element: HTMLElement): void {
-    places.bring(element);
   }
 
   follow(): void {
