@@ -86,12 +86,40 @@ test("a filter in words is completed, and a mistake has its place under the fiel
   const alert = page.getByRole("alert").filter({ hasText: '"10" is not a duration such as 500ms' });
   await alert.waitFor();
   expect(await alert.locator("mark").innerText()).toBe("10");
+  await page.getByRole("heading", { level: 1, name: "The filter cannot be read" }).waitFor();
+  expect(await page.getByText("is not a duration such as").count()).toBe(1);
   await field.fill("status:failed wall>1ms");
   await alert.waitFor({ state: "detached" });
   await page
     .getByText(/tax_rate/)
     .first()
     .waitFor();
+  await page.context().close();
+});
+
+test("a search says how many runs match where they are counted, and why there is no chart where not", async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=runs&q=wall>1s`);
+  await page.getByRole("heading", { level: 1, name: /^[\d.]+ k runs in 14 days match "wall>1s"$/ }).waitFor();
+  await page.getByText(/^the first 200 of \d,\d{3} runs/).waitFor();
+  await page.getByRole("combobox", { name: "Search" }).fill("engine:polars");
+  await page.getByRole("heading", { level: 1, name: /^More than 200 runs/ }).waitFor();
+  await page.getByText("No chart: a search for words, an engine or an error text is not counted.").waitFor();
+  await page.context().close();
+});
+
+test("a menu closes by Esc, and by a click elsewhere", { tags: ["firefox"] }, async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=runs`);
+  const opened = page.locator("details[open]").filter({ has: page.locator("summary.button") });
+  for (const name of ["Columns", "Export", "Views"]) {
+    const button = page.getByText(name, { exact: true });
+    await button.click();
+    expect(await opened.count()).toBe(1);
+    await page.keyboard.press("Escape");
+    expect(await opened.count()).toBe(0);
+    await button.click();
+    await page.getByRole("heading", { level: 1 }).click();
+    expect(await opened.count()).toBe(0);
+  }
   await page.context().close();
 });
 

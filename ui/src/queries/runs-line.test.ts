@@ -7,7 +7,7 @@ const counts = [
   { value: "running", runs: 1 },
 ];
 const says = (given: Partial<ListedRuns>): string =>
-  runsLine({ filters: {}, counts, cancelled: 0, read: 200, hasMore: true, ...given }, "in 14 days");
+  runsLine({ filters: {}, counts, cancelled: 0, found: undefined, read: 200, hasMore: true, ...given }, "in 14 days");
 
 test("runs are counted as runs, in the range that is in force", () => {
   expect(says({})).toBe("4.05 k runs in 14 days, 50 failed, 1 running");
@@ -26,6 +26,13 @@ test("a search says how many were found, and that there are more", () => {
     '3 runs in 14 days match "x" and the filters',
   );
   expect(says({ filters: { q: "x" }, read: 1, hasMore: false })).toBe('1 run in 14 days matches "x"');
+});
+
+test("a search that is counted says how many match, and not how many were read", () => {
+  expect(says({ filters: { q: "wall>1s" }, found: 3700 })).toBe('3.7 k runs in 14 days match "wall>1s"');
+  expect(says({ filters: { q: "wall>1s", status: "failed" }, found: 1 })).toBe(
+    '1 run in 14 days matches "wall>1s" and the filters',
+  );
 });
 
 test("where there is nothing, it says so", () => {

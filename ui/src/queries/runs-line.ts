@@ -12,23 +12,25 @@ export interface ListedRuns {
   counts: Facets["status"];
   /** Those of the failed ones that were cancelled. */
   cancelled: number;
+  /** How many runs match a search, where that is known. */
+  found: number | undefined;
   /** Runs that were read, for a search, and whether there are more. */
   read: number;
   hasMore: boolean;
 }
 
 /** `during`: the range, behind a verb. */
-export function runsLine({ filters, counts, cancelled, read, hasMore }: ListedRuns, during: string): string {
+export function runsLine({ filters, counts, cancelled, found, read, hasMore }: ListedRuns, during: string): string {
   const { status } = asked(filters);
   const of = (wanted: string): number => counts.find(({ value }) => value === wanted)?.runs ?? 0;
   const all = counts.reduce((sum, { runs }) => sum + runs, 0);
   const isSearch = filters.q !== undefined;
-  const runs = isSearch ? read : status === undefined ? all : of(status);
+  const runs = isSearch ? (found ?? read) : status === undefined ? all : of(status);
   const others = active(filters).filter((name) => name !== "q");
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
     .filter((text) => text !== "")
     .join(" and ");
-  const subject = `${isSearch && hasMore ? "More than " : ""}${plural(runs, "run")} ${during}`;
+  const subject = `${isSearch && hasMore && found === undefined ? "More than " : ""}${plural(runs, "run")} ${during}`;
   if (matches === "" && runs === 0) return `No run started ${during}`;
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
   if (isSearch || status !== undefined) return line;
