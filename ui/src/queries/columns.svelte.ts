@@ -9,6 +9,7 @@ export interface Column {
   id: string;
   name: string;
   width: string;
+  title?: string;
   sort?: Sort;
   isFigure?: boolean;
   /** Whether it stays on a narrow screen. */
@@ -23,7 +24,14 @@ export const COLUMNS = [
   { id: "version", name: "Version", width: "minmax(5rem, 1fr)" },
   { id: "started", name: "Started", width: "7.25rem", sort: "started" },
   { id: "wall", name: "Wall time", width: "6rem", sort: "wall", isFigure: true, isNarrow: true },
-  { id: "cpu", name: "CPU time", width: "6.25rem", sort: "cpu", isFigure: true },
+  {
+    id: "cpu",
+    name: "CPU time",
+    width: "6.25rem",
+    title: "As the sender counted it; of some engines the time that threads were busy",
+    sort: "cpu",
+    isFigure: true,
+  },
   { id: "rows", name: "Rows", width: "4.5rem", sort: "rows", isFigure: true },
   { id: "read", name: "Read", width: "5.5rem", sort: "read", isFigure: true },
   { id: "spilled", name: "Spilled", width: "5.5rem", sort: "spilled", isFigure: true },
