@@ -22,8 +22,9 @@ test("a slice in which nothing finished is a gap, and the scale has room", () =>
   const times = timesOf([one]);
   expect(times?.map((ms) => Math.round(ms * 10) / 10)).toEqual([8.7, 1150]);
   const paths = drawn(one, [10, 1000], PLOT, 2);
-  expect(paths.p50).toBe("M5.0 100.0h0L15.0 100.0M35.0 50.0h0");
-  expect(paths.p95).toBe("M35.0 0.0h0");
+  const dot = "m-1.2 1.2h2.4m0-1.2h-2.4m0-1.2h2.4";
+  expect(paths.p50).toBe(`M5.0 100.0h0L15.0 100.0M35.0 50.0${dot}`);
+  expect(paths.p95).toBe(`M35.0 0.0${dot}`);
   expect(paths.failed).toBe("M21.0 120h8.0v-20.0h-8.0z");
   expect(paths.runs.match(/M/g)).toHaveLength(4);
   const counts = drawn(one, undefined, PLOT, 2);

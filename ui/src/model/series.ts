@@ -78,6 +78,9 @@ export function yOf(ms: number, [low, high]: [number, number], plot: Plot): numb
   return plot.bottom - ((Math.log(ms) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (plot.bottom - plot.top);
 }
 
+/** A dot about where the path is: strokes that are shorter than a dash. */
+const DOT = "m-1.2 1.2h2.4m0-1.2h-2.4m0-1.2h2.4";
+
 /** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. Without times, bars alone. */
 export function drawn(group: SeriesGroup, times: [number, number] | undefined, plot: Plot, mostRuns: number): Drawn {
   const { slices } = group;
@@ -97,7 +100,7 @@ export function drawn(group: SeriesGroup, times: [number, number] | undefined, p
       path += isOn ? `L${x} ${y}` : `M${x} ${y}h0`;
       isOn = true;
     }
-    return path;
+    return path.replaceAll(/h0(?!L)/g, DOT);
   };
   const bars = (count: (slice: SeriesSlice) => number): string =>
     slices
