@@ -35,7 +35,9 @@ const all: Places = {
 };
 
 test("the first line counts what is listed", () => {
-  expect(firstLine(all, all, "", "in 14 days")).toBe("1 service, 0 environments and 1 host; 42 runs in 14 days");
+  expect(firstLine(all, all, "", "in 14 days")).toBe("1 service and 1 host; 42 runs in 14 days");
+  const three = { ...all, environment: [place("prod", 40), place("test", 2)] };
+  expect(firstLine(three, three, "", "in 1 day")).toBe("1 service, 2 environments and 1 host; 42 runs in 1 day");
   expect(firstLine(all, matching(all, "ETL"), "ETL", "in 14 days")).toBe(
     '2 of 3 services, environments and hosts match "ETL"',
   );

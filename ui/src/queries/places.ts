@@ -108,12 +108,12 @@ export function firstLine(all: Places, shown: Places, find: string, during: stri
   }
   // Runs without a service belong to none.
   const named = (field: Field): number => all[field].filter(({ value }) => value != null).length;
-  const places = `${plural(named("service"), "service")}, ${plural(named("environment"), "environment")}`;
+  const places = FIELDS.filter((field) => named(field) > 0).map((field) => plural(named(field), field));
   const [first, second] = sortedPlaces(all.service, "time");
   const total = all.service.reduce((sum, { total_wall_ms }) => sum + total_wall_ms, 0);
   const most =
     first?.value == null || second === undefined || total === 0
       ? ""
       : `, ${formatShare(first.total_wall_ms / total)} of their time in ${nameInText(first.value)}`;
-  return `${places} and ${plural(named("host"), "host")}; ${plural(runs, "run")} ${during}${most}`;
+  return `${places.join(", ").replace(/, (?=[^,]*$)/, " and ")}; ${plural(runs, "run")} ${during}${most}`;
 }
