@@ -3,8 +3,8 @@ import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
 import { formatTime } from "../units";
 import {
-  beforeWords,
   byQuery,
+  changeTime,
   firstLine,
   haveAllFailed,
   isOfShown,
@@ -49,28 +49,31 @@ test("numbers sort the largest first, names from A, the unknown last both ways",
 });
 
 test("the usual time is that before a change of the times on all hosts, else that of the 14 days before", () => {
-  const one = label("a", 60, 3, { usual_wall_ms: 20, usual_band_ms: [18, 22] });
+  const one = label("a", 60, 3, { usual_wall_ms: 20, usual_band_ms: [18, 22], recent_wall_ms: 12 });
   const before = { runs: 9, failed: 0, median_wall_ms: 10, low_ms: 9, high_ms: 11 };
-  const slower = { ...change("a", "slower", 1), before, since_unix_ns: 7n };
-  expect(usualOf(one, slower)).toEqual({ ms: 10, band: [9, 11], since: 7n });
-  const fortnight = { ms: 20, band: [18, 22], since: undefined };
+  const after = { runs: 5, failed: 0, median_wall_ms: 30 };
+  const slower = { ...change("a", "slower", 1), before, after, since_unix_ns: 7n };
+  expect(usualOf(one, slower)).toEqual({ ms: 10, band: [9, 11], since: 7n, latelyMs: 30 });
+  const fortnight = { ms: 20, band: [18, 22], since: undefined, latelyMs: 12 };
   const others = [{ host: "h" }, { kind: "failing" as const }, { before: { runs: 9, failed: 9 } }];
   for (const other of others) expect(usualOf(one, { ...slower, ...other })).toEqual(fortnight);
   expect(usualOf(one, undefined)).toEqual(fortnight);
   const prod = { ...slower, environment: "prod" };
   expect([undefined, "prod", "test"].map((shown) => isOfShown(prod, shown))).toEqual([false, true, false]);
   expect(isOfShown(slower, undefined)).toBe(true);
-  const both = [one, label("b", 10, null, { usual_wall_ms: 15 })];
+  const both = [one, label("b", 10, null, { usual_wall_ms: 15, recent_wall_ms: 20 })];
   expect(names(sorted(both, "usual", false))).toBe("ab");
   expect(names(sorted(both, "usual", false, byQuery([slower])))).toBe("ba");
+  expect(names(sorted(both, "lately", false))).toBe("ba");
+  expect(names(sorted(both, "lately", false, byQuery([slower])))).toBe("ab");
 });
 
 test("a usual time before a change says the time of day: runs of that day came before it, too", () => {
   const since = 1_795_924_680_000_000_000n;
   const text = (time: bigint): string => formatTime(time, "utc", Number(since / 1_000_000n) + 3_600_000);
-  expect(beforeWords(since, undefined, text)).toBe("before 03:58");
+  expect(changeTime(since, undefined, text)).toBe("03:58");
   const later = (time: bigint): string => formatTime(time, "utc", Number(since / 1_000_000n) + 90_000_000);
-  expect(beforeWords(since, "prod", later)).toBe("before 29 Nov 03:58, prod");
+  expect(changeTime(since, "prod", later)).toBe("29 Nov 03:58, prod");
 });
 
 test("runs that were cancelled are not said to have failed", () => {

@@ -13,14 +13,9 @@ export const SORTS = ["share", "label", "usual", "lately", "change", "runs", "fa
 export type Sort = (typeof SORTS)[number];
 
 const NUMBERS: Record<
-  Exclude<Sort, "label" | "change" | "usual">,
+  Exclude<Sort, "label" | "change" | "usual" | "lately">,
   (label: LabelOverview) => number | null | undefined
-> = {
-  share: ({ total_wall_ms }) => total_wall_ms,
-  lately: ({ recent_wall_ms }) => recent_wall_ms,
-  runs: ({ runs }) => runs,
-  failed: onlyFailed,
-};
+> = { share: ({ total_wall_ms }) => total_wall_ms, runs: ({ runs }) => runs, failed: onlyFailed };
 
 export interface Usual {
   ms: number | null | undefined;
@@ -28,6 +23,8 @@ export interface Usual {
   band: readonly number[] | null | undefined;
   /** Since when its times changed: then these are of the runs before. */
   since: UnixNs | undefined;
+  /** The median lately; since a change it is that of the runs after. */
+  latelyMs: number | null | undefined;
 }
 
 /** Whether a change is one of the runs of any environment that a page shows; it may have one of several. */
@@ -37,19 +34,19 @@ export function isOfShown({ environment = null }: Change, shown: string | undefi
 
 /** The usual time of a query: before an open change of its times on all hosts, else that of the 14 days before. */
 export function usualOf(label: LabelOverview, change: Change | undefined): Usual {
-  const { kind, before, host = null, since_unix_ns: since } = change ?? {};
+  const { kind, before, after, host = null, since_unix_ns: since } = change ?? {};
   const { median_wall_ms: ms = null, low_ms: low = null, high_ms: high = null } = before ?? {};
   if ((kind === "slower" || kind === "faster") && host === null && ms !== null)
-    return { ms, band: low === null || high === null ? null : [low, high], since };
-  return { ms: label.usual_wall_ms, band: label.usual_band_ms, since: undefined };
+    return { ms, band: low === null || high === null ? null : [low, high], since, latelyMs: after?.median_wall_ms };
+  return { ms: label.usual_wall_ms, band: label.usual_band_ms, since: undefined, latelyMs: label.recent_wall_ms };
 }
 
 /**
- * Of which runs a usual time before a change is: "before 18 Nov 02:05", ", prod" where the change is of one environment
- * of several. The day alone would not do: runs of that day came before the change, too.
+ * When a change began, behind "before" or "since": "18 Nov 02:05", ", prod" where it is of one environment of several.
+ * The day alone would not do: runs of that day came before the change, too.
  */
-export function beforeWords(since: UnixNs, environment: string | undefined, timeText: TimeText): string {
-  return `before ${timeText(since)}${environment === undefined ? "" : `, ${shownName(environment)}`}`;
+export function changeTime(since: UnixNs, environment: string | undefined, timeText: TimeText): string {
+  return `${timeText(since)}${environment === undefined ? "" : `, ${shownName(environment)}`}`;
 }
 
 /** Whether all runs lately failed. Cancelled ones are among the failed: with one in the range that is not known. */
@@ -82,8 +79,13 @@ export function sorted(
   if (sort === "label") return labels.toSorted((a, b) => way * a.label.localeCompare(b.label));
   const changeOf = (label: LabelOverview): Change | undefined => changes.get(queryKey(label));
   const atStake = (label: LabelOverview): number | undefined => changeOf(label)?.cost.wall_ms_a_day;
-  const usual = (label: LabelOverview): Usual["ms"] => usualOf(label, changeOf(label)).ms;
-  const number = sort === "change" ? atStake : sort === "usual" ? usual : NUMBERS[sort];
+  const usual = (label: LabelOverview): Usual => usualOf(label, changeOf(label));
+  const number = {
+    ...NUMBERS,
+    change: atStake,
+    usual: (label: LabelOverview) => usual(label).ms,
+    lately: (label: LabelOverview) => usual(label).latelyMs,
+  }[sort];
   return labels.toSorted((a, b) => {
     const [first, second] = [number(a) ?? null, number(b) ?? null];
     if (first === null || second === null) return Number(first === null) - Number(second === null);
