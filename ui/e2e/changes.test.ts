@@ -102,6 +102,18 @@ test("the list marks what changed, and shows it alone", async () => {
     .getByText(/[23]\.\dx slower/)
     .filter({ visible: true })
     .waitFor();
+  await row.getByText("since change").waitFor();
+  await page.goto(`${service.url}/queries?view=days`);
+  const changed = page.getByRole("row").filter({ hasText: "orders/report" });
+  await changed
+    .getByTitle(/median .*\. [23]\.\dx slower since .* \(\d+ ms in \d runs, before \d+ ms in 1\d\)/)
+    .waitFor();
+  // Whose runs are all of today have none to be held against.
+  const steady = page.getByRole("row").filter({ hasText: "orders/steady" });
+  await steady
+    .getByTitle(/, too few earlier runs to judge it$/)
+    .first()
+    .waitFor();
   await page.goto(`${service.url}/queries?only=changed`);
   await page.getByRole("heading", { level: 1, name: /^3 of 5 queries changed/ }).waitFor();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { dayCells } from "./days";
+import { DAY_NS, dayCells, dayOf } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
   dayCells({
@@ -30,11 +30,21 @@ test("a day on which all runs failed has no time", () =>
     title: "3 runs, 2 failed, 1 cancelled",
   }));
 
-test("without a usual time the days are held against the time lately, and say so", () => {
-  const found = cells(null, 1, 2, 40);
-  expect(found.map(({ heat }) => heat)).toEqual([-1, 0, 4]);
-  expect(found[2]?.title).toBe("3 runs, median 40 ms, 20x the time lately");
+test("without a usual time no day is judged, and none looks as usual", () => {
+  const found = cells(null, 1, 2, null);
+  expect(found.map(({ heat, text }) => [heat, text])).toEqual([
+    ["few", ""],
+    ["few", ""],
+    [undefined, ""],
+  ]);
+  expect(found[1]?.title).toBe("3 runs, median 2 ms, too few earlier runs to judge it");
   expect(cells(2, 40)[0]?.title).toBe("3 runs, median 40 ms, 20x the usual time");
+});
+
+test("a moment is of the day before whose end it was", () => {
+  const days = [10n, 20n];
+  const moments = [9n, 10n, 19n, 20n, 20n + DAY_NS - 1n, 20n + DAY_NS];
+  expect(moments.map((moment) => dayOf(moment, days))).toEqual([-1, 0, 0, 1, 1, -1]);
 });
 
 test("while a change of all its runs is open, the days are held against the runs before it", () => {
