@@ -29,9 +29,15 @@ test("a search says how many were found, and that there are more", () => {
 });
 
 test("a search that is counted says how many match, and not how many were read", () => {
-  expect(says({ filters: { q: "wall>1s" }, found: 3700 })).toBe('3.7 k runs in 14 days match "wall>1s"');
-  expect(says({ filters: { q: "wall>1s", status: "failed" }, found: 1 })).toBe(
-    '1 run in 14 days matches "wall>1s" and the filters',
+  expect(says({ filters: { q: "wall>1s" }, found: { of: 3700, isLeast: false } })).toBe(
+    '3.7 k runs in 14 days match "wall>1s"',
+  );
+  expect(says({ filters: { q: "wall>1s", status: "failed" }, found: { of: 3700, isLeast: true } })).toBe(
+    'At least 3.7 k runs in 14 days match "wall>1s" and the filters',
+  );
+  // Where all are read, the list is newer than the count.
+  expect(says({ filters: { q: "wall>1s" }, read: 5, hasMore: false, found: { of: 4, isLeast: false } })).toBe(
+    '5 runs in 14 days match "wall>1s"',
   );
 });
 

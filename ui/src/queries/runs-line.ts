@@ -4,7 +4,7 @@ import type { Facets } from "../api/client";
 import { failureWords } from "../model/cancelled";
 import { nameInText } from "../model/names";
 import { plural } from "../units";
-import { active, asked, type Filters } from "./filters";
+import { active, asked, type Count, type Filters } from "./filters";
 
 export interface ListedRuns {
   filters: Filters;
@@ -12,8 +12,8 @@ export interface ListedRuns {
   counts: Facets["status"];
   /** Those of the failed ones that were cancelled. */
   cancelled: number;
-  /** How many runs match a search, where that is known. */
-  found: number | undefined;
+  /** How many runs match a search, where they are counted. */
+  found: Count | undefined;
   /** Runs that were read, for a search, and whether there are more. */
   read: number;
   hasMore: boolean;
@@ -25,12 +25,14 @@ export function runsLine({ filters, counts, cancelled, found, read, hasMore }: L
   const of = (wanted: string): number => counts.find(({ value }) => value === wanted)?.runs ?? 0;
   const all = counts.reduce((sum, { runs }) => sum + runs, 0);
   const isSearch = filters.q !== undefined;
-  const runs = isSearch ? (found ?? read) : status === undefined ? all : of(status);
+  const isCut = isSearch && hasMore;
+  const runs = isCut ? (found?.of ?? read) : isSearch ? read : status === undefined ? all : of(status);
   const others = active(filters).filter((name) => name !== "q");
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
     .filter((text) => text !== "")
     .join(" and ");
-  const subject = `${isSearch && hasMore && found === undefined ? "More than " : ""}${plural(runs, "run")} ${during}`;
+  const about = !isCut ? "" : found === undefined ? "More than " : found.isLeast ? "At least " : "";
+  const subject = `${about}${plural(runs, "run")} ${during}`;
   if (matches === "" && runs === 0) return `No run started ${during}`;
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
   if (isSearch || status !== undefined) return line;
