@@ -16,26 +16,29 @@ const sender = (about: Partial<Schemas["Sender"]>): Schemas["Sender"] => ({
   ...about,
 });
 
-test("processes of one service, host and library are one row, with sums and the clock that is most off", () => {
+test("processes of one service, host and library are one row, with sums and the clock that is most ahead", () => {
   const refusal = { reason: "too large", status: 413, unix_ns: 3n };
   const rows = together([
     sender({ last_unix_ns: 9n, clock_behind_ms: 20 }),
     sender({ host: "etl-2", dropped: 3 }),
     sender({ last_unix_ns: 4n, events: 7, refused: 2, last_refusal: refusal, clock_behind_ms: -5000 }),
+    sender({ last_unix_ns: 3n, events: 0, clock_behind_ms: 86_400_000 }),
     sender({ host: "etl-2", dropped: 4 }),
     // What it does not say is no sum of others.
     sender({ host: "etl-2" }),
   ]);
   const told = rows.map(({ host, count, events, refused, dropped }) => [host, count, events, refused, dropped]);
   expect(told).toEqual([
-    ["etl-1", 2, 12, 2, undefined],
+    ["etl-1", 3, 12, 2, undefined],
     ["etl-2", 2, 10, 0, 7],
     ["etl-2", 1, 5, 0, undefined],
   ]);
   expect([rows[0]?.last_unix_ns, rows[0]?.last_refusal, rows[0]?.clock_behind_ms]).toEqual([9n, refusal, -5000]);
 });
 
-test("a clock that is off by a second or more is told", () => {
+test("only events from the future say that a clock is off", () => {
   const words = [undefined, null, 999, 1500, -90_000, 86_400_000].map((ms) => clockWords({ clock_behind_ms: ms }));
-  expect(words).toEqual(["", "", "", "1.5 s behind at most", "90 s ahead at least", "its events are 24 h old"]);
+  expect(words).toEqual(["", "", "", "received 1.5 s later", "clock ahead by at least 90 s", "received 24 h later"]);
+  const late = together([sender({ clock_behind_ms: -20 }), sender({ clock_behind_ms: 86_400_000 })]);
+  expect(late.map(clockWords)).toEqual(["received 24 h later"]);
 });

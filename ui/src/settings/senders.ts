@@ -21,19 +21,22 @@ export function together(senders: readonly Sender[]): (Sender & { count: number 
     row.refused += sender.refused;
     row.last_refusal ??= sender.last_refusal ?? null;
     if (dropped != null) row.dropped = dropped + (row.dropped ?? 0);
-    if (Math.abs(sender.clock_behind_ms ?? 0) > Math.abs(row.clock_behind_ms ?? 0))
-      row.clock_behind_ms = sender.clock_behind_ms ?? null;
+    row.clock_behind_ms = mostOff(row.clock_behind_ms ?? 0, sender.clock_behind_ms ?? 0);
   }
   return [...all.values()];
 }
 
-/** From here on a clock that is behind is less likely than events that waited, such as a history that is sent later. */
-const OLD_MS = 3_600_000;
+/** Less is the time that a batch takes. */
+const OFF_MS = 1000;
 
-/** How far a clock is off, where that is a second or more: a batch that waited looks like a clock that is behind. */
+/** The clock that is most ahead, which is known to be off; else what was received latest after its time. */
+function mostOff(a: number, b: number): number {
+  return Math.min(a, b) <= -OFF_MS ? Math.min(a, b) : Math.max(a, b);
+}
+
+/** How the times of events differ from those of receipt: a clock that is behind looks like events that waited. */
 export function clockWords({ clock_behind_ms: ms }: { clock_behind_ms?: number | null | undefined }): string {
   const size = Math.abs(ms ?? 0);
-  if (size < 1000) return "";
-  if (ms !== size) return `${formatDuration(size)} ahead at least`;
-  return size < OLD_MS ? `${formatDuration(size)} behind at most` : `its events are ${formatDuration(size)} old`;
+  if (size < OFF_MS) return "";
+  return ms === size ? `received ${formatDuration(size)} later` : `clock ahead by at least ${formatDuration(size)}`;
 }
