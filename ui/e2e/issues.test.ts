@@ -253,6 +253,21 @@ test("keys move between issues and act on them", async () => {
   await page.getByRole("heading", { level: 1, name: / is .* slower since/ }).waitFor();
 });
 
+test("issues are found by their words, which the address keeps", async () => {
+  await visit("/issues");
+  const rows = page.getByRole("list", { name: /^Issues/ }).getByRole("listitem");
+  await rows.nth(2).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("ORDERS/second");
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get("q")).toBe("ORDERS/second");
+  await page.reload();
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(1);
+  await page.getByRole("searchbox", { name: "Find an issue" }).fill("zzzz");
+  await page.getByRole("heading", { level: 1, name: "No issue matches" }).waitFor();
+});
+
 test("those that are marked are acknowledged together", async () => {
   const marked = ["orders/report", "orders/third"];
   for (const label of marked) await act(label, "reopen");

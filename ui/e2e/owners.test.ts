@@ -98,7 +98,7 @@ test("the first page shows the queries of an owner, and keeps the choice", async
     .getByRole("list", { name: /^Issues/ })
     .getByRole("listitem")
     .filter({ hasText: "orders/daily" });
-  expect(await row.innerText()).toMatch(/of\s+team-orders[^]*a day at stake · opened\s+(just now|\d+ (s|min) ago)/);
+  expect(await row.innerText()).toMatch(/of\s+team-orders[^]*a day at stake · found\s+(just now|\d+ (s|min) ago)/);
 });
 
 test("services and hosts list owners, and what their CPU time costs", { tags: ["firefox"] }, async () => {

@@ -2,6 +2,7 @@
 
 import type { Change, TimeText } from "./change";
 import { causeName, howMuch, isWorse, place } from "./change";
+import { shortWords, type Issue } from "./issue";
 import { nameInText, ofService } from "./names";
 import { formatCount, formatDuration, plural, type UnixNs } from "../units";
 
@@ -111,7 +112,7 @@ export interface Found {
   /** Issues that a person muted or resolved: their changes are not among these. */
   quiet?: number;
   /** Issues that want somebody and whose change is not among these. */
-  alone?: number;
+  alone?: readonly Issue[];
   /** Labels that queries of several services have. */
   ambiguous?: ReadonlySet<string>;
   /** Queries that ran in the range. */
@@ -131,7 +132,7 @@ export function splitLine(line: string): [lead: string, others: string] {
 
 /** The first line of the home page: did anything get worse? */
 export function homeLine(
-  { changes, isCut, quiet: hidden = 0, alone = 0, ambiguous = new Set(), queries, during }: Found,
+  { changes, isCut, quiet: hidden = 0, alone = [], ambiguous = new Set(), queries, during }: Found,
   timeText: TimeText,
 ): string {
   const groups = grouped(changes.filter(isWorse));
@@ -152,9 +153,9 @@ export function homeLine(
     if (slower > 0) words.push(says(slower, "more is slower", "more are slower"));
     if (failing > 0) words.push(says(failing, slower > 0 ? "fails" : "more fails", slower > 0 ? "fail" : "more fail"));
     if (words.length > 0) parts.push(`${OTHERS}${least}${words.join(", ")}`);
-    if (alone > 0) parts.push(says(alone, "other issue is open", "other issues are open"));
-  } else if (alone > 0) {
-    parts.push(says(alone, "issue is open", "issues are open"));
+    parts.push(...aloneWords(alone, "other issues are open", ambiguous));
+  } else if (alone.length > 0) {
+    parts.push(...aloneWords(alone, "issues are open", ambiguous));
   } else {
     const ran = `${plural(queries, "query", "queries")} ran ${during}`;
     const among = isCut ? ` among the ${changes.length} with the most time at stake` : "";
@@ -166,6 +167,15 @@ export function homeLine(
     says(count(changes, "data_grew"), "is slower as its data grew", "are slower as their data grew"),
   ].filter((text) => text !== "");
   return [...parts, ...(isCut ? [] : quiet)].join("; ");
+}
+
+/** One issue is named: "orders/ingest is missing". */
+function aloneWords(issues: readonly Issue[], many: string, ambiguous: ReadonlySet<string>): string[] {
+  const [first] = issues;
+  if (first === undefined) return [];
+  if (issues.length > 1) return [`${formatCount(issues.length)} ${many}`];
+  const of = ambiguous.has(first.label) ? ofService(first.service) : "";
+  return [`${nameInText(first.label)}${of} ${shortWords(first)}`];
 }
 
 type Where = (change: Change) => string;

@@ -16,6 +16,7 @@ import {
   type Change,
 } from "./change";
 import { emptyLine, groupCause, groupCost, grouped, groupLine, groupTitle, homeLine, splitLine } from "./change-groups";
+import type { Issue } from "./issue";
 
 const said = (time: bigint): string => `t${time}`;
 const HOUR = 3_600_000_000_000n;
@@ -159,6 +160,23 @@ test("causes that are not known are not one cause", () => {
   expect(grouped([at("a", 2, { causes: [] }), at("b", 2, { causes: [] })]).length).toBe(2);
   // What is not known of the rest is no cause of the whole.
   expect(grouped([at("a", 2, { causes: [version, unknown] }), at("b", 2)]).length).toBe(1);
+});
+
+test("one issue beside the changes is named", () => {
+  const missing = {
+    label: "jobs/daily",
+    service: "etl",
+    kind: "missing",
+    severity: 3,
+    findings: [],
+  } as unknown as Issue;
+  const line = (changes: Change[], alone: Issue[], ...labels: string[]): string =>
+    homeLine({ changes, alone, isCut: false, queries: 4, during: "", ambiguous: new Set(labels) }, said);
+  expect(line([], [missing])).toBe("jobs/daily is missing");
+  expect(line([], [missing], "jobs/daily")).toBe("jobs/daily of etl is missing");
+  expect(line([], [missing, missing])).toBe("2 issues are open");
+  expect(line([at("a", 2)], [missing])).toMatch(/^a is .*; jobs\/daily is missing$/);
+  expect(line([at("a", 2)], [missing, missing])).toMatch(/; 2 other issues are open$/);
 });
 
 test("the first line says nothing twice", () => {

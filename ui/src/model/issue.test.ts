@@ -4,6 +4,7 @@ import { groupCost, grouped } from "./change-groups";
 import { change } from "./change-example";
 import {
   detailLine,
+  isFound,
   historyOf,
   isHere,
   isNewlyOpen,
@@ -57,6 +58,21 @@ const move = (given: Partial<Transition>): Transition => ({
   ...given,
 });
 
+test("an issue is found by what its row says", () => {
+  const one = issue({ label: "orders/daily", service: "etl" });
+  const about = change({
+    causes: [{ cause: "skew", share: 1, wall_ms: 1, evidence: [], sentence: "Join #3 is skewed" }],
+  });
+  expect(["ORDERS", "etl", "2.4x slower", "join #3"].map((find) => isFound(one, undefined, null, find))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(isFound(one, about, null, "join #3")).toBe(true);
+  expect(isFound(one, about, "no column x", "column")).toBe(true);
+});
+
 test("an issue says what, since when, and what is at stake", () => {
   expect(issueLine(issue(), undefined, said)).toBe("a is 2.4x slower since t5");
   expect(issueLine(issue(), change({ factor: 3.1 }), said)).toBe("a is 3.1x slower since t9");
@@ -72,12 +88,14 @@ test("an issue says what, since when, and what is at stake", () => {
   const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
   expect(issueLine(late, undefined, said)).toBe("a is late, 2.4x what nine tenths of its earlier runs took");
   expect(severityFigure(late)).toEqual(["of what nine tenths of its earlier runs took", "2.4x"]);
-  expect(detailLine(late)).toBe("The run has run for 94.0 s.");
+  expect(detailLine(late, said)).toBe("The run has run for 94.0 s.");
   // The figures moved last before the run ended.
-  expect(detailLine({ ...late, state: "resolved" })).toBe("The run ran for at least 94.0 s.");
-  const missing = issue({ kind: "missing", state: "resolved", detail: "no run has started for 3 h" });
-  expect(detailLine(missing)).toBe("No run had started for 3 h.");
-  expect(detailLine(issue())).toBe("");
+  expect(detailLine({ ...late, state: "resolved" }, said)).toBe("The run ran for at least 94.0 s.");
+  const missing = issue({ kind: "missing", good_unix_ns: 4n, detail: "no run has started for 3 h; runs start often" });
+  expect(detailLine(missing, said)).toBe("No run has started since t4; runs start often.");
+  expect(detailLine({ ...missing, state: "resolved" }, said)).toBe("No run had started for 3 h; runs start often.");
+  expect(detailLine({ ...missing, good_unix_ns: null }, said)).toBe("No run has started for 3 h; runs start often.");
+  expect(detailLine(issue(), said)).toBe("");
   expect(issuesLine([issue(), issue({ wall_ms_a_day: 0 })], false, "open ")).toBe(
     "2 open issues, 12 min a day at stake",
   );

@@ -2,7 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import { capital, formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
-import { howMuch, isWorse, type Change, type TimeText } from "./change";
+import { firstCause, howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
 export type Issue = Schemas["Issue"];
@@ -65,6 +65,12 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
   }
 }
 
+/** The same in a few words: "is missing". */
+export function shortWords(issue: Pick<Issue, "kind" | "severity" | "findings">): string {
+  const { kind } = issue;
+  return kind === "late" || kind === "missing" ? `is ${kind}` : issueWords(issue);
+}
+
 /** The same where its change is known: a change of this very issue says it by its own figures. */
 function nowWords(issue: Pick<Issue, "kind" | "severity" | "findings">, change: Change | null | undefined): string {
   return change == null || change.kind === "failing" || change.factor == null
@@ -122,15 +128,35 @@ export function issueLine(
 
 /**
  * What the service says of an issue that no change tells of, as a sentence; empty where there is none. The service
- * wrote it while the run ran or was missing: once that is over, it is what was known last.
+ * wrote it while the run ran or was missing: once that is over, it is what was known last. The last start is said
+ * instead of the time since then, which goes on.
  */
-export function detailLine({ detail = null, state }: Pick<Issue, "detail" | "state">): string {
+export function detailLine(
+  { detail = null, state, good_unix_ns: last }: Pick<Issue, "detail" | "state" | "good_unix_ns">,
+  timeText: TimeText,
+): string {
   if (detail === null) return "";
   const said =
     state === "resolved"
       ? detail.replace(/^the run has run for/, "the run ran for at least").replace(/^no run has/, "no run had")
-      : detail;
+      : last == null
+        ? detail
+        : detail.replace(/^no run has started for [^;]+/, `no run has started since ${timeText(last)}`);
   return `${capital(said)}.`;
+}
+
+/** Whether a text is in what a list shows of an issue, in whatever case. */
+export function isFound(
+  issue: Issue,
+  change: Change | undefined,
+  error: string | null | undefined,
+  find: string,
+): boolean {
+  const { label, service, environment, host, owner, detail } = issue;
+  const said = [detail, error, rowWords(issue, change), change && firstCause(change)];
+  return [label, service, environment, host, owner, ...said].some((text) =>
+    text?.toLowerCase().includes(find.toLowerCase()),
+  );
 }
 
 /** Wall time at stake a day: of changes alone, and of none that is muted or over. */
