@@ -126,8 +126,8 @@ const OTHERS = "\u2063";
 
 /** The part of a first line that names what got worse, and that of the others, which stands small. */
 export function splitLine(line: string): [lead: string, others: string] {
-  const at = line.indexOf(OTHERS);
-  return at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+  const [lead = "", others] = line.split(/(?=;\s*\u2063)/);
+  return [lead, others?.replace(OTHERS, "") ?? ""];
 }
 
 /** The first line of the home page: did anything get worse? */

@@ -8,6 +8,7 @@ import {
   costLine,
   firstCause,
   isSince,
+  listedCauses,
   medians,
   place,
   stateWords,
@@ -89,14 +90,14 @@ test("busy threads are not told as threads", () => {
 });
 
 test("a cost that is none is not told", () => {
-  expect(costLine(change())).toBe("12 min a day more than before, at its rate of runs; 1 h 03 min so far");
+  expect(costLine(change())).toBe("12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far");
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 } }))).toBe("");
   const grown = { runs: 0, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 720_000 };
   expect(costLine(change({ kind: "data_grew", cost: grown }))).toBe(
     "12 min a day more than before, at its rate of runs",
   );
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: -60, extra_cpu_ms: 0, wall_ms_a_day: -90 } }))).toBe(
-    "90 ms a day less than before, at its rate of runs; 60 ms so far",
+    "90 ms a day less than before, at its rate of runs; 60 ms in 3 runs so far",
   );
 });
 
@@ -107,6 +108,17 @@ test("a change of one host is of its runs alone", () => {
   expect(isSince(change({ host: "etl-3" }), run)).toBe(true);
   expect(isSince(change({ host: "etl-4" }), run)).toBe(false);
   expect(isSince(change({ since_unix_ns: 10n }), run)).toBe(false);
+});
+
+test("a cause whose sentence ends an earlier one is not listed again", () => {
+  const first = cause({ sentence: "Since 1.1 (was 1.0): Select calls user code" });
+  const again = cause({ cause: "user_code", share: 0, sentence: "Select calls user code" });
+  const rest = cause({ cause: "unexplained", share: 0.005, sentence: "" });
+  const silent = cause({ cause: "contention", sentence: "" });
+  const of = (kind: Change["kind"], ...causes: Cause[]): Cause[] => listedCauses(change({ kind, causes }));
+  expect(of("slower", first, again, silent, rest)).toEqual([first, silent]);
+  expect(of("slower", again, first)).toEqual([again, first]);
+  expect(of("failing", first)).toEqual([]);
 });
 
 test("a change that is over says since when", () => {
@@ -215,7 +227,7 @@ test("the first line counts a query once, whatever many changes it has", () => {
   expect(groupLine({ changes: [one, two, at("b", 2)] }, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
   // One that is named is none of the others.
   const changes = [at("a", 2), at("b", 4), at("a", 6, { environment: "dev" }), at("c", 8)];
-  expect(splitLine(homeLine({ changes, isCut: false, queries: 9, during: "" }, said))[1]).toBe("1 more is slower");
+  expect(splitLine(homeLine({ changes, isCut: false, queries: 9, during: "" }, said))[1]).toBe("; 1 more is slower");
 });
 
 test("groups with the most time at stake come first", () => {
@@ -236,11 +248,11 @@ test("the first line names what got worse, and counts many", () => {
     `2 queries of etl are slower since t${2n * HOUR}; 1 is faster`,
   );
   const many = [at("a", 2), at("b", 4), at("c", 6), change({ label: "d", kind: "failing" })];
-  const named = "a is 2.4x slower since t7200000000000; b is 2.4x slower since t14400000000000; ";
-  expect(splitLine(line(many))).toEqual([named, "1 more is slower, 1 fails"]);
-  expect(splitLine(line(many, true))).toEqual([named, "at least 1 more is slower, 1 fails"]);
+  const named = "a is 2.4x slower since t7200000000000; b is 2.4x slower since t14400000000000";
+  expect(splitLine(line(many))).toEqual([named, "; 1 more is slower, 1 fails"]);
+  expect(splitLine(line(many, true))).toEqual([named, "; at least 1 more is slower, 1 fails"]);
   const fail = ["c", "d", "e"].map((label) => change({ label, service: label, kind: "failing" }));
-  expect(splitLine(line(fail))).toEqual(["c fails since t9; d fails since t9; ", "1 more fails"]);
+  expect(splitLine(line(fail))).toEqual(["c fails since t9; d fails since t9", "; 1 more fails"]);
   expect(splitLine(line([change()]))).toEqual(["a is 2.4x slower since t9", ""]);
   expect(line([change({ kind: "data_grew" })])).toBe(
     "No change for the worse was found; 44 queries ran in 14 days; 1 is slower as its data grew",

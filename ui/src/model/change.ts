@@ -135,7 +135,7 @@ export function causeWords(of: Pick<Cause, "cause" | "sentence" | "wall_ms"> & P
 }
 
 /**
- * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far"; of failures
+ * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far"; of failures
  * "12 min a day at stake". The rate is that until its last run. Empty where it costs no time. What slow growth cost so
  * far is not known.
  */
@@ -144,7 +144,7 @@ export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string 
   if (day === 0 && all === 0) return "";
   if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
-  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} so far`;
+  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
   return `${formatDuration(Math.abs(day))} a day ${way} than before, at its rate of runs${soFar}`;
 }
 
@@ -155,6 +155,19 @@ export function pairOf({
 }: Pick<Change, "kind" | "examples">): { base: string; run: string } | undefined {
   const { base = null, run = null } = examples;
   return kind === "failing" || base === null || run === null ? undefined : { base, run };
+}
+
+/** A smaller rest that no counter explains needs no word. */
+const REST_LEAST = 0.01;
+
+/** The causes to list, without those that the sentence of an earlier one holds; that of failures is their counts. */
+export function listedCauses({ causes, kind }: Pick<Change, "causes" | "kind">): Cause[] {
+  if (kind === "failing") return [];
+  return causes.filter(
+    ({ cause, share, sentence }, at) =>
+      (cause !== "unexplained" || share >= REST_LEAST) &&
+      (sentence === "" || !causes.slice(0, at).some((earlier) => earlier.sentence.endsWith(sentence))),
+  );
 }
 
 /** "open", "recovered 19 Nov 08:00", "superseded". */

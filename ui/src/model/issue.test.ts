@@ -219,7 +219,7 @@ test("failures stand by what their issue says is at stake", () => {
     ["0", ""],
   ]);
   expect(worse.map(costLine)).toEqual([
-    "12 min a day more than before, at its rate of runs; 1 h 03 min so far",
+    "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far",
     "15 min a day at stake",
     "",
   ]);

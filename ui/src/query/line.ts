@@ -59,10 +59,10 @@ export function queryLine(
   }
   const ran = `${plural(label.runs, "run")} ${during}`;
   const { usual_wall_ms: usual = null, recent_wall_ms: recent = null } = label;
+  const lately = recent === null ? "" : `${formatDuration(recent)} lately, `;
   if (usual === null) {
     const needs = label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";
-    return `No change is open: ${ran}${needs}`;
+    return `No change is open: ${lately}${ran}${needs}`;
   }
-  const lately = recent === null ? "" : `${formatDuration(recent)} lately, `;
   return `No change is open: ${lately}usually ${formatDuration(usual)}, ${ran}`;
 }
