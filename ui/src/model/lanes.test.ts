@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { QuerySummary } from "../api/client";
-import { lanesOf } from "./lanes";
+import { hasStart, lanesOf } from "./lanes";
 
 const SINCE = 1000;
 const NOW = 2000;
@@ -62,4 +62,9 @@ test("the same run counts once, and the least lanes share one", () => {
       ],
     ],
   ]);
+});
+
+test("a span in which no run started is known", () => {
+  const drawn = lanesOf([run("a", 1100, 300), run("b", 1500, null)], "service", SINCE, NOW, 6);
+  expect([1000, 1200, 1500].map((from) => hasStart(drawn, from, from + 150))).toEqual([true, false, true]);
 });

@@ -26,6 +26,11 @@ export function endMs(run: QuerySummary): number | undefined {
   return run.status === "running" || run.wall_ms == null ? undefined : epochMs(run.started_unix_ns) + run.wall_ms;
 }
 
+/** Whether a run of these lanes started in a span of time. */
+export function hasStart(lanes: readonly Lane[], sinceMs: number, untilMs: number): boolean {
+  return lanes.some(({ bars }) => bars.some(({ fromMs }) => fromMs >= sinceMs && fromMs <= untilMs));
+}
+
 /**
  * Lanes of the runs that overlap the time from `sinceMs` to `nowMs`, those with the most time, by name. The least ones
  * share the last lane where there are more than `most`. A run takes the first row that is free when it starts.
