@@ -153,15 +153,13 @@ export function homeLine(
     if (slower > 0) words.push(says(slower, "more is slower", "more are slower"));
     if (failing > 0) words.push(says(failing, slower > 0 ? "fails" : "more fails", slower > 0 ? "fail" : "more fail"));
     if (words.length > 0) parts.push(`${OTHERS}${least}${words.join(", ")}`);
-    parts.push(...aloneWords(alone, "other issues are open", ambiguous));
-  } else if (alone.length > 0) {
-    parts.push(...aloneWords(alone, "issues are open", ambiguous));
-  } else {
+  } else if (alone.length === 0) {
     const ran = `${plural(queries, "query", "queries")} ran ${during}`;
     const among = isCut ? ` among the ${changes.length} with the most time at stake` : "";
     const found = hidden === 0 ? "" : ` beside ${plural(hidden, "muted or resolved issue")}`;
     parts.push(`No change for the worse was found${among}${found}; ${ran}`);
   }
+  if (alone.length > 0) parts.push(aloneWords(alone, first === undefined ? "" : "other ", ambiguous));
   const quiet = [
     says(count(changes, "faster"), "is faster", "are faster"),
     says(count(changes, "data_grew"), "is slower as its data grew", "are slower as their data grew"),
@@ -170,12 +168,10 @@ export function homeLine(
 }
 
 /** One issue is named: "orders/ingest is missing". */
-function aloneWords(issues: readonly Issue[], many: string, ambiguous: ReadonlySet<string>): string[] {
-  const [first] = issues;
-  if (first === undefined) return [];
-  if (issues.length > 1) return [`${formatCount(issues.length)} ${many}`];
-  const of = ambiguous.has(first.label) ? ofService(first.service) : "";
-  return [`${nameInText(first.label)}${of} ${shortWords(first)}`];
+function aloneWords(issues: readonly Issue[], other: string, ambiguous: ReadonlySet<string>): string {
+  const [one] = issues;
+  if (one === undefined || issues.length > 1) return `${formatCount(issues.length)} ${other}issues are open`;
+  return `${nameInText(one.label)}${ambiguous.has(one.label) ? ofService(one.service) : ""} ${shortWords(one)}`;
 }
 
 type Where = (change: Change) => string;

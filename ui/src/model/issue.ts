@@ -154,9 +154,7 @@ export function isFound(
 ): boolean {
   const { label, service, environment, host, owner, detail } = issue;
   const said = [detail, error, rowWords(issue, change), change && firstCause(change)];
-  return [label, service, environment, host, owner, ...said].some((text) =>
-    text?.toLowerCase().includes(find.toLowerCase()),
-  );
+  return [label, service, environment, host, owner, ...said].join("\n").toLowerCase().includes(find.toLowerCase());
 }
 
 /** Wall time at stake a day: of changes alone, and of none that is muted or over. */
