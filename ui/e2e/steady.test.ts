@@ -136,7 +136,7 @@ test.each(RUNS.flatMap((run) => ([1440, 390] as Width[]).map((width) => [...run,
 
 test.each([
   ["/now", 0.05],
-  ["/", 0.05],
+  ["/", 0.02],
 ] as const)("%s stays where it is when four queries start", async (path, most) => {
   for (const width of [1440, 390] as Width[]) {
     const page = await watched(path, width, /Ended last|Where the time went/);
