@@ -113,7 +113,7 @@ test(
     await drag(0.2, 0.4);
     await page.waitForTimeout(300);
     expect(new URL(page.url()).pathname).toBe("/now");
-    await drag(0.5, 0.99);
+    await drag(0.5, 0.999);
     await page.waitForURL(/\/queries\?view=runs&since=\d+&until=\d+$/);
   },
 );

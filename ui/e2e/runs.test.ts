@@ -100,7 +100,7 @@ test("a filter in words is completed, and a mistake has its place under the fiel
 test("a search says how many runs match where they are counted, and why there is no chart where not", async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs&q=wall>1s`);
   await page.getByRole("heading", { level: 1, name: /^[\d.]+ k runs in 14 days match "wall>1s"$/ }).waitFor();
-  await page.getByText(/^the first 200 of \d,\d{3} runs/).waitFor();
+  await page.getByText(/the first 200\s+of \d,\d{3} runs/).waitFor();
   await page.getByRole("combobox", { name: "Search" }).fill("orders");
   await page.getByRole("heading", { level: 1, name: /^More than 200 runs/ }).waitFor();
   await page.getByText("No chart: a search for words, an engine or an error text is not counted.").waitFor();
