@@ -110,7 +110,7 @@ test("a change of one host is of its runs alone", () => {
   expect(isSince(change({ since_unix_ns: 10n }), run)).toBe(false);
 });
 
-test("a cause whose sentence ends an earlier one is not listed again", () => {
+test("a cause of no time whose sentence ends an earlier one is not listed again", () => {
   const first = cause({ sentence: "Since 1.1 (was 1.0): Select calls user code" });
   const again = cause({ cause: "user_code", share: 0, sentence: "Select calls user code" });
   const rest = cause({ cause: "unexplained", share: 0.005, sentence: "" });
@@ -118,6 +118,7 @@ test("a cause whose sentence ends an earlier one is not listed again", () => {
   const of = (kind: Change["kind"], ...causes: Cause[]): Cause[] => listedCauses(change({ kind, causes }));
   expect(of("slower", first, again, silent, rest)).toEqual([first, silent]);
   expect(of("slower", again, first)).toEqual([again, first]);
+  expect(of("slower", first, { ...again, share: 0.2 })).toHaveLength(2);
   expect(of("failing", first)).toEqual([]);
 });
 

@@ -160,13 +160,13 @@ export function pairOf({
 /** A smaller rest that no counter explains needs no word. */
 const REST_LEAST = 0.01;
 
-/** The causes to list, without those that the sentence of an earlier one holds; that of failures is their counts. */
+/** The causes to list, without those of no time that an earlier one tells; that of failures is their counts. */
 export function listedCauses({ causes, kind }: Pick<Change, "causes" | "kind">): Cause[] {
   if (kind === "failing") return [];
   return causes.filter(
     ({ cause, share, sentence }, at) =>
       (cause !== "unexplained" || share >= REST_LEAST) &&
-      (sentence === "" || !causes.slice(0, at).some((earlier) => earlier.sentence.endsWith(sentence))),
+      (share > 0 || sentence === "" || !causes.slice(0, at).some((earlier) => earlier.sentence.endsWith(sentence))),
   );
 }
 
