@@ -103,7 +103,7 @@ test("a search says how many runs match where they are counted, and why there is
   await page.getByText(/the first 200\s+of \d,\d{3} runs/).waitFor();
   await page.getByRole("combobox", { name: "Search" }).fill("orders");
   await page.getByRole("heading", { level: 1, name: /^More than 200 runs/ }).waitFor();
-  await page.getByText("No chart: a search for words, an engine or an error text is not counted.").waitFor();
+  await page.getByText("No chart of a search for words, an engine or an error text.").waitFor();
   await page.context().close();
 });
 

@@ -135,7 +135,7 @@ export function causeWords(of: Pick<Cause, "cause" | "sentence" | "wall_ms"> & P
 }
 
 /**
- * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far"; of failures
+ * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far"; of failures
  * "12 min a day at stake". The rate is that until its last run. Empty where it costs no time. What slow growth cost so
  * far is not known.
  */
@@ -144,7 +144,7 @@ export function costLine({ cost, kind }: Pick<Change, "cost" | "kind">): string 
   if (day === 0 && all === 0) return "";
   if (kind === "failing") return `${formatDuration(day)} a day at stake`;
   const way = all < 0 ? "less" : "more";
-  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} in ${plural(runs, "run")} so far`;
+  const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} so far`;
   return `${formatDuration(Math.abs(day))} a day ${way} than before, at its rate of runs${soFar}`;
 }
 

@@ -63,14 +63,13 @@ test("an issue is found by what its row says", () => {
   const about = change({
     causes: [{ cause: "skew", share: 1, wall_ms: 1, evidence: [], sentence: "Join #3 is skewed" }],
   });
-  expect(["ORDERS", "etl", "2.4x slower", "join #3"].map((find) => isFound(one, undefined, null, find))).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
-  expect(isFound(one, about, null, "join #3")).toBe(true);
-  expect(isFound(one, about, "no column x", "column")).toBe(true);
+  const finds = (find: string, of?: typeof about, error?: string): boolean => isFound(one, of, error, find, said);
+  for (const find of ["", "ORDERS", " etl ", "etl orders/d", "2.4x slower", "open"]) expect(finds(find)).toBe(true);
+  expect(["join #3", "orders billing"].map((find) => finds(find))).toEqual([false, false]);
+  expect(finds("join #3", about)).toBe(true);
+  // Between a number and its unit a line does not break.
+  expect(finds("93.5 s", change())).toBe(true);
+  expect(finds("column", about, "no column x")).toBe(true);
 });
 
 test("an issue says what, since when, and what is at stake", () => {
@@ -219,7 +218,7 @@ test("failures stand by what their issue says is at stake", () => {
     ["0", ""],
   ]);
   expect(worse.map(costLine)).toEqual([
-    "12 min a day more than before, at its rate of runs; 1 h 03 min in 37 runs so far",
+    "12 min a day more than before, at its rate of runs; 1 h 03 min so far",
     "15 min a day at stake",
     "",
   ]);

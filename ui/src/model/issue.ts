@@ -2,7 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import { capital, formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
-import { firstCause, howMuch, isWorse, type Change, type TimeText } from "./change";
+import { changeLine, firstCause, howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
 export type Issue = Schemas["Issue"];
@@ -145,16 +145,23 @@ export function detailLine(
   return `${capital(said)}.`;
 }
 
-/** Whether a text is in what a list shows of an issue, in whatever case. */
+/** Whether all words are in what a list says of an issue, in whatever case: places, state, figures, cause and error. */
 export function isFound(
   issue: Issue,
   change: Change | undefined,
   error: string | null | undefined,
   find: string,
+  timeText: TimeText,
 ): boolean {
-  const { label, service, environment, host, owner, detail } = issue;
-  const said = [detail, error, rowWords(issue, change), change && firstCause(change)];
-  return [label, service, environment, host, owner, ...said].join("\n").toLowerCase().includes(find.toLowerCase());
+  const { label, service, environment, host, owner, state } = issue;
+  const ofChange = change ? [changeLine(change, timeText), firstCause(change)] : [];
+  const told = [rowWords(issue, change), ...ofChange, error, detailLine(issue, timeText)];
+  const said = [label, service, environment, host, owner, state, ...told].join(" ").toLowerCase().replace(/\s/g, " ");
+  return find
+    .toLowerCase()
+    .trim()
+    .split(/\s+/)
+    .every((word) => said.includes(word));
 }
 
 /** Wall time at stake a day: of changes alone, and of none that is muted or over. */

@@ -58,6 +58,9 @@ test("the usual time is that before a change of the times on all hosts, else tha
   const others = [{ host: "h" }, { kind: "failing" as const }, { before: { runs: 9, failed: 9 } }];
   for (const other of others) expect(usualOf(one, { ...slower, ...other })).toEqual(fortnight);
   expect(usualOf(one, undefined)).toEqual(fortnight);
+  // A range that ended before the change knows nothing of it, and one that ended since not all runs after it.
+  expect(usualOf(one, slower, 7n)).toEqual(fortnight);
+  expect(usualOf(one, slower, 8n)).toEqual({ ms: 10, band: [9, 11], since: 7n, latelyMs: 12 });
   const prod = { ...slower, environment: "prod" };
   expect([undefined, "prod", "test"].map((shown) => isOfShown(prod, shown))).toEqual([false, true, false]);
   expect(isOfShown(slower, undefined)).toBe(true);

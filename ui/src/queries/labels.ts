@@ -32,12 +32,18 @@ export function isOfShown({ environment = null }: Change, shown: string | undefi
   return environment === null || environment === shown;
 }
 
-/** The usual time of a query: before an open change of its times on all hosts, else that of the 14 days before. */
-export function usualOf(label: LabelOverview, change: Change | undefined): Usual {
+/**
+ * The usual time of a query: before an open change of its times on all hosts, else that of the 14 days before. A change
+ * that began when the range had ended is none of it.
+ */
+export function usualOf(label: LabelOverview, change: Change | undefined, until?: UnixNs): Usual {
   const { kind, before, after, host = null, since_unix_ns: since } = change ?? {};
   const { median_wall_ms: ms = null, low_ms: low = null, high_ms: high = null } = before ?? {};
-  if ((kind === "slower" || kind === "faster") && host === null && ms !== null)
-    return { ms, band: low === null || high === null ? null : [low, high], since, latelyMs: after?.median_wall_ms };
+  const isWithin = since !== undefined && (until === undefined || since < until);
+  if ((kind === "slower" || kind === "faster") && host === null && ms !== null && isWithin) {
+    const latelyMs = until === undefined ? after?.median_wall_ms : label.recent_wall_ms;
+    return { ms, band: low === null || high === null ? null : [low, high], since, latelyMs };
+  }
   return { ms: label.usual_wall_ms, band: label.usual_band_ms, since: undefined, latelyMs: label.recent_wall_ms };
 }
 
@@ -74,12 +80,13 @@ export function sorted(
   sort: Sort,
   reverse: boolean,
   changes: ReadonlyMap<string, Change> = new Map(),
+  until?: UnixNs,
 ): LabelOverview[] {
   const way = reverse ? -1 : 1;
   if (sort === "label") return labels.toSorted((a, b) => way * a.label.localeCompare(b.label));
   const changeOf = (label: LabelOverview): Change | undefined => changes.get(queryKey(label));
   const atStake = (label: LabelOverview): number | undefined => changeOf(label)?.cost.wall_ms_a_day;
-  const usual = (label: LabelOverview): Usual => usualOf(label, changeOf(label));
+  const usual = (label: LabelOverview): Usual => usualOf(label, changeOf(label), until);
   const number = {
     ...NUMBERS,
     change: atStake,

@@ -32,6 +32,7 @@ test("a search that is counted says how many match, and not how many were read",
   expect(says({ filters: { q: "wall>1s" }, found: { of: 3700, isLeast: false } })).toBe(
     '3.7 k runs in 14 days match "wall>1s"',
   );
+  expect(says({ filters: { q: "-read>1GB" }, found: { of: 3700, isLeast: false } })).toMatch(/^About 3\.7.k runs/);
   expect(says({ filters: { q: "wall>1s", status: "failed" }, found: { of: 3700, isLeast: true } })).toBe(
     'At least 3.7 k runs in 14 days match "wall>1s" and the filters',
   );

@@ -5,6 +5,7 @@ import { failureWords } from "../model/cancelled";
 import { nameInText } from "../model/names";
 import { plural } from "../units";
 import { active, asked, type Count, type Filters } from "./filters";
+import { isRounded } from "./words";
 
 export interface ListedRuns {
   filters: Filters;
@@ -31,7 +32,15 @@ export function runsLine({ filters, counts, cancelled, found, read, hasMore }: L
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
     .filter((text) => text !== "")
     .join(" and ");
-  const about = !isCut ? "" : found === undefined ? "More than " : found.isLeast ? "At least " : "";
+  const about = !isCut
+    ? ""
+    : found === undefined
+      ? "More than "
+      : found.isLeast
+        ? "At least "
+        : isRounded(filters.q)
+          ? "About "
+          : "";
   const subject = `${about}${plural(runs, "run")} ${during}`;
   if (matches === "" && runs === 0) return `No run started ${during}`;
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;

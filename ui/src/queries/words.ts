@@ -81,3 +81,8 @@ export function mistakeOf(message: string): Mistake | undefined {
   const [, position, reason] = /^filter: at character (\d+): (.*)$/su.exec(message) ?? [];
   return position === undefined || reason === undefined ? undefined : { reason, at: Number(position) - 1 };
 }
+
+/** Whether the service counts what matches by rounded figures: all but wall time and warnings. */
+export function isRounded(words = ""): boolean {
+  return /\b(cpu|rows|read|spilled|memory)[<>=]/.test(words);
+}

@@ -38,5 +38,5 @@ function mostOff(a: number, b: number): number {
 export function clockWords({ clock_behind_ms: ms }: { clock_behind_ms?: number | null | undefined }): string {
   const size = Math.abs(ms ?? 0);
   if (size < OFF_MS) return "";
-  return ms === size ? `received ${formatDuration(size)} later` : `clock ahead by at least ${formatDuration(size)}`;
+  return ms === size ? `${formatDuration(size)} old when received` : `clock ahead by at least ${formatDuration(size)}`;
 }
