@@ -2,17 +2,18 @@
 
 /** For `{@attach}`. */
 export function menu(details: HTMLDetailsElement): () => void {
-  const onEvent = ({ target, key }: Partial<KeyboardEvent>): void => {
-    const isEsc = key === "Escape";
-    if (!details.open || (key === undefined ? isInside(target as Element) : !isEsc)) return;
+  const onKey = ({ key }: KeyboardEvent): void => {
+    if (key !== "Escape" || !details.open) return;
     details.open = false;
-    if (isEsc) details.querySelector("summary")?.focus();
+    details.querySelector("summary")?.focus();
   };
-  const isInside = (target: Element): boolean => details.contains(target) && !target.closest("a");
-  addEventListener("keydown", onEvent);
-  addEventListener("click", onEvent);
+  const onClick = ({ target }: MouseEvent): void => {
+    if (!details.contains(target as Node) || (target as Element).closest("a")) details.open = false;
+  };
+  addEventListener("keydown", onKey);
+  addEventListener("click", onClick);
   return () => {
-    removeEventListener("keydown", onEvent);
-    removeEventListener("click", onEvent);
+    removeEventListener("keydown", onKey);
+    removeEventListener("click", onClick);
   };
 }

@@ -20,6 +20,13 @@ export interface ListedRuns {
   hasMore: boolean;
 }
 
+/** What stands before the number of runs that match a search and are not all read: "" where it is exact. */
+export function aboutWords(found: Count | undefined, search: string | undefined): string {
+  if (found === undefined) return "More than ";
+  if (found.isLeast) return "At least ";
+  return isRounded(search) ? "About " : "";
+}
+
 /** `during`: the range, behind a verb. */
 export function runsLine({ filters, counts, cancelled, found, read, hasMore }: ListedRuns, during: string): string {
   const { status } = asked(filters);
@@ -32,15 +39,7 @@ export function runsLine({ filters, counts, cancelled, found, read, hasMore }: L
   const matches = [isSearch ? `"${nameInText(filters.q ?? "")}"` : "", others.length > 0 ? "the filters" : ""]
     .filter((text) => text !== "")
     .join(" and ");
-  const about = !isCut
-    ? ""
-    : found === undefined
-      ? "More than "
-      : found.isLeast
-        ? "At least "
-        : isRounded(filters.q)
-          ? "About "
-          : "";
+  const about = isCut ? aboutWords(found, filters.q) : "";
   const subject = `${about}${plural(runs, "run")} ${during}`;
   if (matches === "" && runs === 0) return `No run started ${during}`;
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
