@@ -62,8 +62,14 @@ export const KEYS = [
   },
 ] as const;
 
+/** Whether a key is meant for the page: it is pressed alone, and neither in a field nor over a dialog. */
+export function isForPage(event: KeyboardEvent): boolean {
+  const isWithOther = event.ctrlKey || event.metaKey || event.altKey;
+  return !(event.defaultPrevented || isWithOther || isTyping(event.target) || document.querySelector("dialog[open]"));
+}
+
 /** Whether what is pressed is meant for a field; sliders and boxes take no letters. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !/^(range|checkbox|radio|button|file)$/.test(target.type);
   return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));
 }
