@@ -97,6 +97,30 @@ test("an address that names the tab leads to it, and back leads to where it was 
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(left);
 });
 
+test("the run before and after keep the tab where it is in the window", { tags: ["firefox"] }, async () => {
+  await open("");
+  const panel = page.getByRole("tabpanel", { name: "Compare" });
+  const top = async (): Promise<number> => Math.round((await panel.boundingBox())?.y ?? 0);
+  await expect.poll(top).toBeLessThan(150);
+  await page.evaluate(() => scrollBy(0, 120));
+  const left = await top();
+  for (const key of ["[", "[", "]"]) {
+    const before = page.url();
+    await page.keyboard.press(key);
+    await page.waitForURL((url) => url.href !== before && url.searchParams.get("tab") === "compare");
+    await page.getByRole("button", { name: "Compare with another" }).waitFor();
+    await expect.poll(top).toBe(left);
+  }
+  // From the top of a page it is the top.
+  await page.evaluate(() => scrollTo(0, 0));
+  const here = page.url();
+  await page.getByRole("link", { name: "Next run" }).click();
+  await page.waitForURL((url) => url.href !== here);
+  await page.getByRole("button", { name: "Compare with another" }).waitFor();
+  await page.waitForTimeout(300);
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+});
+
 test("both plans pan and zoom together, mark what is different, and select together", async () => {
   await open("&base_plan=aaa");
   await before().locator("svg[data-boxes]").waitFor();

@@ -38,12 +38,17 @@ class Address {
     return values.find((value) => value === given) ?? values[0];
   }
 
-  /** Goes to an address of the dashboard. */
-  go(to: string, { replace = false } = {}): void {
+  /**
+   * Goes to an address of the dashboard, to another page of it with the range of time of this one. That page begins at
+   * its top, or shows what has the id `stays` where it stands here.
+   */
+  go(given: string, { replace = false, stays }: { replace?: boolean; stays?: string | undefined } = {}): void {
+    const to = carried(given, location.pathname, location.search);
     const isNewPage = new URL(to, location.href).pathname !== location.pathname;
     history[replace ? "replaceState" : "pushState"](places.next({ replace }), "", to);
     this.follow();
-    if (isNewPage) scrollTo(0, 0);
+    if (stays !== undefined) places.stay(stays);
+    else if (isNewPage) scrollTo(0, 0);
   }
 
   /** This address with other parameters; one that is undefined is removed. */
@@ -73,16 +78,16 @@ export function followLinks(): () => void {
     const given = link?.getAttribute("href");
     if (!link || !given?.startsWith("/") || link.hasAttribute("download") || link.hasAttribute("target")) return;
     if (given.startsWith("/api/") || given.startsWith("/v1/")) return;
-    const to = carried(given, location.pathname, location.search);
     if (event.button !== 0 || isModified) {
       // The browser opens or copies what stands in the link.
+      const to = carried(given, location.pathname, location.search);
       if (to !== given) link.setAttribute("href", to);
       return;
     }
     event.preventDefault();
     // It is the row to come back to; a click focuses no link in some browsers.
     link.focus({ preventScroll: true });
-    address.go(to);
+    address.go(given, { stays: link.dataset["stays"] });
   };
   const onPop = (): void => {
     places.move();

@@ -36,8 +36,10 @@ export class Places {
   #kept: Kept = read();
   #key = "";
   #stop: (() => void) | undefined;
-  /** Whether the entry was gone back to, and has a place of its own. */
+  /** Whether the entry has a place of its own: it was gone back to, or stays where the one before was. */
   #isRestored = false;
+  /** Where the element that stays stood in the window. */
+  #top = 0;
 
   /** Takes over the scroll from the browser, at the entry that is shown now. */
   begin(): void {
@@ -96,7 +98,29 @@ export class Places {
     this.#until(() => {
       if (isDrawn) element.scrollIntoView();
       const isThere = isDrawn;
-      isDrawn = element.querySelector(":scope > [role=status]") === null;
+      isDrawn = isDrawnIn(element);
+      return isThere;
+    });
+  }
+
+  /**
+   * The page that comes is one like this, and has what is called `id` where it stands here. The window is as long as
+   * it was until that is drawn, so that the browser does not scroll it.
+   */
+  stay(id: string): void {
+    const was = document.getElementById(id);
+    const isTop = scrollY === 0;
+    // Without it, the page before this one was left in the same way, and before it was there.
+    if (was) this.#top = was.getBoundingClientRect().top;
+    document.body.style.minHeight = `${document.body.scrollHeight}px`;
+    this.#isRestored = true;
+    let isDrawn = false;
+    this.#until(() => {
+      const is = document.getElementById(id);
+      if (!is || is === was) return false;
+      if (!isTop) scrollBy(0, is.getBoundingClientRect().top - this.#top);
+      const isThere = isDrawn;
+      isDrawn = isDrawnIn(is);
       return isThere;
     });
   }
@@ -111,6 +135,8 @@ export class Places {
       cancelAnimationFrame(frame);
       for (const name of events) removeEventListener(name, stop);
       this.#stop = undefined;
+      // Not before a key that stopped it had its say: it may be the next one that stays.
+      setTimeout(() => this.#stop ?? document.body.style.removeProperty("min-height"));
     };
     const step = (): void => {
       if (move() || performance.now() > until) return stop();
@@ -120,6 +146,11 @@ export class Places {
     this.#stop = stop;
     frame = requestAnimationFrame(step);
   }
+}
+
+/** Whether an element has more than the sign that it loads. */
+function isDrawnIn(element: HTMLElement): boolean {
+  return element.querySelector(":scope > [role=status]") === null;
 }
 
 /** As far as the page is there; whether all of it is. */
