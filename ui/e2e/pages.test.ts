@@ -67,7 +67,7 @@ describe.each(SCHEMES)("in %s", (scheme) => {
       }
       await expectGood(looked);
       await page.getByRole("link", { name: "Compare with before" }).click();
-      await page.getByText(/Most of the difference: plan change/).waitFor();
+      await page.getByText(/Largest increase: plan change/).waitFor();
       await page.getByText("Reads from Scan of price_history instead of Filter", { exact: true }).waitFor();
       await expectGood(looked);
       await page.context().close();

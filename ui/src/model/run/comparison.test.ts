@@ -92,7 +92,7 @@ test("each step begins where the one before ended, and the last one ends at the 
   ]);
 });
 
-test("the line names what the most of the difference is put down to", () => {
+test("what the line tells sums to the difference", () => {
   const parts: Parts = [
     { cause: "plan_change", ns: 2e9 },
     { cause: "unexplained", ns: 2e9 },
@@ -100,13 +100,21 @@ test("the line names what the most of the difference is put down to", () => {
     { cause: "more_rows", ns: -3e9 },
   ];
   expect(comparisonLine(comparison(1e9, 3e9, parts))).toBe(
-    "3 s instead of 1 s (3.0x). Most of the difference: plan change (+2 s).",
+    "3 s instead of 1 s (3.0x): +2 s. Largest increase: plan change (+2 s).",
+  );
+  const less: Parts = [
+    { cause: "plan_change", ns: 60e9 },
+    { cause: "slower_per_row", ns: -8e9 },
+    { cause: "unexplained", ns: -3e9 },
+  ];
+  expect(comparisonLine(comparison(10e9, 59e9, less))).toBe(
+    "59 s instead of 10 s (5.9x): +49 s. Largest increase: plan change (+60 s), all else −11 s.",
   );
   expect(comparisonLine(comparison(1e9, 1.01e9, [{ cause: "waiting", ns: 1e7 }]))).toBe(
     "1.01 s instead of 1 s (1.0x). That is about the same.",
   );
   expect(comparisonLine(comparison(2e9, 1e9, [{ cause: "more_rows", ns: -1e9 }]))).toBe(
-    "1 s instead of 2 s (0.5x). Most of the difference: fewer rows (−1 s).",
+    "1 s instead of 2 s (0.5x): −1 s. Largest decrease: fewer rows (−1 s).",
   );
 });
 

@@ -27,7 +27,7 @@ const LEAST_NS = 1000;
  * alike.
  */
 export function planLine(compared: Comparison): string {
-  if (!compared.same_plan) return mostOf(compared)?.cause === "plan_change" ? "" : "The plan is another one.";
+  if (!compared.same_plan) return largest(compared)?.cause === "plan_change" ? "" : "The plan is another one.";
   const isOnePhysical = compared.base_physical_fingerprint === compared.run_physical_fingerprint;
   return isOnePhysical && compared.base.fingerprint !== compared.run.fingerprint
     ? "The logical plan is another one; its nodes are the same, as far as the engine describes them."
@@ -104,15 +104,18 @@ export function isComparable({ base, run }: Pick<Comparison, "base" | "run">): b
   return base.status === "finished" && run.status === "finished";
 }
 
-/** What most of the difference comes from, where there is one to speak of. */
-function mostOf(comparison: Comparison): Comparison["account"]["parts"][number] | undefined {
+/** The largest part that goes the way of the difference, where there is one to speak of. */
+function largest(comparison: Comparison): Comparison["account"]["parts"][number] | undefined {
   const { base_wall_ns: before, difference_ns: ns, parts } = comparison.account;
   const difference = Number(ns);
   if (!isComparable(comparison) || Math.abs(difference) < Number(before) * 0.05) return undefined;
   return parts.find(({ ns }) => Number(ns) * difference > 0);
 }
 
-/** "1.23 s instead of 610 ms: 2.0x. Most of it: more rows (+400 ms)." */
+/**
+ * "1.23 s instead of 610 ms (2.0x): +620 ms. Largest increase: more rows (+700 ms), all else −80 ms." What is told sums
+ * to the difference.
+ */
 export function comparisonLine(comparison: Comparison): string {
   const { account, base, run } = comparison;
   const [before, now] = [Number(account.base_wall_ns) / 1e6, Number(account.run_wall_ns) / 1e6];
@@ -124,12 +127,16 @@ export function comparisonLine(comparison: Comparison): string {
     return `This run ${first}, the other ${other}. Only times of runs that finished are comparable.`;
   }
   const ratio = before > 0 ? ` (${formatRatio(now / before)})` : "";
-  const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}.`;
-  const most = mostOf(comparison);
-  if (!most) return `${line} That is about the same.`;
-  const name = causeName(most, Number(most.ns) < 0);
+  const line = `${formatDuration(now)} instead of ${formatDuration(before)}${ratio}`;
+  const most = largest(comparison);
+  if (!most) return `${line}. That is about the same.`;
+  const signed = (ns: number): string => signedDuration(ns / 1e6);
+  const [ns, difference] = [Number(most.ns), Number(account.difference_ns)];
+  const rest = difference - ns;
+  const others = Math.abs(rest) < LEAST_NS ? "" : `, all else ${signed(rest)}`;
+  const part = `${causeName(most, ns < 0).toLowerCase()} (${signed(ns)})${others}`;
   const said = most.sentence ? ` ${most.sentence}.` : "";
-  return `${line} Most of the difference: ${name.toLowerCase()} (${signedDuration(Number(most.ns) / 1e6)}).${said}`;
+  return `${line}: ${signed(difference)}. Largest ${ns < 0 ? "decrease" : "increase"}: ${part}.${said}`;
 }
 
 /** Nodes that came, went or do something else first: they are causes; within each by how much their time moved. */
