@@ -160,7 +160,7 @@ test("senders are shown with what was refused, what they dropped, and a clock th
   const row = section(page, "Senders").getByRole("row", { name: /some-sender/ });
   await row.waitFor();
   const [service_, host, agent, processes, heard, ...rest] = await row.getByRole("cell").allInnerTexts();
-  expect([service_, host, agent, processes]).toEqual(["etl", "etl-1", "some-sender/1.2", "2"]);
+  expect([service_, host, agent, processes]).toEqual(["etl", "etl-1", "some-sender 1.2", "2"]);
   expect(heard).toMatch(/\d\d:\d\d/);
   expect(rest).toEqual(["4", "1", "2,468", expect.stringMatching(/^clock ahead by at least \d/)]);
   expect(await row.getByRole("cell").nth(6).getAttribute("title")).toMatch(/^line 2: the line is not JSON/);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../api/client";
-import { clockWords, together } from "./senders";
+import { clockWords, libraryName, together } from "./senders";
 
 const sender = (about: Partial<Schemas["Sender"]>): Schemas["Sender"] => ({
   batches: 1,
@@ -42,10 +42,18 @@ test("only events from the future say that a clock is off", () => {
     "",
     "",
     "",
-    "1.5 s old when received",
+    "newest start or end dated 1.5 s before receipt",
     "clock ahead by at least 90 s",
-    "24 h old when received",
+    "newest start or end dated 24 h before receipt",
   ]);
   const late = together([sender({ clock_behind_ms: -20 }), sender({ clock_behind_ms: 86_400_000 })]);
-  expect(late.map(clockWords)).toEqual(["24 h old when received"]);
+  expect(late.map(clockWords)).toEqual(["newest start or end dated 24 h before receipt"]);
 });
+
+test("a library has its version beside its name", () =>
+  expect(["queryscope-client/0.1.0", "python/3.13 aiohttp/3.9", "a/b", undefined].map(libraryName)).toEqual([
+    "queryscope-client 0.1.0",
+    "python 3.13 aiohttp 3.9",
+    "a/b",
+    "–",
+  ]));

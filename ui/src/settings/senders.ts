@@ -38,5 +38,11 @@ function mostOff(a: number, b: number): number {
 export function clockWords({ clock_behind_ms: ms }: { clock_behind_ms?: number | null | undefined }): string {
   const size = Math.abs(ms ?? 0);
   if (size < OFF_MS) return "";
-  return ms === size ? `${formatDuration(size)} old when received` : `clock ahead by at least ${formatDuration(size)}`;
+  const time = formatDuration(size);
+  return ms === size ? `newest start or end dated ${time} before receipt` : `clock ahead by at least ${time}`;
+}
+
+/** "queryscope-client 0.1.0" of the User-Agent "queryscope-client/0.1.0". */
+export function libraryName(agent: string | null | undefined): string {
+  return agent?.replace(/\/(?=\d)/g, " ") ?? "–";
 }
