@@ -8,13 +8,17 @@ const collector = process.env["QUERYSCOPE_URL"] ?? "http://127.0.0.1:7766";
 
 /** All that shows a run in one chunk without imports: a shared file carries it as it is (src/run/share). */
 const RUN = { name: "run", test: /src\/run\/share\/viewer\.ts$/ };
-/**
- * All else but the pages that are loaded when one is opened: of a run or a file (src/run/pages.ts), and those that few
- * open first (src/later.ts). Each further chunk would list again what it takes of the others.
- */
+/** All else but what is loaded when it is opened: pages of a run or a file, and those that few open first. */
 const REST = {
   name: "index",
-  test: /^(?!.*\/src\/(run\/(?!open\/)|later|issues\/|settings\/|frame\/MissingRun))/,
+  test: /^(?!.*\/src\/(run\/(?!open\/)|later|issues\/|settings\/|frame\/(MissingRun|GoTo)))/,
+  includeDependenciesRecursively: false,
+};
+
+/** That in one chunk: each further one would list again what it takes of the others. */
+const LATER = {
+  name: "later",
+  test: /\/src\/(run|later|issues|settings|frame)/,
   includeDependenciesRecursively: false,
 };
 
@@ -66,7 +70,7 @@ export default defineConfig({
     reportCompressedSize: true,
     // One file of styles packs better than one for each page.
     cssCodeSplit: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [RUN, REST] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [RUN, REST, LATER] } } },
   },
   worker: { format: "es" },
   test: { include: ["src/**/*.test.ts"] },

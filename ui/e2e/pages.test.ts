@@ -210,6 +210,62 @@ test("the keyboard finds, goes from row to row and opens", async () => {
   await page.context().close();
 });
 
+test("g and a letter open a page with the range of this one", { tags: ["firefox"] }, async () => {
+  const { page } = await open(browser, `${service.url}/?days=7`);
+  for (const [letter, path] of [
+    ["n", "/now"],
+    ["q", "/queries"],
+    ["i", "/issues"],
+    ["s", "/settings"],
+    ["h", "/"],
+  ] as const) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(letter);
+    await page.waitForURL(`${service.url}${path}?days=7`);
+  }
+  // A letter alone, or in a field, opens nothing.
+  await page.keyboard.press("n");
+  await page.goto(`${service.url}/queries`);
+  await page.getByRole("searchbox", { name: "Search" }).fill("");
+  await page.keyboard.type("gn");
+  await page.waitForURL(/q=gn/);
+  await page.context().close();
+});
+
+test.each(SCHEMES)("in %s, Ctrl+K opens what words name", { tags: ["firefox"] }, async (scheme) => {
+  for (const width of [1280, 390] as Width[]) {
+    const looked = await open(browser, service.url, scheme, width);
+    const { page } = looked;
+    await page.getByRole("heading", { level: 1, name: /slower/ }).waitFor();
+    const dialog = page.getByRole("dialog", { name: "Go to" });
+    const field = dialog.getByRole("combobox");
+    const choice = (name: string | RegExp) => dialog.getByRole("option", { name, selected: true });
+    await page.getByRole("heading", { name: "Where the time went" }).click();
+    await page.keyboard.press("Control+k");
+    await choice("Home g h").waitFor();
+    await field.fill("revenue ORDERS");
+    await choice("orders/daily-revenue orders-etl").waitFor();
+    await dialog.getByRole("option", { name: "orders/daily-revenue issue: slower" }).waitFor();
+    await expectGood(looked);
+    await page.keyboard.press("ArrowUp");
+    await choice("Search queries for “revenue ORDERS”").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/labels\/orders%2Fdaily-revenue\?service=orders-etl$/);
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await field.fill("iss");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await field.fill("zzzz");
+    await choice("Search queries for “zzzz”").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("The search “zzzz” removes most").waitFor();
+    await page.context().close();
+  }
+});
+
 test("theme and zone are kept", async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs`, "light");
   await page.getByRole("button", { name: "Theme: auto" }).click();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { KEYS } from "./keys";
+import { KEYS, PAGES } from "./keys";
 
 test("the help lists every key that the documentation of the run page names", () => {
   const page = readFileSync(new URL("../../../docs/reference/run-page.md", import.meta.url), "utf8");
@@ -10,5 +10,7 @@ test("the help lists every key that the documentation of the run page names", ()
   expect(named.length).toBeGreaterThan(8);
   const listed = new Set(KEYS.flatMap(({ keys }) => keys.flatMap(([key]) => key.split(" "))));
   expect(named.filter((key) => key !== undefined && !listed.has(key))).toEqual([]);
+  const dashboard = readFileSync(new URL("../../../docs/reference/dashboard.md", import.meta.url), "utf8");
+  for (const [letter, name] of PAGES) expect(dashboard).toContain(`\`g ${letter}\` ${name}`);
   for (const word of ["←", "→", "Space"]) expect(listed).toContain(word);
 });

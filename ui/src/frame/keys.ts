@@ -1,11 +1,25 @@
 // The keys of the dashboard.
 
+/** Pages that `g` and the letter open, and the kinds of pages that are a part of each. */
+export const PAGES: readonly [letter: string, name: string, to: string, ...kinds: string[]][] = [
+  ["h", "Home", "/", "home"],
+  ["i", "Issues", "/issues", "issues", "issue"],
+  ["n", "Now", "/now", "now"],
+  ["q", "Queries", "/queries", "queries", "query", "run"],
+  ["s", "Settings", "/settings"],
+  ["o", "Open a file", "/open"],
+];
+/** So many of them are in the header. */
+export const IN_HEADER = 4;
+
 /** Every key, in groups, as the help lists them. */
 export const KEYS = [
   {
     where: "Everywhere",
     keys: [
-      ["/", "find"],
+      ["/", "find on this page"],
+      ["Ctrl+K ⌘K", "open a page, query or issue by its name"],
+      ...PAGES.map(([letter, name]) => [`g ${letter}`, name] as const),
       ["?", "this help"],
       ["t", "time range"],
       ["Esc", "close"],
