@@ -266,6 +266,26 @@ test.each(SCHEMES)("in %s, Ctrl+K opens what words name", { tags: ["firefox"] },
   }
 });
 
+test("a phone has the header in one row, and what does not fit in a menu", { tags: ["firefox"] }, async () => {
+  const looked = await open(browser, `${service.url}/settings`, "light", 390);
+  const { page } = looked;
+  const header = page.getByRole("banner");
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+  expect((await header.boundingBox())?.height).toBeLessThan(52);
+  const theme = header.getByRole("button", { name: /^Theme/ });
+  expect(await theme.isVisible()).toBe(false);
+  await header.getByRole("button", { name: "More" }).click();
+  await theme.waitFor();
+  const shown = header.getByRole("button").or(header.getByRole("link")).filter({ visible: true });
+  const heights = await shown.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
+  await expectGood(looked);
+  await header.getByRole("link", { name: "Open a file" }).click();
+  await page.waitForURL(/\/open$/);
+  await theme.waitFor({ state: "hidden" });
+  await page.context().close();
+});
+
 test("theme and zone are kept", async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs`, "light");
   await page.getByRole("button", { name: "Theme: auto" }).click();
