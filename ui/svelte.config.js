@@ -1,16 +1,14 @@
-// Runes everywhere: state is what says so, in every component. Classes of scoped styles have short names: they are in
-// every element of every template. Two different styles with one name would mix.
-const HASH_CHARS = 3;
-const named = new Map();
+// Runes everywhere: state is what says so, in every component. Classes of scoped styles have short names, as they are
+// in every element of every template: the place of their file among all of them.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 
-function cssHash({ hash, css }) {
-  const full = hash(css);
-  for (let chars = HASH_CHARS; ; chars += 1) {
-    const name = `s${full.slice(0, chars)}`;
-    const other = named.get(name) ?? css;
-    named.set(name, other);
-    if (other === css) return name;
-  }
+const files = readdirSync(join(import.meta.dirname, "src"), { recursive: true });
+const components = files.filter((file) => file.endsWith(".svelte")).sort();
+
+function cssHash({ filename, hash, css }) {
+  const place = components.findIndex((file) => filename.endsWith(`src/${file}`));
+  return `s${place < 0 ? hash(css) : place.toString(36)}`;
 }
 
 // Nobody asks a page for the version of Svelte.
