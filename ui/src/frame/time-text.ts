@@ -10,6 +10,6 @@ export function timeText(time: UnixNs, seconds = false): string {
 /** On the axis of a chart, in milliseconds since 1970: a midnight by its day, others by their time. */
 export function tickText(ms: number): string {
   const time = fromEpochMs(ms);
-  const text = formatTime(time, preferences.zone, ms);
+  const text = formatTime(time, preferences.zone, ms, ms % 60_000 !== 0);
   return text === "00:00" ? formatDay(time, preferences.zone) : text;
 }

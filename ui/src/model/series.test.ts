@@ -41,6 +41,12 @@ test("slices stand where their time is on the axis, and end with it", () => {
   expect(middleOf(3, 4, plot)).toBe(37.5);
 });
 
+test("figures of wide slices are drawn over their whole width", () => {
+  const one = group(slice(1, 10), slice(1, 100), slice(1, null), slice(1, 10));
+  const plot = { ...PLOT, right: 220, last: 240 };
+  expect(drawn(one, [10, 1000], plot, 1).p50).toBe("M0.0 100.0H60.0L60.0 50.0H120.0M180.0 100.0H220.0");
+});
+
 test("where nothing finished there is no scale, and a time stands on it by its logarithm", () => {
   expect(timesOf([group(slice(2, null))])).toBeUndefined();
   expect(yOf(100, [10, 1000], PLOT)).toBeCloseTo(50, 9);

@@ -78,12 +78,16 @@ export function yOf(ms: number, [low, high]: [number, number], plot: Plot): numb
   return plot.bottom - ((Math.log(ms) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (plot.bottom - plot.top);
 }
 
+/** Of slices that are wider, in pixels, the figures are drawn over their whole width, and not at their middle alone. */
+const WIDE_PX = 48;
+
 /** A dot about where the path is: strokes that are shorter than a dash. */
 const DOT = "m-1.2 1.2h2.4m0-1.2h-2.4m0-1.2h2.4";
 
 /** The paths of a group. A slice in which nothing finished is a gap; one alone is a dot. Without times, bars alone. */
 export function drawn(group: SeriesGroup, times: [number, number] | undefined, plot: Plot, mostRuns: number): Drawn {
   const { slices } = group;
+  const isWide = plot.last - plot.first > WIDE_PX * slices.length;
   const parts = slices.map((_, at) => shownPart(at, slices.length, plot));
   const line = (value: (slice: SeriesSlice) => number | null | undefined): string => {
     if (times === undefined) return "";
@@ -96,8 +100,9 @@ export function drawn(group: SeriesGroup, times: [number, number] | undefined, p
         isOn = false;
         continue;
       }
-      const [x, y] = [((from + to) / 2).toFixed(1), yOf(ms, times, plot).toFixed(1)];
-      path += isOn ? `L${x} ${y}` : `M${x} ${y}h0`;
+      const y = yOf(ms, times, plot).toFixed(1);
+      const x = (isWide ? from : (from + to) / 2).toFixed(1);
+      path += `${isOn ? "L" : "M"}${x} ${y}${isWide ? `H${to.toFixed(1)}` : isOn ? "" : "h0"}`;
       isOn = true;
     }
     return path.replaceAll(/h0(?!L)/g, DOT);

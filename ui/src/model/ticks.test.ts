@@ -13,4 +13,7 @@ test("ticks are round, and few", () => {
 test("a short time has ticks of the day", () => {
   const minutes = timeTicks(DAY - 126 * 60_000, DAY, 0, 5).map((ms) => (DAY - ms) / 60_000);
   expect(minutes).toEqual([120, 90, 60, 30, 0]);
+  expect(timeTicks(5000, 185_000, 0, 16).map((ms) => ms / 1000)).toEqual([
+    15, 30, 45, 60, 75, 90, 105, 120, 135, 150, 165, 180,
+  ]);
 });
