@@ -49,6 +49,15 @@ test("services are compared, and lead to their runs and to what got worse", { ta
   await page.context().close();
 });
 
+test("where nothing ran in the time before, no column is against it", async () => {
+  const since = BigInt(Date.now() - 20 * 86_400_000) * 1_000_000n;
+  const { page } = await open(browser, `${service.url}/queries?view=places&since=${since}`);
+  const services = page.getByRole("region", { name: "Services" });
+  await services.getByRole("columnheader", { name: "CPU time" }).waitFor();
+  expect(await services.getByRole("columnheader", { name: "Against before" }).count()).toBe(0);
+  await page.context().close();
+});
+
 test("a list that is gone may be told of a scroll", async () => {
   const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
   const list = await page.locator("[data-scroll]").elementHandle();
