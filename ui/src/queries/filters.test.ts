@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { active, asked, countQueries, culprit, type Count, type Filters } from "./filters";
+import type { Change } from "../model/change";
+import { active, asked, countQueries, culprit, widened, type Count, type Filters } from "./filters";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -37,4 +38,21 @@ test("where queries are listed, queries of the range are counted, not runs of al
     "/api/overview?service=etl&days=7&split=service&limit=1",
     "/api/overview?days=7&split=service&limit=1000",
   ]);
+});
+
+test("a change of the one environment that its query runs in is of all its runs", async () => {
+  const of: Record<string, (string | null)[] | undefined> = { one: ["prod"], two: ["prod", "staging"], other: ["dev"] };
+  vi.stubGlobal("fetch", (url: string) => {
+    const values = of[new URL(url, "http://a").searchParams.get("label") ?? ""];
+    const body = JSON.stringify({ environment: values?.map((value) => ({ value, runs: 1 })) });
+    return Promise.resolve(new Response(body, { status: values === undefined ? 503 : 200 }));
+  });
+  const change = (label: string, more: Partial<Change> = {}): Change =>
+    ({ label, service: "etl", environment: "prod", kind: "slower", ...more }) as Change;
+  const changes = [change("one"), change("two"), change("other"), change("away"), change("one", { kind: "failing" })];
+  const signal = new AbortController().signal;
+  const shown = async (environment?: string): Promise<(string | null | undefined)[]> =>
+    (await widened(changes, { environment }, signal)).map((one) => one.environment);
+  expect(await shown()).toEqual([null, "prod", "prod", "prod", "prod"]);
+  expect(await shown("prod"), "nothing is asked for").toEqual(["prod", "prod", "prod", "prod", "prod"]);
 });

@@ -1,6 +1,7 @@
 // Filters of the lists: in the address, and as the read API takes them.
 
-import { get, getPage, type Status } from "../api/client";
+import { get, getPage, type Ask, type Status } from "../api/client";
+import type { Change } from "../model/change";
 import type { Covered } from "../model/range";
 import { matching } from "./labels";
 
@@ -92,15 +93,11 @@ export async function countRuns(filters: Filters, signal: AbortSignal): Promise<
 
 /** How many queries match that ran in a range; with a search, those of a page are searched. */
 export async function countQueries(filters: Filters, covered: Covered, signal: AbortSignal): Promise<Count> {
-  const { label, service, environment, host, engine_version, program_version } = asked(filters);
   const limit = filters.q === undefined ? 1 : PAGE;
   const query = {
-    label,
-    service,
-    environment,
-    host,
-    engine_version,
-    program_version,
+    ...conditions(filters),
+    status: undefined,
+    fingerprint: undefined,
     ...covered,
     split: "service" as const,
     limit,
@@ -108,6 +105,32 @@ export async function countQueries(filters: Filters, covered: Covered, signal: A
   const { body, next } = await getPage("/api/overview", { query, signal });
   if (filters.q === undefined) return { of: body.totals.labels, isLeast: false };
   return { of: matching(body.queries, filters.q, undefined).length, isLeast: next !== undefined };
+}
+
+/** Of so many queries the environments are asked for. */
+const ASKED = 20;
+
+/**
+ * The changes, those of one environment without it where their query has no runs of another: then they are of all runs
+ * that are shown.
+ */
+export async function widened(
+  changes: readonly Change[],
+  shown: Pick<Ask<"/api/facets">["query"] & object, "environment" | "host" | "since" | "until">,
+  signal: AbortSignal,
+): Promise<Change[]> {
+  const isOfPart = ({ kind, host, environment }: Change): boolean =>
+    (kind === "slower" || kind === "faster") && host == null && environment != null;
+  const asked = shown.environment === undefined ? changes.filter(isOfPart).slice(0, ASKED) : [];
+  const whole = await Promise.all(
+    asked.map(async (change) => {
+      const query = { ...shown, label: change.label ?? "", service: change.service ?? "" };
+      // Where it cannot be read, the change stays one of its environment.
+      const facets = await get("/api/facets", { query, signal }).catch(() => undefined);
+      return facets?.environment.every(({ value }) => value === change.environment) === true ? [change] : [];
+    }),
+  );
+  return changes.map((change) => (whole.flat().includes(change) ? { ...change, environment: null } : change));
 }
 
 export interface Culprit {
