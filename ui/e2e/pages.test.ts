@@ -20,6 +20,7 @@ const PAGES = [
   },
   { path: "/queries?view=runs", line: /^[\d.]+ k runs in 14 days, \d+ failed, \d+ cancelled$/, shows: "Wall time" },
   { path: "/queries?view=days", line: /queries/, shows: "Median of the day" },
+  { path: "/queries?view=days&hours=6", line: /queries/, shows: "Medians of 5 min" },
   {
     path: "/queries?view=places",
     shows: "Environments",

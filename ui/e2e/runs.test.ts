@@ -58,6 +58,16 @@ test("where nothing ran in the time before, no column is against it", async () =
   await page.context().close();
 });
 
+test("a day is shown by hours, each with its runs", async () => {
+  const { page } = await open(browser, `${service.url}/queries?view=days&days=1`);
+  const map = page.getByRole("region", { name: "Median time by 1 h" });
+  const hours = map.getByRole("row").filter({ hasText: "orders/ingest-events" }).getByRole("link");
+  await hours.nth(20).waitFor();
+  await hours.nth(12).click();
+  await page.getByRole("heading", { level: 1, name: /^\d runs? from .* match the filters$/ }).waitFor();
+  await page.context().close();
+});
+
 test("a list that is gone may be told of a scroll", async () => {
   const { page, problems } = await open(browser, `${service.url}/queries?view=runs`);
   const list = await page.locator("[data-scroll]").elementHandle();

@@ -51,7 +51,7 @@ describe("deploys", () => {
   test("one that is listed as seen and as posted is told once", () => {
     const both: Deploy[] = [deploy("1.1", 102n), { ...deploy("1.1", 100n), source: "seen" }];
     expect(deployMarks(both, Number, [0, 300]).map(({ text }) => text)).toEqual(["deploy 1.1"]);
-    expect(deploysByDay(both, [100n])).toEqual(["deploy 1.1"]);
+    expect(deploysByDay(both, [100n], 100n)).toEqual(["deploy 1.1"]);
   });
 
   test("a version of the engine is told as one", () => {
@@ -61,10 +61,10 @@ describe("deploys", () => {
 
   test("days name what was deployed on them, the first first", () => {
     const all = [deploy("5", 310n), deploy("4", 250n), deploy("3", 240n), deploy("2", 230n), deploy("1", 120n)];
-    expect(deploysByDay(all, [100n, 200n, 300n, 400n])).toEqual(["deploy 1", "3 deploys", "deploy 5", undefined]);
-    expect(deploysByDay(all.slice(1, 3), [200n])).toEqual(["deploys 3 and 4"]);
-    expect(deploysByDay([deploy("0", 50n)], [100n])).toEqual([undefined]);
+    expect(deploysByDay(all, [100n, 200n, 300n, 400n], 100n)).toEqual(["deploy 1", "3 deploys", "deploy 5", undefined]);
+    expect(deploysByDay(all.slice(1, 3), [200n], 100n)).toEqual(["deploys 3 and 4"]);
+    expect(deploysByDay([deploy("0", 50n)], [100n], 100n)).toEqual([undefined]);
     // The last day ends, too.
-    expect(deploysByDay([deploy("0", 100n + 86_400_000_000_000n)], [100n])).toEqual([undefined]);
+    expect(deploysByDay([deploy("0", 200n)], [100n], 100n)).toEqual([undefined]);
   });
 });

@@ -9,7 +9,6 @@ export type Deploy = Schemas["Deploy"];
 /** Deploys of one answer, and of all that are read; older ones are not shown. */
 const PAGE = 1000;
 const MOST = 10_000;
-const DAY_NS = 86_400_000_000_000n;
 const MOST_NAMES = 2;
 
 /** The services whose deploys a page of a label shows: the chosen one, or all that it runs in. */
@@ -76,11 +75,14 @@ export function deployMarks(
 }
 
 /** What was deployed on each day, by the begins of the days; undefined where nothing was. */
-export function deploysByDay(deploys: readonly Deploy[], days: readonly UnixNs[]): (string | undefined)[] {
+export function deploysByDay(
+  deploys: readonly Deploy[],
+  days: readonly UnixNs[],
+  dayNs: bigint,
+): (string | undefined)[] {
   const isOfMany = new Set(deploys.map(({ service }) => service)).size > 1;
-  return days.map((day, at) => {
-    const next = days[at + 1] ?? day + DAY_NS;
-    const isOfDay = ({ unix_ns }: Deploy): boolean => unix_ns >= day && unix_ns < next;
+  return days.map((day) => {
+    const isOfDay = ({ unix_ns }: Deploy): boolean => unix_ns >= day && unix_ns < day + dayNs;
     const found = deploys.filter(isOfDay).toReversed();
     return found.length === 0 ? undefined : namesOf(found, isOfMany);
   });

@@ -52,6 +52,7 @@ test("moving keeps the length and ends now at the latest", () => {
 
 test("days are asked for as days, everything else by its ends", () => {
   expect(coveredBy({ name: "days", count: 7 }, NOW)).toEqual({ days: 7 });
+  expect(coveredBy({ name: "days", count: 1 }, NOW)).toEqual({ since: BigInt(NOW - 24 * HOUR) * 1_000_000n });
   expect(coveredBy({ name: "hours", count: 1 }, NOW)).toEqual({ since: BigInt(NOW - HOUR) * 1_000_000n });
   expect(coveredBy(between(5, 9, NOW), NOW)).toEqual({ since: 5_000_000n, until: 9_000_000n });
 });

@@ -92,12 +92,14 @@ export function moved(range: Range, by: -1 | 1, nowMs: number): Range {
   return between(end - length, end, nowMs);
 }
 
-/** What an overview takes. */
+/** What an overview takes. Slices of a number of days have six hours: of one day it takes the begin. */
 export type Covered = { days?: number; since?: UnixNs; until?: UnixNs };
 
 export function coveredBy(range: Range, nowMs: number): Covered {
   if (!isBetween(range)) {
-    return range.name === "days" ? { days: range.count } : { since: fromEpochMs(nowMs - lengthMs(range, nowMs)) };
+    return lengthMs(range, nowMs) > DAY_MS
+      ? { days: range.count }
+      : { since: fromEpochMs(nowMs - lengthMs(range, nowMs)) };
   }
   return range.until === undefined ? { since: range.since } : { since: range.since, until: range.until };
 }

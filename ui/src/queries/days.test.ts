@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { DAY_NS, dayCells, dayOf } from "./days";
+import { columnOf, columnsOf, DAY_NS, dayCells, partsOf } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
   dayCells({
@@ -41,10 +41,46 @@ test("without a usual time no day is judged, and none looks as usual", () => {
   expect(cells(2, 40)[0]?.title).toBe("3 runs, median 40 ms, 20x the usual time");
 });
 
-test("a moment is of the day before whose end it was", () => {
-  const days = [10n, 20n];
-  const moments = [9n, 10n, 19n, 20n, 20n + DAY_NS - 1n, 20n + DAY_NS];
-  expect(moments.map((moment) => dayOf(moment, days))).toEqual([-1, 0, 0, 1, 1, -1]);
+const NS = 1_000_000_000n;
+
+test("a moment is of the column before whose end it was", () => {
+  const columns = { begins: [10n, 20n], ns: 10n, isOfSlices: true };
+  expect([9n, 10n, 19n, 20n, 29n, 30n].map((moment) => columnOf(moment, columns))).toEqual([-1, 0, 0, 1, 1, -1]);
+});
+
+test("a range of less than two days is shown by its slices", () => {
+  const range = { days: [0n, DAY_NS], since_unix_ns: 5n, now_unix_ns: 5n + 200n * NS, slice_ns: 60_000_000_000 };
+  expect(columnsOf(range)).toEqual({
+    begins: [0n, 60n, 120n, 180n].map((seconds) => 5n + seconds * NS),
+    ns: 60n * NS,
+    isOfSlices: true,
+  });
+  expect(columnsOf({ ...range, now_unix_ns: 5n + 2n * DAY_NS })).toEqual({
+    begins: range.days,
+    ns: DAY_NS,
+    isOfSlices: false,
+  });
+});
+
+test("of a slice the median alone is known, and one in which nothing finished is empty", () => {
+  const found = dayCells({ usual_wall_ms: 10, bins: [null, 20] } as unknown as LabelOverview, undefined, true);
+  expect(found).toMatchObject([
+    { heat: undefined, isEmpty: true },
+    { heat: 3, isEmpty: false, title: "median 20 ms, 2.0x the usual time" },
+  ]);
+});
+
+test("a day has a part of each slice that reaches into it", () => {
+  const hour = DAY_NS / 24n;
+  const range = { days: [], since_unix_ns: -3n * hour, now_unix_ns: 2n * DAY_NS, slice_ns: Number(6n * hour) };
+  const label = { usual_wall_ms: 10, bins: [10, null, 30, 4, 10, 10] } as unknown as LabelOverview;
+  expect(partsOf(label, undefined, range, 0n)).toEqual([
+    { level: 0, ratio: 1, begin: -3n * hour, from: 0, to: 0.125 },
+    { level: 3, ratio: 3, begin: 9n * hour, from: 0.375, to: 0.625 },
+    { level: -1, ratio: 0.4, begin: 15n * hour, from: 0.625, to: 0.875 },
+    { level: 0, ratio: 1, begin: 21n * hour, from: 0.875, to: 1 },
+  ]);
+  expect(partsOf(label, undefined, { ...range, slice_ns: Number(DAY_NS) }, 0n), "as long as a day").toEqual([]);
 });
 
 test("while a change of all its runs is open, the days are held against the runs before it", () => {

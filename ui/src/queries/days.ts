@@ -1,48 +1,98 @@
-// The heat map: each label, day by day, against its usual time.
+// The heat map: each label, day by day, against its usual time. A range of less than two days is shown by slices.
 
-import type { LabelOverview } from "../api/client";
+import type { LabelOverview, Overview } from "../api/client";
 import { failureWords, onlyFailed } from "../model/cancelled";
 import type { Change } from "../model/change";
 import { exactDuration, formatRatio, plural, type UnixNs } from "../units";
 import { usualOf } from "./labels";
 
+/** 0 to 4: as usual to more than four times as slow; -1 where it was faster. */
+export type Level = -1 | 0 | 1 | 2 | 3 | 4;
+
 export interface DayCell {
-  /**
-   * 0 to 4: as usual to more than four times as slow; -1 where it was faster, undefined where nothing finished, "few"
-   * where too few runs came before to say what is usual.
-   */
-  heat: -1 | 0 | 1 | 2 | 3 | 4 | "few" | undefined;
+  /** Undefined where nothing finished, "few" where too few runs came before to say what is usual. */
+  heat: Level | "few" | undefined;
   /** What stands in the cell: a colour alone says nothing. */
   text: string;
   /** Without those that were cancelled. */
   failed: number;
   cancelled: number;
-  runs: number;
+  isEmpty: boolean;
   title: string;
+}
+
+/** What the columns stand for: local days, or slices, of which the medians alone are known. */
+export interface Columns {
+  begins: readonly UnixNs[];
+  /** Of each. */
+  ns: bigint;
+  isOfSlices: boolean;
 }
 
 export const DAY_NS = 86_400_000_000_000n;
 const FASTER = 1 / 1.5;
 
-function heat(ratio: number): Exclude<DayCell["heat"], "few"> {
+function levelOf(ratio: number): Level {
   if (ratio <= FASTER) return -1;
   if (ratio < 1.25) return 0;
   return ratio < 1.5 ? 1 : ratio < 2 ? 2 : ratio < 4 ? 3 : 4;
 }
 
-/** The place of the day in which something was, by the begins of the days; -1 where it was in none of them. */
-export function dayOf(time: UnixNs, days: readonly UnixNs[]): number {
-  return days.findIndex((day, at) => time >= day && time < (days[at + 1] ?? day + DAY_NS));
+type Range = Pick<Overview, "days" | "since_unix_ns" | "now_unix_ns" | "slice_ns">;
+
+/** Days, and of a range of less than two days its slices. */
+export function columnsOf({ days, since_unix_ns: since, now_unix_ns: until, slice_ns }: Range): Columns {
+  if (until - since >= 2n * DAY_NS) return { begins: days, ns: DAY_NS, isOfSlices: false };
+  const ns = BigInt(slice_ns);
+  const begins = Array.from({ length: Number((until - since - 1n) / ns) + 1 }, (_, at) => since + BigInt(at) * ns);
+  return { begins, ns, isOfSlices: true };
 }
 
-/** One cell a day, against the usual time of the table. */
-export function dayCells(label: LabelOverview, change?: Change): DayCell[] {
+/** The place of the column in which something was; -1 where it was in none of them. */
+export function columnOf(time: UnixNs, { begins, ns }: Columns): number {
+  return begins.findIndex((begin) => time >= begin && time < begin + ns);
+}
+
+/** What part of a day had passed at a time: 0 before it, 1 behind it. */
+export function partOfDay(time: UnixNs, day: UnixNs): number {
+  return Math.min(1, Math.max(0, Number(time - day) / Number(DAY_NS)));
+}
+
+export interface Part {
+  level: Level;
+  ratio: number;
+  /** When its slice begins, and what part of the day it fills. */
+  begin: UnixNs;
+  from: number;
+  to: number;
+}
+
+/** The slices that a day has a part of: the median of each tells what was before a change, and since. */
+export function partsOf(label: LabelOverview, change: Change | undefined, overview: Range, day: UnixNs): Part[] {
+  const { ms: usual = null } = usualOf(label, change);
+  const ns = BigInt(overview.slice_ns);
+  if (usual === null || ns >= DAY_NS) return [];
+  return label.bins.flatMap((median, at) => {
+    const begin = overview.since_unix_ns + BigInt(at) * ns;
+    const [from, to] = [partOfDay(begin, day), partOfDay(begin + ns, day)];
+    if (median === null || from === to) return [];
+    const ratio = median / usual;
+    return [{ level: levelOf(ratio), ratio, begin, from, to }];
+  });
+}
+
+/** One cell a column, against the usual time of the table. */
+export function dayCells(label: LabelOverview, change?: Change, isOfSlices = false): DayCell[] {
   const { ms: usual = null, since } = usualOf(label, change);
   const against = since === undefined ? "the usual time" : "the median before its change";
-  return label.days.map(({ runs, failed, cancelled, median_wall_ms }) => {
+  const days = isOfSlices
+    ? label.bins.map((median_wall_ms) => ({ runs: undefined, failed: 0, cancelled: 0, median_wall_ms }))
+    : label.days;
+  return days.map(({ runs, failed, cancelled, median_wall_ms }) => {
     const ratio = usual === null || median_wall_ms == null ? undefined : median_wall_ms / usual;
-    const level = ratio === undefined ? undefined : heat(ratio);
-    const words = [plural(runs, "run")];
+    const level = ratio === undefined ? undefined : levelOf(ratio);
+    const isEmpty = runs === 0 || (isOfSlices && median_wall_ms == null);
+    const words = runs === undefined ? [] : [plural(runs, "run")];
     if (failed > 0) words.push(failureWords({ failed, cancelled }));
     if (median_wall_ms != null) {
       const held = ratio === undefined ? "too few earlier runs to judge it" : `${formatRatio(ratio)} ${against}`;
@@ -53,8 +103,8 @@ export function dayCells(label: LabelOverview, change?: Change): DayCell[] {
       text: ratio === undefined || level === 0 ? "" : level === -1 ? `${formatRatio(1 / ratio)} ↓` : formatRatio(ratio),
       failed: onlyFailed({ failed, cancelled }),
       cancelled,
-      runs,
-      title: runs === 0 ? "no runs" : words.join(", "),
+      isEmpty,
+      title: isEmpty ? (isOfSlices ? "none finished" : "no runs") : words.join(", "),
     };
   });
 }
