@@ -21,6 +21,7 @@ pub const UTC_OFFSET_MAX_MINUTES: i32 = 24 * 60;
 /// A run counts in an overview that starts so far ahead of the service's clock, by that of its sender.
 pub const AHEAD_WINDOW: Duration = Duration::from_hours(24);
 
+pub(crate) const SECOND_NS: i64 = nanos(Duration::from_secs(1));
 pub(crate) const MINUTE_NS: i64 = nanos(Duration::from_mins(1));
 pub(crate) const DAY_NS: i64 = nanos(Duration::from_hours(24));
 pub(crate) const SLICE_NS: i64 = DAY_NS / SLICES_A_DAY as i64;

@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use crate::limits::{
-    AHEAD_NS, DAY_NS, LATELY_NS, MINUTE_NS, NEW_RULE_NS, OVERVIEW_DAYS_MAX, SLICE_NS, SLICES_A_DAY, USUAL_NS,
-    UTC_OFFSET_MAX_MINUTES,
+    AHEAD_NS, DAY_NS, LATELY_NS, MINUTE_NS, NEW_RULE_NS, OVERVIEW_DAYS_MAX, SECOND_NS, SLICE_NS,
+    SLICES_A_DAY, USUAL_NS, UTC_OFFSET_MAX_MINUTES,
 };
 
 /// A range that an overview cannot cover.
@@ -200,9 +200,19 @@ impl Window {
     }
 }
 
-/// Lengths of slices: a minute, 5 and 15 minutes, an hour, 6 hours, a day. None is longer than a day: a slice
+/// Lengths of slices: 1, 5 and 15 seconds, as many minutes, an hour, 6 hours, a day. None is longer than a day: a slice
 /// touches two local days at most.
-pub const SLICES_NS: [i64; 6] = [MINUTE_NS, 5 * MINUTE_NS, 15 * MINUTE_NS, 60 * MINUTE_NS, SLICE_NS, DAY_NS];
+pub const SLICES_NS: [i64; 9] = [
+    SECOND_NS,
+    5 * SECOND_NS,
+    15 * SECOND_NS,
+    MINUTE_NS,
+    5 * MINUTE_NS,
+    15 * MINUTE_NS,
+    60 * MINUTE_NS,
+    SLICE_NS,
+    DAY_NS,
+];
 
 /// So many slices at most of a range between two moments.
 pub const SLICES_MAX: i64 = 96;
@@ -295,15 +305,18 @@ mod tests {
     fn a_range_between_two_moments_has_slices_to_its_length() {
         let between = |length_ns: i64| {
             let window = Window::between(DAY_NS, DAY_NS + length_ns, 0).expect("a window");
-            (window.slice_ns() / MINUTE_NS, window.slice_count())
+            (window.slice_ns() / SECOND_NS, window.slice_count())
         };
         assert_eq!(between(1), (1, 1));
-        assert_eq!(between(HOUR_NS), (1, 60));
-        assert_eq!(between(6 * HOUR_NS), (5, 72));
-        assert_eq!(between(DAY_NS), (15, 96));
-        assert_eq!(between(DAY_NS + 1), (60, 25));
-        assert_eq!(between(14 * DAY_NS), (360, 56));
-        assert_eq!(between(90 * DAY_NS), (1440, 90));
+        assert_eq!(between(96 * SECOND_NS), (1, 96));
+        assert_eq!(between(3 * MINUTE_NS), (5, 36));
+        assert_eq!(between(15 * MINUTE_NS), (15, 60));
+        assert_eq!(between(HOUR_NS), (60, 60));
+        assert_eq!(between(6 * HOUR_NS), (5 * 60, 72));
+        assert_eq!(between(DAY_NS), (15 * 60, 96));
+        assert_eq!(between(DAY_NS + 1), (3_600, 25));
+        assert_eq!(between(14 * DAY_NS), (6 * 3_600, 56));
+        assert_eq!(between(90 * DAY_NS), (24 * 3_600, 90));
     }
 
     #[test]

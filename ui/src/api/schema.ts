@@ -2415,8 +2415,8 @@ export interface components {
             since_unix_ns: UnixNs;
             /**
              * Format: int64
-             * @description Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else a
-             *     minute, 5 or 15 minutes, an hour, 6 hours or a day, so that they are 96 at most.
+             * @description Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else 1,
+             *     5 or 15 seconds, as many minutes, an hour, 6 hours or a day, so that they are 96 at most.
              */
             slice_ns: number;
             /** @description All entries together, whatever the limit. */
@@ -3067,8 +3067,8 @@ export interface components {
          *         }
          *       ],
          *       "since_unix_ns": 1795120283609778700,
-         *       "slice_ns": 60000000000,
-         *       "until_unix_ns": 1795120403609778700
+         *       "slice_ns": 1000000000,
+         *       "until_unix_ns": 1795120285609778700
          *     }
          */
         SeriesAnswer: {
@@ -3081,8 +3081,8 @@ export interface components {
             since_unix_ns: UnixNs;
             /**
              * Format: int64
-             * @description Length of a slice, in nanoseconds: a minute, 5 or 15 minutes, an hour, 6 hours or a day, so that there
-             *     are 96 at most. The first one begins where the range does.
+             * @description Length of a slice, in nanoseconds: 1, 5 or 15 seconds, as many minutes, an hour, 6 hours or a day, so that
+             *     there are 96 at most. The first one begins where the range does.
              */
             slice_ns: number;
             /**

@@ -119,8 +119,8 @@ pub(crate) struct Overview {
     now_unix_ns: i64,
     /// The start of the range, in Unix nanoseconds.
     since_unix_ns: i64,
-    /// Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else a
-    /// minute, 5 or 15 minutes, an hour, 6 hours or a day, so that they are 96 at most.
+    /// Length of the slices that `bins` are of, in nanoseconds: 6 hours where the range is so many days, else 1,
+    /// 5 or 15 seconds, as many minutes, an hour, 6 hours or a day, so that they are 96 at most.
     slice_ns: i64,
     /// Start of each local day the range touches, in Unix nanoseconds; the first may lie before the range.
     days: Vec<i64>,

@@ -41,8 +41,8 @@ fn most<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
-    "until_unix_ns": 1_795_120_403_609_778_763_i64,
-    "slice_ns": 60_000_000_000_i64,
+    "until_unix_ns": 1_795_120_285_609_778_763_i64,
+    "slice_ns": 1_000_000_000_i64,
     "groups": [{
         "value": "worker-1",
         "values": 1,
@@ -59,8 +59,8 @@ pub(crate) struct SeriesAnswer {
     since_unix_ns: i64,
     /// The end of the range, in Unix nanoseconds.
     until_unix_ns: i64,
-    /// Length of a slice, in nanoseconds: a minute, 5 or 15 minutes, an hour, 6 hours or a day, so that there
-    /// are 96 at most. The first one begins where the range does.
+    /// Length of a slice, in nanoseconds: 1, 5 or 15 seconds, as many minutes, an hour, 6 hours or a day, so that
+    /// there are 96 at most. The first one begins where the range does.
     slice_ns: i64,
     /// One for each value, that of the most wall time first.
     groups: Vec<SeriesGroup>,
