@@ -1,6 +1,6 @@
 //! Chunks, and what seals them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient};
@@ -60,11 +60,17 @@ const WAITING: &str = pending!("SELECT count(*) FROM (SELECT FROM pending LIMIT 
 const LOCK: &str = "
     SELECT id, query_id, sealed_day, sealed_version, pack_offset, pack_bytes FROM query WHERE query_id = ANY($1)
     ORDER BY id FOR NO KEY UPDATE";
-const THERE: &str = "SELECT count(*) FROM chunk WHERE query = $1 AND id = ANY($2)";
+const THERE: &str = "SELECT query, id FROM chunk WHERE id = ANY($1)";
 const POINT: &str = "
-    UPDATE query SET sealed_day = $2, sealed_version = $3, pack_offset = $4, pack_bytes = $5 WHERE id = $1";
-const DELETE: &str = "DELETE FROM chunk WHERE query = $1 AND id = ANY($2)";
-const RELEASE: &str = "DELETE FROM sealing WHERE query = $1";
+    UPDATE query SET sealed_day = new.day, sealed_version = new.version, pack_offset = new.place,
+        pack_bytes = new.bytes
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+        AS new (id, day, version, place, bytes)
+    WHERE query.id = new.id";
+const DELETE: &str = "
+    DELETE FROM chunk USING unnest($1::bigint[], $2::bigint[]) AS gone (query, id)
+    WHERE chunk.id = gone.id AND chunk.query = gone.query";
+const RELEASE: &str = "DELETE FROM sealing WHERE query = ANY($1)";
 const RELEASE_ALL: &str = "DELETE FROM sealing WHERE holder = $1";
 
 /// Reads chunks by id.
@@ -124,8 +130,13 @@ async fn try_seal(
         let id = QueryId::new(row.get(1));
         found.insert(id, (row.get::<_, i64>(0), place_at(row, 2, id)));
     }
+    // While the rows of its runs are locked, no other transaction deletes a chunk of theirs.
+    let chunks: Vec<i64> = sealed.iter().flat_map(|recording| &recording.chunks).copied().collect();
+    let rows = transaction.query(&transaction.prepare_cached(THERE).await?, &[&chunks]).await?;
+    let mut there: HashSet<(i64, i64)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     let packs: BTreeSet<Pack> = sealed.iter().filter_map(|recording| recording.place.pack()).collect();
     let mut left = Left::of(&transaction, &packs).await?;
+    let (mut pointed, mut done, mut gone) = (BTreeMap::new(), Vec::new(), Vec::new());
     for recording in sealed {
         let id = recording.query_id;
         let columns = recording
@@ -136,23 +147,28 @@ async fn try_seal(
             left.leave(&recording.place);
             continue;
         };
+        let chunks = recording.chunks.iter().map(|chunk| (*row, *chunk));
         if old.as_ref() != Some(&recording.place) {
-            let in_time =
-                *old == recording.replaces && all_there(&transaction, *row, &recording.chunks).await?;
+            let in_time = *old == recording.replaces && chunks.clone().all(|chunk| there.contains(&chunk));
             if !in_time || !left.point(&recording.place) {
                 left.leave(&recording.place);
                 continue;
             }
-            let PlaceColumns { day, version, offset, bytes } = columns;
-            let point = transaction.prepare_cached(POINT).await?;
-            transaction.execute(&point, &[row, &day, &version, &offset, &bytes]).await?;
+            pointed.insert(*row, columns);
             if let Some(old) = old.replace(recording.place.clone()) {
                 left.unpoint(&old);
             }
         }
-        transaction.execute(&transaction.prepare_cached(DELETE).await?, &[row, &recording.chunks]).await?;
-        transaction.execute(&transaction.prepare_cached(RELEASE).await?, &[row]).await?;
+        done.push(*row);
+        for chunk in chunks {
+            there.remove(&chunk);
+            gone.push(chunk);
+        }
     }
+    point(&transaction, &pointed).await?;
+    let (rows, chunks): (Vec<i64>, Vec<i64>) = gone.into_iter().unzip();
+    transaction.execute(&transaction.prepare_cached(DELETE).await?, &[&rows, &chunks]).await?;
+    transaction.execute(&transaction.prepare_cached(RELEASE).await?, &[&done]).await?;
     let orphans = left.settle(&transaction).await?;
     if orphans.is_some() {
         transaction.commit().await?;
@@ -162,9 +178,16 @@ async fn try_seal(
     Ok(orphans)
 }
 
-async fn all_there(client: &impl GenericClient, query: i64, chunks: &[i64]) -> Result<bool, DbError> {
-    let there = client.query_one(&client.prepare_cached(THERE).await?, &[&query, &chunks]).await?;
-    Ok(there.get::<_, i64>(0) == bound(chunks.len()))
+/// Points rows to places.
+async fn point(client: &impl GenericClient, places: &BTreeMap<i64, PlaceColumns>) -> Result<(), DbError> {
+    let rows: Vec<i64> = places.keys().copied().collect();
+    let column = |of: fn(&PlaceColumns) -> Option<i64>| places.values().map(of).collect::<Vec<_>>();
+    let days = column(|place| Some(place.day));
+    let versions = column(|place| place.version);
+    let (offsets, bytes) = (column(|place| place.offset), column(|place| place.bytes));
+    let statement = client.prepare_cached(POINT).await?;
+    client.execute(&statement, &[&rows, &days, &versions, &offsets, &bytes]).await?;
+    Ok(())
 }
 
 /// The place of a sealed recording from four columns, of which this is the first: its day, version, and where it is in
