@@ -1,6 +1,6 @@
 //! Turns chunks into recordings of their own.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::assemble::process_member;
 use crate::error::{Interrupted, RecordingError};
 use crate::pack;
 use crate::recordings::{Recordings, parse};
-use crate::source::Source;
+use crate::source::{Source, are_disjoint};
 
 /// Recordings up to this many bytes are written at once, larger ones in parts of this size.
 const PART_BYTES: usize = 8 << 20;
@@ -34,9 +34,13 @@ pub(crate) const PACK_BYTES: usize = 8 << 20;
 /// Recordings that the store is told of in one transaction: meanwhile no batch is committed.
 const SEALED_AT_ONCE: usize = 128;
 
-/// Recordings that are read from the store at a time: a store has few connections for readers, and sealing may have to
+/// Recordings that are read by themselves at a time: a store has few connections for readers, and sealing may have to
 /// wait for a core while it holds one.
 const READ_CONCURRENCY: usize = 2;
+/// Runs of a group: to ask the store for each of them alone takes longer than to read what a small one has.
+const READ_RUNS: usize = 32;
+/// Bytes of chunks that are read for a group at once. Runs that have no room are read by themselves.
+const READ_BYTES: u64 = 2 << 20;
 
 /// What one round of sealing did.
 #[derive(Debug, Default)]
@@ -77,9 +81,19 @@ impl Recordings {
         let (mut written, mut small) = (Vec::new(), Vec::new());
         let mut small_bytes = 0;
         let ends = AtomicBool::new(false);
-        let mut begins = stream::iter(ids)
+        let groups: Vec<Vec<QueryId>> = ids.chunks(READ_RUNS).map(<[QueryId]>::to_vec).collect();
+        let mut begins = stream::iter(groups)
+            .map(|group| self.read_group(store.as_ref(), group))
+            .buffered(1)
+            .flat_map(stream::iter)
             .take_while(|_| ready(!ends.load(Ordering::Relaxed)))
-            .map(|id| async move { (id, self.begin(store, id).await) })
+            .map(|(id, read)| async move {
+                let begun = match read {
+                    Some(begun) => Ok(Some(begun)),
+                    None => self.begin(store, id).await,
+                };
+                (id, begun)
+            })
             .buffer_unordered(READ_CONCURRENCY)
             .map(|(id, begun)| async move {
                 let made = match begun {
@@ -162,25 +176,44 @@ impl Recordings {
         }
     }
 
+    /// Reads the recordings of some runs with two questions to the store; `None` for each that is to be
+    /// [begun](Self::begin) by itself.
+    async fn read_group(&self, store: &dyn Store, ids: Vec<QueryId>) -> Vec<(QueryId, Option<Begun>)> {
+        // One that cannot be read must not keep the others from being sealed: then each is read by itself.
+        let parts = store.recordings(&ids).await.unwrap_or_default();
+        let mut read = read_together(store, parts).await;
+        let begun = |id: QueryId| {
+            let begun = read.remove(&id).and_then(|(parts, head)| self.begun(&parts, head));
+            (id, begun)
+        };
+        ids.into_iter().map(begun).collect()
+    }
+
     /// Reads a recording, or the first part of a large one, as it is now.
     async fn begin(&self, store: &Arc<dyn Store>, id: QueryId) -> Result<Option<Begun>, RecordingError> {
         let Some(parts) = store.recording(id).await?.filter(|parts| !parts.chunks.is_empty()) else {
             return Ok(None);
         };
-        let Some(path) = parts.query.recording() else {
+        let Some(begun) = self.begun(&parts, Vec::new()) else {
             return Ok(None);
         };
-        let own = if self.shared { versioned_path(&path, version(&parts)) } else { path.clone() };
+        match self.read_head(store, parts).await {
+            Ok((head, rest)) => Ok(Some(Begun { head, rest, ..begun })),
+            Err(interrupted) => left_to_others(store, &begun.sealed, interrupted).await.map(|()| None),
+        }
+    }
+
+    /// A recording whose head is read, and has no more; `None` for a run that has no place for one.
+    fn begun(&self, parts: &RecordingParts, head: Vec<Bytes>) -> Option<Begun> {
+        let path = parts.query.recording()?;
+        let own = if self.shared { versioned_path(&path, version(parts)) } else { path.clone() };
         let sealed = Sealed {
-            query_id: id,
+            query_id: parts.query.query_id,
             place: RecordingPlace::file(own),
             replaces: parts.sealed.clone(),
             chunks: parts.chunks.iter().map(|chunk| chunk.id).collect(),
         };
-        match self.read_head(store, parts).await {
-            Ok((head, rest)) => Ok(Some(Begun { sealed, path, head, rest })),
-            Err(interrupted) => left_to_others(store, &sealed, interrupted).await.map(|()| None),
-        }
+        Some(Begun { sealed, path, head, rest: None })
     }
 
     async fn read_head(
@@ -325,6 +358,39 @@ impl Begun {
     fn day(&self) -> i64 {
         self.sealed.place.columns(self.sealed.query_id).map_or(0, |columns| columns.day)
     }
+}
+
+/// Reads the chunks of runs at once, as many as there is room for: of each of these what its recording is made of.
+/// Left out is what could not be read, and what has to be put in order.
+async fn read_together(
+    store: &dyn Store,
+    parts: Vec<Option<RecordingParts>>,
+) -> HashMap<QueryId, (RecordingParts, Vec<Bytes>)> {
+    let mut room = READ_BYTES;
+    let mut runs: Vec<RecordingParts> = parts.into_iter().flatten().filter(is_plain).collect();
+    runs.retain(|parts| {
+        let left = room.checked_sub(parts.chunks.iter().map(|chunk| chunk.bytes).sum());
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    let ids = runs.iter().flat_map(|parts| &parts.chunks).map(|chunk| chunk.id).collect();
+    let Ok(chunks) = store.chunks(ids).await else { return HashMap::new() };
+    let mut chunks = chunks.into_iter();
+    // Runs of one stream have one process event.
+    let mut processes: HashMap<String, Bytes> = HashMap::new();
+    let read = runs.into_iter().filter_map(|parts| {
+        let chunks: Vec<_> = chunks.by_ref().take(parts.chunks.len()).collect();
+        let chunks: Vec<Vec<u8>> = chunks.into_iter().collect::<Option<_>>()?;
+        let process = processes.entry(parts.process_line.clone()).or_insert_with(|| process_member(&parts));
+        let head = std::iter::once(process.clone()).chain(chunks.into_iter().map(Bytes::from)).collect();
+        Some((parts.query.query_id, (parts, head)))
+    });
+    read.collect()
+}
+
+/// Whether the chunks of a run, as they lie, are its recording.
+fn is_plain(parts: &RecordingParts) -> bool {
+    parts.sealed.is_none() && !parts.chunks.is_empty() && are_disjoint(&parts.chunks)
 }
 
 /// What became of a recording that was begun.

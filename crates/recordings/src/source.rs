@@ -57,7 +57,7 @@ impl Source {
 }
 
 /// Whether each chunk (by first seq) begins after all before it have ended.
-fn are_disjoint(chunks: &[ChunkInfo]) -> bool {
+pub(crate) fn are_disjoint(chunks: &[ChunkInfo]) -> bool {
     chunks.windows(2).all(|pair| pair[0].last < pair[1].first)
 }
 

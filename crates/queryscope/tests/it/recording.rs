@@ -123,3 +123,26 @@ fn a_link_out_of_the_folder_is_not_followed() {
         assert!(status == 503 && error.contains("damaged"), "{status}: {error}");
     }
 }
+
+#[test]
+fn a_row_that_cannot_be_read_keeps_no_other_from_being_sealed() {
+    let data = tempfile::tempdir().expect("a folder");
+    let service = Service::start_with(data.path(), &["--seal-within", "60s"]);
+    let mut stream = Stream::new();
+    let ids = [0; 3].map(|_| Uuid::now_v7());
+    let events = ids.map(|id| stream.finished(id, "one of three"));
+    assert_eq!(service.post(&stream.batch(&events)).counts(), (3, 0));
+    service.kill();
+    let database = rusqlite::Connection::open(data.path().join("queryscope.db")).expect("a database");
+    let damage = "UPDATE query SET status = 77 WHERE query_id = ?1";
+    assert_eq!(database.execute(damage, [ids[1].as_bytes()]).expect("written"), 1);
+    drop(database);
+
+    let service = Service::start(data.path());
+    let sealed = || service.metric("queryscope_recordings_sealed_total");
+    wait_for("the others to be sealed", || (sealed() == 2).then_some(()));
+    for id in [ids[0], ids[2]] {
+        let lines = service.recording(id).expect("a recording");
+        assert!(lines.len() == 2 && lines[1].contains(&id.to_string()), "{lines:?}");
+    }
+}
