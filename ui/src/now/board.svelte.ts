@@ -1,7 +1,6 @@
 // How far every running query is, asked for a few at a time.
 
 import { untrack } from "svelte";
-import { SvelteMap } from "svelte/reactivity";
 import { get } from "../api/client";
 import type { Asked, AskedById } from "../model/running";
 import { each } from "./each";
@@ -14,7 +13,7 @@ const PAUSE_MS = 300;
 const ROUND_MS = 2000;
 
 export class Board {
-  readonly #asked = new SvelteMap<string, Asked>();
+  #asked = $state.raw<AskedById>(new Map());
   /** Those of which there was an answer, also where it says nothing. */
   readonly #due = new Map<string, number>();
   /** Whether all that runs was asked after. */
@@ -38,7 +37,6 @@ export class Board {
     while (!stop.aborted) {
       const running = new Set(ids());
       for (const id of this.#due.keys()) if (!running.has(id)) this.#due.delete(id);
-      for (const id of this.#asked.keys()) if (!running.has(id)) this.#asked.delete(id);
       const nowMs = Date.now();
       const dueMs = (id: string): number => this.#due.get(id) ?? 0;
       const due = document.hidden ? [] : [...running].filter((id) => dueMs(id) <= nowMs);
@@ -47,7 +45,9 @@ export class Board {
       const isOver = (): boolean => stop.aborted || Date.now() > nowMs + ROUND_MS;
       await each(due, AT_ONCE, (id) => this.#ask(id, answers, stop), isOver);
       if (stop.aborted) return;
-      for (const [id, answer] of answers) this.#asked.set(id, answer);
+      const ended = [...this.#asked.keys()].some((id) => !running.has(id));
+      if (ended || answers.size > 0)
+        this.#asked = new Map([...this.#asked, ...answers].filter(([id]) => running.has(id)));
       if (due.length > 0 && due.every((id) => this.#due.has(id))) this.isKnown = true;
       if (!isOver()) await new Promise((then) => setTimeout(then, PAUSE_MS));
     }

@@ -1,6 +1,6 @@
 // What the parts of the page share: the run, the moment that is looked at, the nodes shown, and what a person chose.
 
-import { MediaQuery } from "svelte/reactivity";
+import { narrow } from "../../frame/narrow.svelte";
 import { ancestors } from "../../model/run/treegrid";
 import { firstLine } from "../../model/run/firstline";
 import type { NodeId, PlanNode } from "../../model/run/profile";
@@ -10,9 +10,6 @@ import { type FromService, RunData } from "./data.svelte";
 import { FindInPlan } from "./find.svelte";
 import { Replay } from "./replay.svelte";
 import { ShownPlan } from "./shown.svelte";
-
-/** Where a table serves better than a picture one has to pan. */
-export const narrow = new MediaQuery("max-width: 40rem");
 
 export class RunView {
   readonly choices: Choices;
