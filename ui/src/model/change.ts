@@ -179,3 +179,29 @@ export function stateWords({ state, recovered_unix_ns: at = null }: Change, time
 export function isSince(change: Change, run: QuerySummary): boolean {
   return change.since_unix_ns <= run.started_unix_ns && (change.host == null || change.host === run.host);
 }
+
+/** Whether a run is one of the query of a change, and since it. */
+export function isOf(change: Change, run: QuerySummary): boolean {
+  const { project, label = null, service = null, environment = null } = change;
+  return (
+    isSince(change, run) &&
+    (project ?? run.project) === run.project &&
+    label === (run.label ?? null) &&
+    service === (run.service ?? null) &&
+    environment === (run.environment ?? null)
+  );
+}
+
+/** The one of these open changes that a run is told with. */
+export function changeOf(run: QuerySummary, changes: readonly Change[]): Change | undefined {
+  const since = changes.filter((change) => isOf(change, run));
+  return since.find(isWorse) ?? since[0];
+}
+
+/** What a run is held against: what its open change says, else its earlier runs, by its progress. */
+export function usualOf(change: Change | undefined, progress: Schemas["Progress"] | undefined): Usual | null {
+  const byChange = change && usualBy(change);
+  if (byChange) return byChange;
+  const { usual_wall_ms: wallMs = null, runs = 0 } = progress ?? {};
+  return wallMs === null ? null : { wallMs, runs };
+}

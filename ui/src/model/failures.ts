@@ -3,7 +3,7 @@
 import type { QuerySummary } from "../api/client";
 import { plural, type UnixNs } from "../units";
 import { isCancelled } from "./cancelled";
-import { isSince, type Change } from "./change";
+import { isOf, type Change } from "./change";
 
 export interface FailureGroup {
   /** The first line of the last of them. */
@@ -48,17 +48,7 @@ export function headOf(text: string): { head: string; left: string } {
 
 /** The newest run that failed since a change, and was not cancelled; of runs that are given newest first. */
 export function failureSince(change: Change, runs: readonly QuerySummary[]): QuerySummary | undefined {
-  const { project, label = null, service = null, environment = null } = change;
-  return runs.find(
-    (run) =>
-      isSince(change, run) &&
-      run.failed != null &&
-      !isCancelled(run.failed) &&
-      (project ?? run.project) === run.project &&
-      label === (run.label ?? null) &&
-      service === (run.service ?? null) &&
-      environment === (run.environment ?? null),
-  );
+  return runs.find((run) => isOf(change, run) && run.failed != null && !isCancelled(run.failed));
 }
 
 /** Groups runs that failed, given newest first; a cancelled one did not. The group with the most runs comes first. */
