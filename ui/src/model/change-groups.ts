@@ -22,7 +22,16 @@ function groupKey(change: Change): string | Change {
   const [first] = causes;
   if (first === undefined || first.cause === "unexplained") return change;
   const { name = null, before = null, after = null } = first.dimension ?? {};
-  return JSON.stringify([project, service, environment, kind, first.cause, name, before, after]);
+  return JSON.stringify([
+    project,
+    service,
+    environment,
+    kind,
+    causeName(first, first.wall_ms < 0),
+    name,
+    before,
+    after,
+  ]);
 }
 
 /** Groups changes; those with the most time at stake come first. Ties keep the order of the service. */
@@ -60,7 +69,10 @@ const DIMENSIONS: Record<string, string> = {
   environment: "the environment",
 };
 
-/** "22 queries of tpch are slower since 14:02"; with `where`, " in prod" behind the verb. A query is counted once. */
+/**
+ * "22 queries of tpch are slower since 14:02", or "…, the first since 14:02"; with `where`, " in prod" behind the verb.
+ * A query is counted once.
+ */
 export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeText, where = ""): string {
   const [{ kind, service, label }] = changes;
   const queries = count(changes, kind);
@@ -68,7 +80,9 @@ export function groupLine({ changes }: Pick<Group, "changes">, timeText: TimeTex
   const [be, their, fail] = queries === 1 ? ["is", "its", "fails"] : ["are", "their", "fail"];
   const verb =
     kind === "failing" ? fail : kind === "data_grew" ? `${be} slower as ${their} data grew` : `${be} ${kind}`;
-  return `${subject}${ofService(service)} ${verb}${where} since ${timeText(groupSince({ changes }))}`;
+  const since = timeText(groupSince({ changes }));
+  const isFirst = queries > 1 && changes.some(({ since_unix_ns }) => timeText(since_unix_ns) !== since);
+  return `${subject}${ofService(service)} ${verb}${where}${isFirst ? ", the first" : ""} since ${since}`;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   causeName,
   causeWords,
   changeLine,
+  changeOf,
   costLine,
   firstCause,
   isSince,
@@ -13,6 +14,7 @@ import {
   place,
   stateWords,
   usualBy,
+  usualOf,
   type Cause,
   type Change,
 } from "./change";
@@ -46,6 +48,21 @@ test("a run is held against those before a change, and since it got faster again
   expect(usualBy(change({ kind: "faster", after: { runs: 6, failed: 2, median_wall_ms: 9 } }))).toBeNull();
   expect(usualBy(change({ kind: "failing" }))).toBeNull();
   expect(usualBy(change({ before: { runs: 0, failed: 0 } }))).toBeNull();
+});
+
+test("a run is told with the change of its query that it is since, else with its earlier runs", () => {
+  const run = { project: "p", label: "a", service: "etl", host: "h", started_unix_ns: 9n } as Parameters<
+    typeof isSince
+  >[1];
+  const [slower, faster] = [change({ label: "a", service: "etl", environment: null }), change({ kind: "faster" })];
+  const own = { ...faster, project: slower.project ?? "p", label: "a", service: "etl", environment: null };
+  expect(changeOf({ ...run, project: slower.project ?? "p" }, [own, slower])).toBe(slower);
+  expect(changeOf({ ...run, label: "b" }, [slower])).toBeUndefined();
+  expect(changeOf({ ...run, environment: "dev" }, [slower])).toBeUndefined();
+  const progress = { usual_wall_ms: 7, runs: 12 } as Parameters<typeof usualOf>[1];
+  expect(usualOf(slower, progress)).toEqual(usualBy(slower));
+  expect(usualOf(undefined, progress)).toEqual({ wallMs: 7, runs: 12 });
+  expect(usualOf(undefined, undefined)).toBeNull();
 });
 
 test("the medians of both sides stand side by side where there are times", () => {
@@ -149,9 +166,9 @@ test("changes of one cause that began together are one group", () => {
   expect(labels).toEqual(["a b", "alone", "late", "elsewhere", "fails"]);
   const [first] = groups;
   if (first === undefined) throw new Error("no group");
-  expect(groupLine(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}`);
+  expect(groupLine(first, said)).toBe(`2 queries of etl are slower, the first since t${2n * HOUR}`);
   // "alone" is slower, too, and in another group.
-  expect(groupTitle(first, said)).toBe(`2 queries of etl are slower since t${2n * HOUR}: engine version`);
+  expect(groupTitle(first, said)).toBe(`2 queries of etl are slower, the first since t${2n * HOUR}: engine version`);
   expect(groupTitle({ changes: [at("a", 2), at("a", 2, { host: "h" })] }, said)).toBe(
     `a of etl is slower since t${2n * HOUR}`,
   );
@@ -171,6 +188,9 @@ test("causes that are not known are not one cause", () => {
   const unknown = cause({ cause: "unexplained", sentence: "The counters do not say where 5 s (90 %) went" });
   expect(grouped([at("a", 2, { causes: [unknown] }), at("b", 2, { causes: [unknown] })]).length).toBe(2);
   expect(grouped([at("a", 2, { causes: [] }), at("b", 2, { causes: [] })]).length).toBe(2);
+  // One cause may be more of something or less of it.
+  const [more, less] = [cause({ cause: "more_rows" }), cause({ cause: "more_rows", wall_ms: -5 })];
+  expect(grouped([at("a", 2, { causes: [more] }), at("b", 2, { causes: [less] })]).length).toBe(2);
   // What is not known of the rest is no cause of the whole.
   expect(grouped([at("a", 2, { causes: [version, unknown] }), at("b", 2)]).length).toBe(1);
 });
@@ -199,7 +219,7 @@ test("the first line says nothing twice", () => {
   const since = `since t${2n * HOUR}`;
   // Groups that differ in their cause alone are one clause.
   const [c, d] = [at("c", 2, { causes: [rows] }), at("d", 2.5, { causes: [rows] })];
-  expect(line(at("a", 2), at("b", 2), c, d)).toBe(`4 queries of etl are slower ${since}`);
+  expect(line(at("a", 2), at("b", 2), c, d)).toBe(`4 queries of etl are slower, the first ${since}`);
   const dev = { environment: "dev" };
   const prod = { environment: "prod" };
   expect(line(at("a", 2, prod), at("b", 2, prod), at("c", 2, dev), at("d", 2, dev))).toBe(
