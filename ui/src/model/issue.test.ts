@@ -85,14 +85,16 @@ test("an issue says what, since when, and what is at stake", () => {
   expect(severityFigure(issue({ kind: "new_finding", severity: 2 }))).toEqual(["new findings", "2"]);
   expect(severityFigure(issue({ kind: "missing", severity: 3 }))).toEqual(["of its usual gap", "3.0x"]);
   const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
-  expect(issueLine(late, undefined, said)).toBe("a is late, 2.4x what nine tenths of its earlier runs took");
+  expect(issueLine(late, undefined, said)).toBe("a is late, at least 2.4x what nine tenths of its earlier runs took");
   expect(severityFigure(late)).toEqual(["of what nine tenths of its earlier runs took", "2.4x"]);
   expect(detailLine(late, said)).toBe("The run has run for 94.0 s.");
   // The figures moved last before the run ended.
   expect(detailLine({ ...late, state: "resolved" }, said)).toBe("The run ran for at least 94.0 s.");
   const missing = issue({ kind: "missing", good_unix_ns: 4n, detail: "no run has started for 3 h; runs start often" });
   expect(detailLine(missing, said)).toBe("No run has started since t4; runs start often.");
-  expect(detailLine({ ...missing, state: "resolved" }, said)).toBe("No run had started for 3 h; runs start often.");
+  expect(detailLine({ ...missing, state: "resolved" }, said)).toBe(
+    "After t4 no run was reported for at least 3 h; runs start often.",
+  );
   expect(detailLine({ ...missing, good_unix_ns: null }, said)).toBe("No run has started for 3 h; runs start often.");
   expect(detailLine(issue(), said)).toBe("");
   expect(issuesLine([issue(), issue({ wall_ms_a_day: 0 })], false, "open ")).toBe(

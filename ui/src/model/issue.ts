@@ -57,9 +57,9 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
     case "data_grew":
       return `is ${formatRatio(severity)} slower as its data grew`;
     case "late":
-      return `is late, ${formatRatio(severity)} ${LATE_BY}`;
+      return `is late, at least ${formatRatio(severity)} ${LATE_BY}`;
     case "missing":
-      return `is missing, ${formatRatio(severity)} its usual gap without a run`;
+      return `is missing, at least ${formatRatio(severity)} its usual gap without a run`;
     case "new_finding":
       return `warns of ${nameInText(findings.join(", ").replaceAll("_", " "))}`;
   }
@@ -136,9 +136,16 @@ export function detailLine(
   timeText: TimeText,
 ): string {
   if (detail === null) return "";
+  // A run that is told late may have started in that time.
   const said =
     state === "resolved"
-      ? detail.replace(/^the run has run for/, "the run ran for at least").replace(/^no run has/, "no run had")
+      ? detail
+          .replace(/^the run has run for/, "the run ran for at least")
+          .replace(
+            /^no run has started for/,
+            `${last == null ? "" : `after ${timeText(last)} `}no run was reported for at least`,
+          )
+          .replace("runs usually start ", "runs usually started ")
       : last == null
         ? detail
         : detail.replace(/^no run has started for [^;]+/, `no run has started since ${timeText(last)}`);
