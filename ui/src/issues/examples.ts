@@ -1,6 +1,8 @@
 // Runs that show what an issue is about.
 
 import { ApiError, get, type QuerySummary } from "../api/client";
+import type { Change } from "../model/change";
+import { firstLineOf } from "../model/failures";
 
 export interface Example {
   name: string;
@@ -18,13 +20,30 @@ export async function readExamples(wanted: string, signal: AbortSignal): Promise
   const names = kind === "failing" ? NAMES_FAILING : NAMES;
   const read = async (name: string, at: number): Promise<Example[]> => {
     const id = ids[at];
-    if (id == null) return [];
-    try {
-      return [{ name, run: await get("/api/queries/{id}", { path: { id }, signal }) }];
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return [{ name, run: undefined }];
-      throw error;
-    }
+    return id == null ? [] : [{ name, run: await readRun(id, signal) }];
   };
   return (await Promise.all(names.map(read))).flat();
+}
+
+/** Undefined where retention has deleted it. */
+async function readRun(id: string, signal: AbortSignal): Promise<QuerySummary | undefined> {
+  try {
+    return await get("/api/queries/{id}", { path: { id }, signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** What failed runs say, by their ids; empty of those that are deleted. A list that is read again asks for none. */
+const errors = new Map<string, string>();
+
+/** The first line of the error of a failed run since a change; undefined of a change of times. */
+export async function readError(change: Change | undefined, signal: AbortSignal): Promise<string | undefined> {
+  const id = change?.kind === "failing" ? change.examples.run : null;
+  if (id == null) return undefined;
+  if (!errors.has(id)) {
+    errors.set(id, firstLineOf((await readRun(id, signal))?.failed ?? ""));
+  }
+  return errors.get(id);
 }
