@@ -58,7 +58,7 @@ test.each(SCHEMES.flatMap((scheme) => ([1440, 390] as Width[]).map((width) => [s
   { tags: ["firefox"] },
   async (scheme, width) => {
     const looked = await visit("/now", scheme, width);
-    const line = /^14 running.*; next to end: run\/next in about [\d.]+ min.*; run\/late is past its usual time$/;
+    const line = /^14 running.*; run\/next should end in about [\d.]+ min.*; run\/late is past its usual time$/;
     await page.getByRole("heading", { level: 1, name: line }).waitFor();
     await expect.poll(async () => (await rows())[0], { timeout: 30_000 }).toBe("run/late");
     await page.getByRole("img", { name: /What ran in the last 15 minutes by service: etl \d+/ }).waitFor();

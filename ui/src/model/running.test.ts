@@ -42,13 +42,13 @@ test("the line names the one that is late, and counts several", () => {
   expect(says(two, ...late("1", "2"))).toBe("2 running, 11.2 threads busy; 2 late");
 });
 
-test("the line says which one is next to end, among those that are not late", () => {
+test("the line says which one should end soonest, among those that are not late", () => {
   const three = [running("1", "a", [8]), running("2", "b", [1]), running("3", "c", [1])];
   const asked = [told("1", false, 90_000), told("2", false, 16_000), told("3", true, 2000)];
   expect(says(three, ...asked)).toBe(
-    "3 running, 10.0 threads busy; next to end: b in about 15 s; c is past its usual time",
+    "3 running, 10.0 threads busy; b should end in about 15 s; c is past its usual time",
   );
-  expect(says(three, told("1", false, 500))).toMatch(/next to end: a any moment$/);
+  expect(says(three, told("1", false, 500))).toMatch(/a should end any moment$/);
 });
 
 test("the line says the service of a label that runs in several", () => {
@@ -58,9 +58,11 @@ test("the line says the service of a label that runs in several", () => {
   };
   const asked = [told("1", false, 16_000), told("2", true, 2000)];
   expect(says([of("1", "x"), of("2", "y")], ...asked)).toMatch(
-    /: a of x in about 15 s; a of y is past its usual time$/,
+    /; a of x should end in about 15 s; a of y is past its usual time$/,
   );
-  expect(says([of("1", "x"), of("2", "x")], ...asked)).toMatch(/: a in about 15 s; a is past its usual time$/);
+  expect(says([of("1", "x"), of("2", "x")], ...asked)).toMatch(
+    /; a should end in about 15 s; a is past its usual time$/,
+  );
 });
 
 test("where one runs code of the program, the busy threads are a least number", () => {

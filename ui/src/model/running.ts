@@ -3,7 +3,7 @@
 import type { Pulse, QuerySummary, Schemas } from "../api/client";
 import type { Running } from "../live/hub";
 import { ambiguousLabels, nameInText, ofService } from "./names";
-import { formatDuration, formatThreads, fromEpochMs, UNKNOWN } from "../units";
+import { formatDuration, formatThreads, fromEpochMs, UNKNOWN, type UnixNs } from "../units";
 
 /** As it is shown. */
 const NO_THREADS = formatThreads(0);
@@ -57,8 +57,8 @@ export function remainingMs(asked: Asked | undefined, nowMs: number): number | u
 }
 
 /**
- * "3 running, 11.2 threads busy; next to end: orders/daily in about 15 s; 2 late". Work in the program's own code is in
- * no counter: then it is at least so many, and so it is where not all of them tell how long they work.
+ * "3 running, 11.2 threads busy; orders/daily should end in about 15 s; 2 late". Work in the program's own code
+ * is in no counter: then it is at least so many, and so it is where not all of them tell how long they work.
  */
 export function firstLine(running: readonly Running[], asked: AskedById, nowMs: number): string {
   if (running.length === 0) return "Nothing is running";
@@ -93,7 +93,7 @@ function nextLine(running: readonly Running[], asked: AskedById, nowMs: number):
   if (next === undefined) return "";
   const whole = Math.round(next.ms / 1000) * 1000;
   const when = whole <= 1000 ? "any moment" : `in about ${formatDuration(whole)}`;
-  return `next to end: ${nameOf(next.one, running)} ${when}`;
+  return `${nameOf(next.one, running)} should end ${when}`;
 }
 
 function lateLine(running: readonly Running[], asked: AskedById): string {
@@ -109,9 +109,13 @@ export function oldestFirst(running: readonly Running[]): Running[] {
   return running.toSorted((a, b) => -newestFirst(a.query, b.query));
 }
 
-/** For a sort: the query that ended last first; of one that fell silent, its start is known alone. */
+/** When a run ended; of one that fell silent, its start is known alone. */
+export function endOf(run: QuerySummary): UnixNs {
+  return run.started_unix_ns + fromEpochMs(run.wall_ms ?? 0);
+}
+
+/** For a sort: the query that ended last first. */
 export function lastEndedFirst(a: QuerySummary, b: QuerySummary): number {
-  const endOf = (run: QuerySummary): bigint => run.started_unix_ns + fromEpochMs(run.wall_ms ?? 0);
   const [first, second] = [endOf(a), endOf(b)];
   return first === second ? newestFirst(a, b) : first < second ? 1 : -1;
 }
