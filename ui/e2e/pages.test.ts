@@ -76,6 +76,39 @@ describe.each(SCHEMES)("in %s", (scheme) => {
   });
 });
 
+test("while nothing runs, Now tells of the runs that ended, and Home of those that started last", async () => {
+  const { page } = await open(browser, `${service.url}/now`, "light", 1440);
+  const rows = page.getByRole("region", { name: "Ended last" }).getByRole("listitem");
+  await expect.poll(() => rows.count()).toBe(20);
+  await rows
+    .filter({ hasText: /\dx usual \(/ })
+    .first()
+    .waitFor();
+  await page.getByRole("searchbox", { name: "Find a run" }).fill("zzzz");
+  await page.getByText(/^Nothing that ended last has “zzzz”/).waitFor();
+  await page.getByRole("searchbox", { name: "Find a run" }).fill("");
+  await page.getByRole("link", { name: "Home", exact: true }).click();
+  await page
+    .getByRole("region", { name: /^Running now/ })
+    .getByText("finished")
+    .first()
+    .waitFor();
+  await page.context().close();
+});
+
+test("the list of issues asks for no list of failed runs, and has the error of a query that fails", async () => {
+  const { page } = await open(browser, "about:blank");
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto(`${service.url}/issues?kind=failing`);
+  await page
+    .getByText(/schema error: column `tax_rate`/)
+    .first()
+    .waitFor();
+  expect(asked.filter((url) => /\/api\/queries\?/.test(url))).toEqual([]);
+  await page.context().close();
+});
+
 /** The texts that do not fit where they stand. */
 function cut(all: Element[]): (string | null)[] {
   return all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent);

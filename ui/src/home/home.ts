@@ -13,6 +13,8 @@ const NEWS = 60;
 /** Of those without a change, the ones that took the most time. */
 const TOP = 100;
 const FAILED = 200;
+/** Runs that are told of while nothing runs. */
+const RECENT = 4;
 /** Issues with the most time at stake: those that are not over, and those that are. */
 const ISSUES = 500;
 
@@ -32,6 +34,8 @@ export interface Home {
   /** The last runs that failed or were cancelled, newest first, at most so many. */
   failures: readonly QuerySummary[];
   mostFailures: number;
+  /** The runs that started last. */
+  recent: readonly QuerySummary[];
 }
 
 export async function readHome(
@@ -44,11 +48,12 @@ export async function readHome(
   const query = { ...scope, ...range.covered, utc_offset, split: "service" as const };
   const failed = { ...scope, status: "failed" as const, ...range.started, limit: FAILED };
   const whose = { service: scope.service, owner: owner === "" ? undefined : owner };
-  const [found, news, top, failures, open, over] = await Promise.all([
+  const [found, news, top, failures, recent, open, over] = await Promise.all([
     get("/api/changes", { query: { ...scope, state: "open", limit: CHANGES }, signal }),
     get("/api/overview", { query: { ...query, order: "news", limit: NEWS }, signal }),
     get("/api/overview", { query: { ...query, order: "time", limit: TOP }, signal }),
     get("/api/queries", { query: failed, signal }),
+    get("/api/queries", { query: { ...scope, limit: RECENT }, signal }),
     get("/api/issues", { query: { ...whose, state: [...OPEN, "muted"].join(), limit: ISSUES }, signal }),
     get("/api/issues", { query: { ...whose, state: "resolved", limit: ISSUES }, signal }),
   ]);
@@ -63,6 +68,7 @@ export async function readHome(
     warned,
     failures,
     mostFailures: FAILED,
+    recent,
   };
 }
 
