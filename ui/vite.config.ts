@@ -53,7 +53,7 @@ const minifyAgain: Plugin = {
     for (const part of Object.values(bundle)) {
       if (part.type !== "chunk") continue;
       // Declarations of functions side by side pack better where there are many components.
-      const compress = { passes: 2, unsafe_arrows: true, hoist_funs: part.name !== RUN.name };
+      const compress = { passes: 2, sequences: false, unsafe_arrows: true, hoist_funs: part.name !== RUN.name };
       const { code } = await minify(part.code, { module: true, ecma: 2020, compress });
       part.code = code ?? part.code;
     }
