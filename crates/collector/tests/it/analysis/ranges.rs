@@ -20,7 +20,7 @@ async fn an_overview_covers_the_time_between_two_moments() {
         (format!("since={day}"), day, NOW_NS, 15 * MINUTE_NS, vec!["daily 4", "nightly 1"]),
         (format!("since={day}&until={second}"), day, second, 15 * MINUTE_NS, vec!["daily 3"]),
         (format!("until={second}&days=2"), second - 2 * DAY_NS, second, 60 * MINUTE_NS, vec!["daily 3"]),
-        (format!("since={second}"), second, NOW_NS, MINUTE_NS, vec!["daily 2", "nightly 1"]),
+        (format!("since={second}"), second, NOW_NS, SECOND_NS, vec!["daily 2", "nightly 1"]),
         // What is later than now is now.
         (
             format!("since={day}&until={}", NOW_NS + DAY_NS),
