@@ -322,6 +322,7 @@ impl Accounts<'_> {
         }
         if work.plan != 0.0 {
             let (sentence, node) = self.plan_words(work.plan * slope);
+            let node = node.map(|here| self.node_of_work(here, work.plan));
             let (before, after) = match node {
                 Some(here) => (self.busy_before(here), now.nodes[here].busy),
                 None => (Some(then.busy()), now.busy()),
@@ -334,6 +335,19 @@ impl Accounts<'_> {
             let wall_ns = work.starved * slope + work.starved_planning;
             self.push(cause, wall_ns, None, evidence, sentence, parts);
         }
+    }
+
+    /// The node that a change of the plan is told with: the first that is another, unless it is busy for less where the
+    /// plan works more, or the other way round. Then it is the one whose busy time moved the most the way of the work:
+    /// a scan that lost its predicate may work less, and what joins its rows more.
+    fn node_of_work(&self, first: usize, work: f64) -> usize {
+        let moved =
+            |here: usize| (self.now.nodes[here].busy - self.busy_before(here).unwrap_or(0.0)) * work.signum();
+        if moved(first) > 0.0 {
+            return first;
+        }
+        let most = (0..self.now.nodes.len()).max_by(|&a, &b| moved(a).total_cmp(&moved(b)));
+        most.filter(|&most| moved(most) > 0.0).unwrap_or(first)
     }
 
     /// The rows that a scan read then and now, where it counts them: others count what they give alone.

@@ -109,3 +109,41 @@ fn a_join_that_builds_from_its_other_side_is_named_before_projections_that_came_
         first.sentence
     );
 }
+
+#[test]
+fn a_plan_that_works_more_is_told_with_a_node_that_does() {
+    /// The scan filters.
+    const IN_SCAN: [Node; 4] = [
+        ("ScanOrders", Role::Scan, &[], 0.0, 1e5, 40.0),
+        ("ScanCustomers", Role::Scan, &[], 0.0, 1e4, 2.0),
+        ("Join", Role::Join, &[0, 1], 1.1e5, 1e5, 30.0),
+        ("GroupBy", Role::Aggregation, &[2], 1e5, 50.0, 8.0),
+    ];
+    /// It reads in less time what the join then has to take.
+    const AFTER_JOIN: [Node; 5] = [
+        ("ScanOrders", Role::Scan, &[], 0.0, 1e6, 20.0),
+        ("ScanCustomers", Role::Scan, &[], 0.0, 1e4, 2.0),
+        ("Join", Role::Join, &[0, 1], 1.01e6, 1e6, 300.0),
+        ("Filter", Role::Selection, &[2], 1e6, 1e5, 10.0),
+        ("GroupBy", Role::Aggregation, &[3], 1e5, 50.0, 8.0),
+    ];
+    let mut told = Told::new();
+    for n in 0..48 {
+        let mut run = if n < 40 { run(&mut told, &IN_SCAN, 1) } else { run(&mut told, &AFTER_JOIN, 2) };
+        if n < 40 {
+            let plan = Arc::make_mut(&mut run.plan);
+            plan.nodes[0].predicate = Some("amount > 3".into());
+            plan.nodes.iter_mut().for_each(|node| node.shape += 1);
+            plan.nodes[0].own_shape += 1;
+        }
+        told.take(run);
+    }
+    let change = told.change();
+    let first = &change.causes[0];
+    assert_eq!((first.cause, first.share > 0.8), (CauseKind::PlanChange, true), "{change:#?}");
+    assert!(first.sentence.contains("works more"), "{}", first.sentence);
+    assert!(first.sentence.contains("the predicate no longer reaches ScanOrders"), "{}", first.sentence);
+    assert_eq!(first.node.as_ref().map(|node| node.kind.as_str()), Some("Join"), "{change:#?}");
+    let busy = &first.evidence[0];
+    assert!(busy.after > busy.before, "{busy:?}");
+}
