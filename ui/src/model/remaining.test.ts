@@ -2,30 +2,32 @@ import { expect, test } from "vitest";
 import type { Schemas } from "../api/client";
 import { remainingOf } from "./remaining";
 
-const says = (given: Partial<Schemas["Progress"]>): ReturnType<typeof remainingOf> =>
-  remainingOf({ query_id: "q", status: "running", runs: 40, is_late: false, ...given });
+const says = (given: Partial<Schemas["Progress"]>, laterMs = 0): ReturnType<typeof remainingOf> =>
+  remainingOf({ query_id: "q", status: "running", runs: 40, is_late: false, ...given }, laterMs);
 const remaining_ms = { p10: 2100, p50: 8300, p90: 31_000 };
 
 test("what remains is an interval with its basis", () => {
   const done = { low: 0.66, high: 0.88 };
   expect(says({ longer_than: 21, remaining_ms, basis: "40 earlier runs of its plan", done })).toEqual({
     words: "2.1 s to 31 s more (40 earlier runs of its plan)",
-    done,
-    bar: done,
+    isKnown: true,
     isLate: false,
+    ...done,
   });
 });
 
 test("later than nearly all earlier runs is late", () => {
   expect(says({ longer_than: 38, is_late: true })).toEqual({
     words: "longer than 38 of 40 earlier runs",
-    done: undefined,
-    bar: { low: 0, high: 0 },
+    isKnown: false,
     isLate: true,
+    low: 0,
+    high: 0,
   });
   expect(says({ longer_than: 40 })).toMatchObject({
     words: "already longer than 40 of 40 earlier runs",
-    bar: { low: 1, high: 1 },
+    low: 1,
+    high: 1,
   });
 });
 
@@ -52,5 +54,11 @@ test("a run that reads more than the others is not late", () => {
 test("without a basis nothing is said", () => {
   expect(says({ runs: 2 })).toBeUndefined();
   expect(says({ longer_than: 0 })).toBeUndefined();
-  expect(remainingOf(undefined)).toBeUndefined();
+  expect(remainingOf(undefined, 0)).toBeUndefined();
+});
+
+test("what remains is counted from the answer on", () => {
+  expect(says({ remaining_ms }, 1100)?.words).toBe("1 s to 29.9 s more");
+  expect(says({ remaining_ms }, 4000)?.words).toBe("up to 27 s more");
+  expect(says({ remaining_ms, is_late: true }, 31_000)?.words).toBe("late: any moment");
 });

@@ -8,28 +8,35 @@ type Progress = Schemas["Progress"];
 export interface Remaining {
   /** "8.3 s to 31 s more (40 earlier runs of its plan)": one set of runs, whether it is late or not. */
   words: string;
-  /** Shares of the way, the lower and the upper end of what is likely; undefined where it is past its earlier runs. */
-  done: { low: number; high: number } | undefined;
-  /** What a bar shows where `done` is not known: all of it past all earlier runs, else nothing. */
-  bar: { low: number; high: number };
   isLate: boolean;
+  /** Whether the shares are those of earlier runs. */
+  isKnown: boolean;
+  /**
+   * Shares of the way, 0 to 1: the lower and the upper end of what is likely. Where they are not known, all of it past
+   * all earlier runs, else nothing.
+   */
+  low: number;
+  high: number;
 }
 
-/** Undefined where there is no basis. */
-export function remainingOf(progress: Progress | undefined | null): Remaining | undefined {
+/** What was answered at a moment, as it is so much later: undefined where there is no basis. */
+export function remainingOf(progress: Progress | undefined | null, laterMs: number): Remaining | undefined {
   if (progress == null) return undefined;
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
   const { basis = null, rows_read_factor: rows = null, change = null } = progress;
   const isPastAll = longer === runs;
-  const bar = isPastAll ? { low: 1, high: 1 } : { low: 0, high: 0 };
+  const past = isPastAll ? 1 : 0;
   if (remaining !== null) {
-    const interval = `${formatDuration(remaining.p10)} to ${formatDuration(remaining.p90)} more`;
+    const [low, high] = [remaining.p10 - laterMs, remaining.p90 - laterMs];
+    const from = low > 0 ? `${formatDuration(low)} to` : "up to";
+    const interval = high > 0 ? `${from} ${formatDuration(high)} more` : "any moment";
     const words = basis === null ? interval : `${interval} (${basis})`;
-    return { words: isLate ? `late: ${words}` : words, done: done ?? undefined, bar: done ?? bar, isLate };
+    const shares = done ?? { low: past, high: past };
+    return { words: isLate ? `late: ${words}` : words, isKnown: done !== null, isLate, ...shares };
   }
   if (longer === null || longer === 0) return undefined;
   const size = rows !== null && rows > 1 ? `; so far it has read ${formatRatio(rows)} the rows of its last runs` : "";
   const earlier = change === null ? plural(runs, "earlier run") : `${plural(runs, "run")} before its change`;
-  const past = `${isPastAll ? "already " : ""}longer than ${longer} of ${earlier}`;
-  return { words: `${past}${size}`, done: undefined, bar, isLate };
+  const words = `${isPastAll ? "already " : ""}longer than ${longer} of ${earlier}${size}`;
+  return { words, isKnown: false, isLate, low: past, high: past };
 }

@@ -1,31 +1,21 @@
 // How far a running query is, by its earlier runs.
 
-import { get, type Schemas } from "../../api/client";
+import { get } from "../../api/client";
 import { clock } from "../../frame/clock.svelte";
 import type { Running } from "../../live/hub";
 import { epochMs } from "../../units";
-import { remainingOf } from "../../model/remaining";
+import { remainingOf, type Remaining } from "../../model/remaining";
+import type { Asked } from "../../model/running";
 
 const ASK_MS = 4000;
 
-export interface HowFar {
-  words: string;
-  isLate: boolean;
-  /** Shares of the way, 0 to 1: the lower and the upper end of what is likely. */
-  low: number;
-  high: number;
-}
-
-/** What the service says of a running query; undefined where there is no basis. */
-export function howFarOf(progress: Schemas["Progress"] | undefined): HowFar | undefined {
-  const remaining = remainingOf(progress);
-  if (remaining === undefined) return undefined;
-  const { words, isLate, bar } = remaining;
-  return { words, isLate, ...bar };
+/** What the service said of a running query, as it is now; undefined where there is no basis. */
+export function howFarOf(asked: Asked | undefined, nowMs: number): Remaining | undefined {
+  return asked && remainingOf(asked.progress, Math.max(0, nowMs - asked.atMs));
 }
 
 /** In words; `isKnown`: whether the service has answered. */
-export function howFarWords(howFar: HowFar | undefined, isKnown: boolean): string {
+export function howFarWords(howFar: Remaining | undefined, isKnown: boolean): string {
   return howFar?.words ?? (isKnown ? "no earlier run tells how long it takes" : "looking at its earlier runs");
 }
 
@@ -36,7 +26,7 @@ export function elapsedOf({ query, pulse }: Running, nowMs: number): number {
 
 export class Judged {
   readonly #running: () => Running;
-  #asked = $state.raw<Schemas["Progress"]>();
+  #asked = $state.raw<Asked>();
   /** Whether it is known what there is to know. */
   isKnown = $state(false);
 
@@ -59,8 +49,8 @@ export class Judged {
 
   async #ask(id: string, signal: AbortSignal): Promise<void> {
     try {
-      const asked = await get("/api/queries/{id}/progress", { path: { id }, signal });
-      if (!signal.aborted) [this.#asked, this.isKnown] = [asked, true];
+      const progress = await get("/api/queries/{id}/progress", { path: { id }, signal });
+      if (!signal.aborted) [this.#asked, this.isKnown] = [{ progress, atMs: Date.now() }, true];
     } catch {
       // Nothing is shown where nothing is known; the next time may tell.
     }
@@ -71,8 +61,8 @@ export class Judged {
   }
 
   /** Undefined where there is no basis. */
-  get howFar(): HowFar | undefined {
-    return howFarOf(this.#asked);
+  get howFar(): Remaining | undefined {
+    return howFarOf(this.#asked, clock.nowMs);
   }
 
   get words(): string {
