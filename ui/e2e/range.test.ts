@@ -53,6 +53,14 @@ test("a preset is chosen once and goes along from page to page", { tags: ["firef
   await page.getByRole("heading", { level: 1, name: /in 7 days/ }).waitFor();
 });
 
+test("slices of seconds have their seconds", async () => {
+  const until = BigInt(Date.now() - HOUR_MS) * 1_000_000n;
+  await visit(`/queries?view=days&since=${until - 300_000_000_000n}&until=${until}`);
+  const map = page.getByRole("region", { name: "Median time by 5 s" });
+  await map.getByRole("link", { name: /^orders\/many/ }).waitFor();
+  expect(await map.getByRole("columnheader").nth(1).innerText()).toMatch(/\d\d:\d\d:\d\d$/);
+});
+
 test("from one moment to another, earlier, later and out", { tags: ["firefox"] }, async () => {
   await visit("/queries?view=runs&label=orders%2Fdaily");
   await page.getByRole("heading", { level: 1, name: /^14 runs in 14 days match/ }).waitFor();
