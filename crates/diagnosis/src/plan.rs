@@ -134,6 +134,12 @@ pub struct Matching {
 }
 
 impl Matching {
+    /// The same with the sides changed.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { of_new: self.of_old.clone(), of_old: self.of_new.clone() }
+    }
+
     /// Matches the nodes of two plans: sub-plans of one shape first, the highest first, as GumTree does
     /// (Falleri and others, ASE 2014), then scans of one table, then nodes of one role whose inputs are matched
     /// with each other, then what is left of a role in order.

@@ -37,6 +37,9 @@ const LESS_NAMES: Partial<typeof CAUSE_NAMES> = {
   more_rows: "Fewer rows",
   slower_per_row: "Faster per row",
   fewer_threads: "More threads",
+  starved_cpu: "Processor free",
+  waiting: "Less waiting",
+  spilling: "Less spilling",
 };
 
 /** What a cause is called; its sentence says more. Where the threads are as before, fewer or more of them are busy. */

@@ -61,12 +61,12 @@ struct Work {
     starved_planning: f64,
 }
 
-/// Threads were not let run, and by how much the work took longer for that.
+/// Threads were let run less than before, or more, and by how much the work took longer for that.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Starved {
     /// Whether it is one host that was slower at everything.
     pub(super) contended: bool,
-    /// How many times as long they took for what they do now.
+    /// How many times as long they took for what they do now: below 1 where they were let run more.
     pub(super) slower: f64,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Accounts<'m> {
     pub(super) then: &'m Medians,
     pub(super) now: &'m Medians,
     pub(super) matching: &'m Matching,
-    /// By how much busy time grew over CPU time.
+    /// By how much busy time grew over CPU time where all nodes did so, or fell: 1 where it did neither.
     pub(super) starved: f64,
     /// For each node, the node its additional rows come from: a scan, or what gives more rows of as many.
     pub(super) origins: Vec<usize>,
@@ -93,16 +93,31 @@ pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_ho
     accounts.parts(one_host)
 }
 
-/// By how much the busy time grew more than the CPU time did, where all nodes did so; 1 where it did not.
+/// By how much the busy time grew more than the CPU time did, where all nodes did so, or fell: a processor that is
+/// taken and one that is free again are told by the same figures. 1 where it did neither.
 fn starvation(then: &Medians, now: &Medians, matching: &Matching) -> f64 {
-    let Some((over_then, over_now)) = then.busy_over_cpu.zip(now.busy_over_cpu) else { return 1.0 };
+    let freed = || starved_since(now, then, &matching.reversed()).map(f64::recip);
+    starved_since(then, now, matching).or_else(freed).unwrap_or(1.0)
+}
+
+/// By how much the busy time grew more than the CPU time did, where all nodes did so.
+fn starved_since(then: &Medians, now: &Medians, matching: &Matching) -> Option<f64> {
+    let (over_then, over_now) = then.busy_over_cpu.zip(now.busy_over_cpu)?;
     if over_then <= 0.0 || over_now <= 0.0 {
-        return 1.0;
+        return None;
     }
     let grown = over_now / over_then;
     let slowest = PerRow::of(then, now, matching).least();
     let is_starved = grown >= 1.12 && slowest >= 1.0 + (grown - 1.0) * 0.4;
-    if is_starved && !reads_explain(then, now, matching, grown) { grown } else { 1.0 }
+    (is_starved && !reads_explain(then, now, matching, grown)).then_some(grown)
+}
+
+/// By how much all nodes are slower alike, of those whose busy time a row grew by so much together.
+fn slower_alike(then: &Medians, now: &Medians, matching: &Matching, per_row: f64) -> Option<f64> {
+    let slower = PerRow::of(then, now, matching);
+    let alike = slower.alike(per_row, then.busy()).or_else(|| slower.nearly_all());
+    // Of a plan that works far more, that says little.
+    alike.filter(|_| now.busy() >= SLOWER * (now.busy() - per_row))
 }
 
 /// Whether half of what nodes are busy longer are reads, which take longer than those of a run that is starved so much.
@@ -140,26 +155,25 @@ impl Accounts<'_> {
             let all: f64 = (busy_now - busy_then) * slope;
             rest -= all;
             let per_row: f64 = work.per_row.iter().map(|(_, busy)| busy).sum();
-            let slower = PerRow::of(then, now, self.matching);
-            let alike = slower.alike(per_row, busy_then).or_else(|| slower.nearly_all());
-            // Of a plan that works far more, that says little.
-            let is_felt = busy_now >= SLOWER * (busy_now - per_row);
-            let everywhere = alike.filter(|_| self.starved <= 1.0 && is_felt);
+            let is_starved = self.is_starved();
+            let freed = || slower_alike(now, then, &self.matching.reversed(), -per_row).map(f64::recip);
+            let alike = || slower_alike(then, now, self.matching, per_row).or_else(freed);
+            let everywhere = if is_starved { None } else { alike() };
             if everywhere.is_some() {
-                // Every node is slower alike: that is the processor, not a node.
+                // Every node is slower alike, or faster: that is the processor, not a node.
                 work.starved += per_row;
                 work.per_row.clear();
             }
             // Planning is work as well: it takes longer by about as much as all nodes do, or has a reason of its own.
             let slower = everywhere.unwrap_or(self.starved);
-            let planned = then.planning.unwrap_or(0.0);
-            if planning <= 2.0 * planned * (slower - 1.0) {
-                work.starved_planning = planning.min(planned * (slower - 1.0)).max(0.0);
+            let of_starved = then.planning.unwrap_or(0.0) * (slower - 1.0);
+            if planning * of_starved > 0.0 && planning.abs() <= 2.0 * of_starved.abs() {
+                work.starved_planning = planning.signum() * planning.abs().min(of_starved.abs());
             }
             planning -= work.starved_planning;
             work_of_plan = work.plan * slope;
             let contended = one_host && everywhere.is_some();
-            if everywhere.is_some() || self.starved > 1.0 {
+            if everywhere.is_some() || is_starved {
                 starved = Some(Starved { contended, slower: busy_now / (busy_now - work.starved) });
             }
             self.tell_work(&work, slope, starved, &mut parts);
@@ -177,6 +191,10 @@ impl Accounts<'_> {
         }
         self.tell_rest(rest, difference, work_of_plan, starved, &mut parts);
         parts
+    }
+
+    pub(super) fn is_starved(&self) -> bool {
+        (self.starved - 1.0).abs() > 0.0
     }
 
     /// Of an engine that does not say how long its nodes work: the query counts as one node, which takes the rows that

@@ -174,15 +174,17 @@ impl Accounts<'_> {
             let scans = side.nodes.iter().filter_map(NodeMedians::wall_waiting).sum::<f64>();
             scans.max(side.waiting.unwrap_or(0.0))
         };
-        // Of the time that reads take longer, the processor has what they may take longer for want of it.
+        // Of the time that reads take longer, or shorter, the processor has what they may take longer for want of it.
         let of_starved = |by: Starved| {
-            let longer = reads(now) - reads(then);
+            let (less, more) = if sign > 0.0 { (then, now) } else { (now, then) };
+            let longer = reads(more) - reads(less);
             if longer <= 0.0 {
                 return 1.0;
             }
-            ((STARVED_READS * by.slower - 1.0) * reads(then) / longer).clamp(0.0, 1.0)
+            let slower = by.slower.max(by.slower.recip());
+            ((STARVED_READS * slower - 1.0) * reads(less) / longer).clamp(0.0, 1.0)
         };
-        let by = starved.filter(|_| sign > 0.0);
+        let by = starved.filter(|by| (by.slower - 1.0) * sign > 0.0);
         let starved_part = part * by.map_or(0.0, of_starved);
         if let Some(by) = by {
             let (cause, sentence, evidence) = self.starved_part(by);

@@ -116,13 +116,18 @@ impl Accounts<'_> {
             side.busy_over_cpu.filter(|&over| over > 0.0).map(|over| (100.0 / over).min(100.0).round())
         };
         match (part(self.then), part(self.now)) {
-            (Some(then), Some(now)) if self.starved > 1.0 => format!(
-                "Threads got {now} % of the processor they asked for ({then} % before): a quota, or other programs"
-            ),
-            _ => format!(
-                "The nodes together take {} as long: a slower or shared processor",
-                factor_words(slower)
-            ),
+            (Some(then), Some(now)) if self.is_starved() => {
+                let why = if slower > 1.0 { ": a quota, or other programs" } else { "" };
+                format!("Threads got {now} % of the processor they asked for ({then} % before){why}")
+            }
+            _ => {
+                let why = if slower > 1.0 {
+                    "slower or shared processor"
+                } else {
+                    "faster processor, or one shared less"
+                };
+                format!("The nodes together take {} as long: a {why}", factor_words(slower))
+            }
         }
     }
 }

@@ -72,6 +72,41 @@ fn a_busy_host_starves_the_nodes_and_the_reads() {
     );
 }
 
+/// The other way round: the machine becomes free as a version comes. Nothing shows that the version is why.
+#[test]
+fn a_host_that_becomes_free_frees_the_nodes_whatever_version_comes() {
+    let text = inflate("crates/diagnosis/tests/fixtures/regressions.jsonl.gz");
+    let runs: Vec<RunFeatures> = profiles(&text)
+        .iter()
+        .filter(|profile| profile.label.as_deref() == Some("datafusion-busy-host"))
+        .map(features)
+        .collect();
+    let (usual, starved) = runs.split_at(20);
+    let (mut detector, mut workspace) = (Detector::default(), Workspace::default());
+    let order = starved.iter().cycle().take(15).map(|run| (run, "1.0.0"));
+    for (n, (run, version)) in order.chain(usual.iter().map(|run| (run, "1.1.0"))).enumerate() {
+        let id = QueryId::new(Uuid::from_u128(1 + n as u128));
+        let (started_unix_ns, program_version) = (n as i64 * 60_000_000_000, Some(version.into()));
+        detector.observe(
+            RunFeatures { query_id: id, started_unix_ns, program_version, ..run.clone() },
+            &mut workspace,
+        );
+    }
+    let change = detector.open().next().expect("a change");
+    let causes: Vec<String> = change
+        .causes
+        .iter()
+        .map(|cause| format!("{:?} {:.0} %: {}", cause.cause, 100.0 * cause.share, cause.sentence))
+        .collect();
+    assert_eq!(
+        causes,
+        [
+            "StarvedCpu 100 %: The nodes together take 0.4x as long: a faster processor, or one shared less. The \
+             program's version changed at the same run, from 1.0.0 to 1.1.0: whether that is why, is not known"
+        ]
+    );
+}
+
 #[test]
 fn reads_that_take_longer_than_a_busy_host_makes_them_wait_for_that_part() {
     assert_eq!(
