@@ -6,6 +6,7 @@ mod upkeep;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use queryscope_protocol::QueryId;
 
@@ -222,7 +223,7 @@ impl Detector {
             && layer.quiet_since.is_none();
         if !settled && layer.recovers(point) {
             let Some(host) = self.still_changed_on() else {
-                self.recover(ended_unix_ns, told);
+                self.end(point, ended_unix_ns, workspace, load, told);
                 return;
             };
             let at = self.here.layers.len() - 1;
@@ -238,7 +239,7 @@ impl Detector {
             let at = self.here.layers.len() - 1;
             self.refresh(at, workspace, load);
             if self.has_faded(at) || is_faster_no_more(&self.here.layers[at]) {
-                self.recover(ended_unix_ns, told);
+                self.end(point, ended_unix_ns, workspace, load, told);
             } else {
                 told.push(Transition::Updated(self.here.layers[at].change.clone()));
             }
@@ -289,8 +290,25 @@ impl Detector {
             || dominance(&last, &before) * layer.peak.signum() < DELTA_MIN / 4.0
     }
 
-    fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) {
-        let Some(mut layer) = self.here.layers.pop() else { return };
+    /// Ends the change of time, and opens what is left of it.
+    fn end(
+        &mut self,
+        point: &Point,
+        ended_unix_ns: i64,
+        workspace: &mut Workspace,
+        load: Load<'_>,
+        told: &mut Vec<Transition>,
+    ) {
+        if let Some(rest) = self.recover(ended_unix_ns, told) {
+            self.series.load(load);
+            self.push_layer(rest, point, workspace, told);
+        }
+    }
+
+    /// Ends the change of time, and says what is left where it is a slowdown that recovered in part: a change of its
+    /// own, held against the runs before that slowdown.
+    fn recover(&mut self, ended_unix_ns: i64, told: &mut Vec<Transition>) -> Option<Layer> {
+        let mut layer = self.here.layers.pop()?;
         layer.change.state = State::Recovered;
         layer.change.recovered_unix_ns = Some(ended_unix_ns);
         layer.settle_cost(ended_unix_ns, &self.series);
@@ -299,17 +317,27 @@ impl Detector {
         self.here.settled = Some(until);
         // A short one is kept in mind as what the query does at times, one of a first weekend as what weekends may do,
         // and one of hours that were so the day before as what these hours take; another long one says nothing of what
-        // is usual, nor does a short one of which a part is left: that part is looked for at once.
+        // is usual, nor does a short one of which a part is left.
+        let mut rest = None;
         if let Some(hours) = self.hours_of_the_day_before(&layer, until) {
             for entry in self.series.entries.range_mut(hours) {
                 entry.episode &= !layer.is_about(&entry.point);
             }
-        } else if (lasted > SHORT_RUNS || self.is_left_in_part(&layer, until))
-            && !self.was_first_weekend(&layer, until)
-        {
-            for entry in &mut self.series.entries {
-                let place = entry.point.place();
-                entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
+        } else {
+            let is_left = self.is_left_in_part(&layer, until);
+            if (lasted > SHORT_RUNS || is_left) && !self.was_first_weekend(&layer, until) {
+                for entry in &mut self.series.entries {
+                    let place = entry.point.place();
+                    entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
+                }
+                rest = (is_left && layer.quiet_since.is_some()).then(|| Layer {
+                    host: layer.host,
+                    by_rows: layer.by_rows,
+                    before: Arc::clone(&layer.before),
+                    before_failed: layer.before_failed,
+                    adjustment: layer.adjustment.clone(),
+                    ..Layer::new(layer.change.kind, until, ended_unix_ns, layer.environment)
+                });
             }
         }
         told.push(Transition::Closed(layer.change));
@@ -318,7 +346,9 @@ impl Detector {
             below.evidence = 0.0;
             below.quiet_since = None;
             told.push(Transition::Opened(below.change.clone()));
+            return None;
         }
+        rest
     }
 
     /// The runs of the day before, by place in the window, in the hours of a change of less than a day; `None` unless

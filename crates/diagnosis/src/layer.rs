@@ -74,6 +74,29 @@ impl Levels {
 }
 
 impl Layer {
+    /// A change that was just found, with nothing counted yet.
+    pub(crate) fn new(kind: Kind, since: (i64, QueryId), confirmed_unix_ns: i64, environment: u32) -> Self {
+        Self {
+            change: Change::new(kind, since, confirmed_unix_ns),
+            since,
+            environment,
+            host: None,
+            by_rows: false,
+            before: Arc::default(),
+            before_failed: 0,
+            runs: 0,
+            failed: 0,
+            extra_wall_ms: 0.0,
+            extra_cpu_ms: 0.0,
+            levels: Levels::default(),
+            peak: 0.0,
+            adjustment: Adjustment::default(),
+            evidence: 0.0,
+            quiet_since: None,
+            next_refresh: 0,
+        }
+    }
+
     /// Adds what a run cost over the usual.
     pub(crate) fn pay(&mut self, point: &Point) {
         let over = |side: Option<f64>, ns: f64| side.map_or(0.0, |usual| ns / 1e6 - usual);

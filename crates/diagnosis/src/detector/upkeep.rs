@@ -41,7 +41,6 @@ impl Detector {
         workspace: &mut Workspace,
         told: &mut Vec<Transition>,
     ) {
-        let since = found.since;
         let kept = self.here.layers.last().filter(|layer| layer.change.kind == Kind::Slower);
         let (before, before_failed) = if let Some(layer) = kept {
             (Arc::clone(&layer.before), layer.before_failed)
@@ -49,24 +48,13 @@ impl Detector {
             let (before, failed) = self.before(found, point);
             (Arc::new(before), failed)
         };
-        let mut layer = Layer {
-            change: self.named(Change::new(kind, since, ended_unix_ns), point),
-            since,
-            environment: point.environment,
+        let layer = Layer {
             host: found.host,
             by_rows: found.by_rows,
             before,
             before_failed,
-            runs: 0,
-            failed: 0,
-            extra_wall_ms: 0.0,
-            extra_cpu_ms: 0.0,
-            levels: Levels::default(),
-            peak: 0.0,
             adjustment: found.adjustment.clone(),
-            evidence: 0.0,
-            quiet_since: None,
-            next_refresh: 0,
+            ..Layer::new(kind, found.since, ended_unix_ns, point.environment)
         };
         if let Some(top) = self.here.layers.last_mut() {
             top.change.state = State::Superseded;
@@ -75,8 +63,19 @@ impl Detector {
                 self.here.layers.pop();
             }
         }
-        layer.change.state = State::Open;
-        layer.change.environment = self.series.environment(point.environment);
+        self.push_layer(layer, point, workspace, told);
+    }
+
+    /// Takes a change up as the open one, and explains it. The features of the window are loaded.
+    pub(super) fn push_layer(
+        &mut self,
+        mut layer: Layer,
+        point: &Point,
+        workspace: &mut Workspace,
+        told: &mut Vec<Transition>,
+    ) {
+        layer.change = self.named(layer.change, point);
+        layer.change.environment = self.series.environment(layer.environment);
         self.here.layers.push(layer);
         let at = self.here.layers.len() - 1;
         self.refresh(at, workspace, &mut Vec::new);
@@ -181,9 +180,11 @@ impl Detector {
         let sides = Sides { before: &before, after: &runs, others: &others, one_host };
         let explained = cause::explain(layer.change.kind, &sides);
         let then: Vec<f64> = before.iter().map(|run| layer.value(&Point::new(run))).collect();
-        let last = after.len().saturating_sub(60);
-        let now: Vec<f64> = after[last..].iter().map(|entry| layer.value(&entry.point)).collect();
-        let levels = Levels::of(&then, &now, &mut workspace.adjust);
+        // What was slower still, for a while, is not where it lies.
+        let lasting = after.iter().rev().filter(|entry| !entry.episode).take(60);
+        let now: Vec<f64> = lasting.map(|entry| layer.value(&entry.point)).collect();
+        let levels =
+            if now.is_empty() { layer.levels } else { Levels::of(&then, &now, &mut workspace.adjust) };
         let newest = after.last().and_then(|entry| entry.run());
         let newest = newest.map(|run| run.started_unix_ns.saturating_add_unsigned(run.wall_ns));
         let named = runs.last().and_then(|run| run.host.as_deref()).map(str::to_owned);
