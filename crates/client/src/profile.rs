@@ -40,6 +40,9 @@ pub(crate) struct ProcessWork {
     pub(crate) queries: u64,
 }
 
+/// Less than this is what the process's clock, which is read ten times a second, may be wrong by.
+const FAR_MORE: f64 = 2.0;
+
 /// What following a query took of the processor, in the background.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Work {
@@ -73,7 +76,7 @@ impl Describer {
         };
         let Totals { result_rows, cpu_ms, planning_ms, query_metrics, diagnostics } = ended.totals;
         profile.result_rows = result_rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX));
-        profile.cpu_ms = cpu_ms.filter(|ms| is_millis(*ms));
+        profile.cpu_ms = cpu_ms.filter(|ms| is_millis(*ms)).map(|ms| at_most_of(ended.process.as_ref(), ms));
         profile.planning_ms = planning_ms.filter(|ms| is_millis(*ms));
         let query_metrics = with_process(query_metrics, ended.process);
         profile.query_metrics = Some(query_metrics).filter(|metrics| metrics.iter().len() > 0);
@@ -142,6 +145,13 @@ fn with_process(counted: Metrics<'static>, process: Option<ProcessWork>) -> Metr
         }
     }
     all.into_iter().collect()
+}
+
+/// An engine that times its nodes by the clock on the wall counts what they sleep and wait, too. Where that is far more
+/// than the whole process used, the CPU time is that of the process: the query used no more.
+fn at_most_of(process: Option<&ProcessWork>, cpu_ms: f64) -> f64 {
+    let process_ms = process.map(|work| millis(work.cpu));
+    process_ms.filter(|ms| cpu_ms > FAR_MORE * ms).unwrap_or(cpu_ms)
 }
 
 fn is_millis(ms: f64) -> bool {

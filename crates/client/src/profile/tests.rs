@@ -29,9 +29,18 @@ fn shared(query: Query) -> Shared {
 }
 
 fn finished(describer: &Describer, outcome: &Outcome, totals: Totals) -> Profile<'static> {
+    finished_in(describer, outcome, totals, None)
+}
+
+fn finished_in(
+    describer: &Describer,
+    outcome: &Outcome,
+    totals: Totals,
+    process: Option<ProcessWork>,
+) -> Profile<'static> {
     let query = shared(Query::new());
     let at = query.started + Duration::from_secs(2);
-    let ended = Ended { at, outcome, totals, work: Work { samples: 1, ..Work::default() }, process: None };
+    let ended = Ended { at, outcome, totals, work: Work { samples: 1, ..Work::default() }, process };
     let readings = Readings::default();
     let profile = describer.finished(&query, Plan::default(), &readings, ended);
     let text = serde_json::to_string(&profile).expect("the format holds it");
@@ -87,4 +96,16 @@ fn times_that_are_none_are_left_out() {
     let totals = Totals { cpu_ms: Some(-1.0), planning_ms: Some(f64::INFINITY), ..Totals::default() };
     let profile = finished(&engine(), &Outcome::Finished, totals);
     assert_eq!((profile.cpu_ms, profile.planning_ms), (None, None));
+}
+
+#[test]
+fn a_query_that_sleeps_uses_no_more_of_the_processor_than_its_process() {
+    let told = |cpu_ms, process_ms| {
+        let totals = Totals { cpu_ms: Some(cpu_ms), ..Totals::default() };
+        let process = ProcessWork { cpu: Duration::from_millis(process_ms), queries: 1 };
+        finished_in(&engine(), &Outcome::Finished, totals, Some(process)).cpu_ms
+    };
+    assert_eq!(told(50_000.0, 116), Some(116.0));
+    assert_eq!(told(1_900.0, 1_000), Some(1_900.0), "as much as the process's clock may be wrong by");
+    assert_eq!(told(900.0, 1_000), Some(900.0));
 }
