@@ -60,9 +60,9 @@ pub fn new_findings(runs: &[WarnedRun]) -> Option<NewFindings> {
     });
     let new: Vec<(&String, usize)> = new.collect();
     let longest = new.iter().map(|(_, in_a_row)| *in_a_row).max()?;
-    let each: Vec<String> =
-        new.iter().map(|(rule, runs)| format!("the last {runs} of {}", words(rule))).collect();
-    let each = each.join(", ").replacen(" of ", " runs warn of ", 1);
+    let each: Vec<String> = new.iter().map(|(rule, runs)| format!("{runs} of {}", words(rule))).collect();
+    // It is kept as it was said: further runs come.
+    let each = each.join(", ").replacen(" of ", " runs in a row warned of ", 1);
     let detail = format!("{each}; none of the {} before did", runs.len() - longest);
     let findings = new.iter().map(|(rule, _)| (*rule).clone()).collect();
     Some(NewFindings { findings, runs: longest, detail })
@@ -230,10 +230,7 @@ mod tests {
         ));
         let new = new.expect("two");
         assert_eq!((&new.findings[..], new.runs), (&["skew".to_owned(), "tiny_batches".into()][..], 4));
-        assert_eq!(
-            new.detail,
-            "the last 4 runs warn of skew, the last 3 of tiny batches; none of the 6 before did"
-        );
+        assert_eq!(new.detail, "4 runs in a row warned of skew, 3 of tiny batches; none of the 6 before did");
     }
 
     #[test]

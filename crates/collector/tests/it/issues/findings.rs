@@ -40,7 +40,7 @@ async fn a_new_finding_is_an_issue_until_runs_are_without_it() {
         (&issue["kind"], &issue["findings"], &issue["run"], &issue["change"]),
         (&json!("new_finding"), &json!(["spilling"]), &json!(query(21)), &Value::Null)
     );
-    assert_eq!(issue["detail"], "the last 4 runs warn of spilling; none of the 20 before did");
+    assert_eq!(issue["detail"], "4 runs in a row warned of spilling; none of the 20 before did");
     assert_eq!((&issue["severity"], &issue["wall_ms_a_day"]), (&json!(1.0), &json!(0.0)));
     assert!(issue["since_unix_ns"].as_i64() > issue["good_unix_ns"].as_i64());
     assert_eq!(app.metric(r#"queryscope_issues{kind="new_finding",state="open"}"#).await, 1);

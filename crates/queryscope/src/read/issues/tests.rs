@@ -71,12 +71,12 @@ fn a_late_run_says_for_how_long_it_has_run() {
 
 #[test]
 fn new_findings_are_named() {
-    let detail = "the last 3 runs warn of tiny batches; none of the 57 before did";
+    let detail = "3 runs in a row warned of tiny batches; none of the 57 before did";
     let findings = ["skew", "tiny_batches"];
     let members = json!({"kind": "new_finding", "change": null, "findings": findings, "detail": detail});
     let found = known("issue-new-finding-5", &members, None);
     assert_eq!(found.what(), "warns of skew, tiny batches");
-    assert_eq!(found.why(), format!("T{}.", &detail[1..]));
+    assert_eq!(found.why(), format!("{detail}."));
 }
 
 #[test]
