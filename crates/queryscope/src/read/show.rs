@@ -352,7 +352,8 @@ fn finding_text(finding: &Finding, screen: Screen) -> String {
     let mut text = joined(title.lines().map(|one| painted(one, style)));
     let node = finding.node_kind.as_deref().zip(finding.node_id.and_then(|id| u64::try_from(id).ok()));
     let node = node.map(|(kind, id)| node_name(kind, id));
-    let of_cpu = finding.cpu_share.map(|part| format!("{} of the CPU", share(part)));
+    // Not of the CPU: engines may time their nodes by the clock on the wall.
+    let of_cpu = finding.cpu_share.map(|part| format!("{} of the nodes' time", share(part)));
     let saves = finding.evidence.iter().find(|evidence| evidence.name == "saves_wall_at_most");
     let saves = saves.and_then(|evidence| evidence.value.as_f64()).filter(|&ms| ms > 0.0);
     let saves = saves.map(|ms| format!("saves at most {}", duration(ms)));

@@ -74,7 +74,7 @@ test("time of user code is in no counter, and is not called waiting", () => {
   );
   for (const finding of slow.finished?.findings ?? []) {
     const node = slow.plan.physical.find(({ id }) => id === finding.nodeId);
-    expect(savesAtMost(finding, node, slow.elapsedMs)).toBeNull();
+    expect(savesAtMost(finding, node)).toBeNull();
   }
   expect(line(insightsCaptured("udf", "ux/batches-udf"))).toMatch(/95 % of the counted CPU is in ColumnarFunction #2/);
 });
@@ -179,6 +179,9 @@ test("what is more than the whole process used is no CPU time", () => {
   expect(cause({ busy: 12, cpu: 12, process: 12 })).toMatch(/^100 % of the CPU is in Scan #1/);
   expect(cause({ busy: 12, cpu: 12 })).toMatch(/^100 % of the CPU is in Scan #1/);
   expect(cause({ busy: 14, cpu: 12, process: 12 })).toMatch(/^100 % of the busy time is in Scan #1/);
+  // Code that sleeps is in the time of its node, and in no CPU time.
+  const sleeps = made({ busy: 12, cpu: 0.1, process: 0.1 }, { user_code: "score" });
+  expect(firstLine(sleeps, momentAt(sleeps, null), "finished", null).cause).toMatch(/^100 % of the busy time is in/);
 });
 
 test("DataFusion's queries show rows and bytes", () => {
@@ -188,8 +191,13 @@ test("DataFusion's queries show rows and bytes", () => {
   expect(moments.filter(({ readBytes }) => readBytes !== null && readBytes !== 0)).toHaveLength(3);
 });
 
-test("a finding saves no more than the time in which nothing else ran", () => {
-  const run = captured("unique/redundant");
-  const [first] = run.finished?.findings ?? [];
-  expect(first && Math.round(savesAtMost(first, undefined, run.elapsedMs) ?? 0)).toBe(1125);
+test("what a finding saves is what its evidence says", () => {
+  const [first] = captured("unique/redundant").finished?.findings ?? [];
+  if (!first) throw new Error("the capture has no finding");
+  const saves = (name: string, value: unknown): unknown =>
+    savesAtMost({ ...first, evidence: [{ name, value, unit: "ms" }] as typeof first.evidence }, undefined);
+  expect(saves("saves_wall_at_most", 650)).toEqual({ ms: 650, isOfRun: true });
+  expect(saves("saves_cpu_at_most", 6.78)).toEqual({ ms: 6.78, isOfRun: false });
+  expect(saves("saves_wall_at_most", 0)).toBeNull();
+  expect(saves("growth", 20)).toBeNull();
 });

@@ -91,8 +91,7 @@ function cause(run: Run, moment: Moment, standing: Standing, findings: readonly 
   }
   const verb = standing === "running" ? "so far is" : standing === "finished" ? "is" : "was";
   const share = top.moment.share ?? 0;
-  const ofAll = times.isBusyTime ? "busy time" : "CPU";
-  const cpu = moment.callsNs > 0 ? "counted time" : times.callsUserCode ? "counted CPU" : ofAll;
+  const cpu = moment.callsNs > 0 ? "counted time" : times.nodesTime;
   if (share < 0.2 && ranked.length > 5) {
     const five = ranked.slice(0, 5).reduce((total, { moment: { share: part } }) => total + (part ?? 0), 0);
     const nodes = run.plan.physical.length;
@@ -166,16 +165,17 @@ function why({ node, moment }: Ranked, finding: Finding | undefined): string {
 }
 
 /**
- * What the finding could save in its node: at most the time in which nothing but that ran. Null where that is not told,
- * and where the node calls code of the program: its counters hold little of its time. Nodes above that get fewer rows
- * may save more.
+ * What the service says that the fix of a finding saves at most: of the run, or of the time of its node. Null where it
+ * says neither, and where the node calls code of the program: its counters hold little of its time.
  */
-export function savesAtMost(finding: Finding, node: PlanNode | undefined, wallMs: Milliseconds): Milliseconds | null {
+export function savesAtMost(
+  { evidence }: Finding,
+  node: PlanNode | undefined,
+): { ms: Milliseconds; isOfRun: boolean } | null {
   if (node && calledCode(node) !== null) return null;
-  const told = finding.evidence.find(({ name }) => name === "saves_wall_at_most")?.value;
-  if (typeof told === "number") return told;
-  const share = finding.blockedShare ?? finding.cpuShare;
-  return share === null ? null : Math.min(1, Math.max(0, share)) * wallMs;
+  const told = evidence.find(({ name }) => /^saves_(wall|cpu)_at_most$/.test(name));
+  if (typeof told?.value !== "number" || told.value <= 0) return null;
+  return { ms: told.value, isOfRun: told.name === "saves_wall_at_most" };
 }
 
 /** "4 nodes, 0.3 %" */

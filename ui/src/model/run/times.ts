@@ -29,13 +29,12 @@ export interface Times {
   isMostlyUncounted: boolean;
   /** Whether they say little because most of the time is in calls of user code, which engines count little of. */
   isMostlyUserCode: boolean;
-  /** Whether a node calls user code: what nodes count may then be less than all that worked. */
-  callsUserCode: boolean;
   /**
-   * Whether nodes tell more time than the CPU clocks of the run: its engine times them by the clock on the wall, as
-   * DataFusion does, and a thread that waits for a core is in that time. While a query runs both are of other moments.
+   * What the nodes' time is. Busy time where they tell more than the CPU clocks of the run: its engine times them by
+   * the clock on the wall, as DataFusion does, and a thread that waits for a core or sleeps is in that time. Counted
+   * CPU where engines count little of what works: where most time is in no counter, or a node calls user code.
    */
-  isBusyTime: boolean;
+  nodesTime: "CPU" | "busy time" | "counted CPU";
   /** Whether that is so of what the run tells as its CPU time: it is more than its whole process used. */
   isCpuBusyTime: boolean;
   /** Whether nothing worked for most of the time, while reads or writes were under way. */
@@ -48,6 +47,8 @@ const MOST = 0.5;
 const NEARLY_ALL = 0.9;
 /** Two measurements of the same work differ by less. */
 const MORE = 1.05;
+/** While a query runs, the times of its nodes and its process are of other moments. */
+const FAR_MORE = 2;
 /** Of a shorter query, scheduling alone may be as much. */
 const FROM_MS = 1000;
 
@@ -72,6 +73,11 @@ export function timesOf(run: Run, moment: Moment): Times {
   const isLong = wallMs >= FROM_MS;
   const cpuMs = run.finished === null ? null : (profile?.cpuMs ?? null);
   const isCpuBusyTime = cpuMs !== null && processCpuMs !== null && cpuMs > processCpuMs * MORE;
+  const mostCpuMs = cpuMs === null ? processCpuMs && processCpuMs * FAR_MORE : cpuMs * MORE;
+  const isBusyTime = isCpuBusyTime || (mostCpuMs !== null && Number(moment.busyNs) / 1e6 > mostCpuMs);
+  const isMostlyUncounted = isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs;
+  // Of a function whose work the engine does count, shares of the nodes' time tell as much.
+  const isMostlyUserCode = userCodeMs !== null && userCodeMs > 0 && userCodeMs - busyMs >= MOST * wallMs;
   return {
     wallMs,
     busyMs,
@@ -79,13 +85,11 @@ export function timesOf(run: Run, moment: Moment): Times {
     processQueries: queries === null ? null : Number(queries),
     waitedMs,
     userCodeMs,
-    callsUserCode: isOpen,
-    isBusyTime: isCpuBusyTime || (cpuMs !== null && Number(moment.busyNs) / 1e6 > cpuMs * MORE),
+    nodesTime: isBusyTime ? "busy time" : isOpen || isMostlyUncounted || isMostlyUserCode ? "counted CPU" : "CPU",
     isCpuBusyTime,
     uncountedMs,
-    isMostlyUncounted: isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs,
-    // Of a function whose work the engine does count, shares of the nodes' time tell as much.
-    isMostlyUserCode: userCodeMs !== null && userCodeMs > 0 && userCodeMs - busyMs >= MOST * wallMs,
+    isMostlyUncounted,
+    isMostlyUserCode,
     isMostlyWaiting: isLong && waitedMs >= MOST * wallMs,
   };
 }

@@ -42,16 +42,8 @@ export class Replay {
       ? `${formatDuration(this.times.userCodeMs)} in user code`
       : `${formatDuration(this.times.uncountedMs)} in no counter`,
   );
-  /** What shares of CPU time are of: where nodes do not count all of the work, of what is counted alone. */
-  readonly theCpu = $derived(
-    this.isUncounted || this.times.callsUserCode
-      ? "the counted CPU"
-      : this.times.isBusyTime
-        ? "the busy time"
-        : "the CPU",
-  );
   /** What the shares of nodes are of. */
-  readonly theTime = $derived(this.moment.callsNs > 0 ? "the counted time" : this.theCpu);
+  readonly nodesTime = $derived(this.moment.callsNs > 0 ? "counted time" : this.times.nodesTime);
 
   /** Browsers allow few changes of the address: it follows once the scrubber rests. */
   to(ms: number | null): void {
