@@ -45,8 +45,8 @@ pub trait QuerySource: Send + Sync + 'static {
 pub struct Totals {
     /// Rows of the result.
     pub result_rows: Option<u64>,
-    /// CPU time over all threads, in milliseconds. Where it is more than twice what the process used meanwhile, the time
-    /// of the process is told instead.
+    /// CPU time over all threads, in milliseconds. Where it is more than twice what the process used meanwhile, the
+    /// time of the process is told instead.
     pub cpu_ms: Option<f64>,
     /// Part of the wall time in which the query was planned, in milliseconds.
     pub planning_ms: Option<f64>,
