@@ -129,7 +129,7 @@ fn unfinished_line(base: &Run, run: &Run, account: &Account) -> String {
     )
 }
 
-/// "1.23 s instead of 610 ms (2.0x). Most of the difference: more rows (+400 ms)."
+/// "1.23 s instead of 610 ms (2.0x). Largest part: more rows (+400 ms)."
 fn comparison_line(account: &Account) -> String {
     let (before, now) = (account.base_wall_ns as f64 / 1e6, account.run_wall_ns as f64 / 1e6);
     let times = if before > 0.0 { format!(" ({})", ratio(now / before)) } else { String::new() };
@@ -149,10 +149,7 @@ fn comparison_line(account: &Account) -> String {
                 "" => String::new(),
                 sentence => format!(" {}.", super::text::line(sentence)),
             };
-            format!(
-                "{line} Most of the difference: {name} ({}).{said}",
-                signed_duration(most.ns as f64 / 1e6)
-            )
+            format!("{line} Largest part: {name} ({}).{said}", signed_duration(most.ns as f64 / 1e6))
         }
     }
 }
@@ -297,15 +294,15 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_what_most_of_the_difference_is() {
+    fn the_line_says_what_the_largest_part_is() {
         let line = |parts: &[(&str, i64)]| comparison_line(&account(parts));
         assert_eq!(
             line(&[("more_rows", 700_000_000), ("waiting", -80_000_000)]),
-            "1.23 s instead of 610 ms (2.0x). Most of the difference: more rows (+700 ms)."
+            "1.23 s instead of 610 ms (2.0x). Largest part: more rows (+700 ms)."
         );
         assert_eq!(
             line(&[("more_rows", -300_000_000)]),
-            "310 ms instead of 610 ms (0.5x). Most of the difference: fewer rows (−300 ms)."
+            "310 ms instead of 610 ms (0.5x). Largest part: fewer rows (−300 ms)."
         );
         assert_eq!(
             line(&[("planning", 6_000_000)]),

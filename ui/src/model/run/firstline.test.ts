@@ -84,7 +84,7 @@ test("calls of user code that were measured are in a counter", () => {
   const udf = { user_code: "score" };
   expect(cause(made({ busy: 0.005, called: 12, process: 9.3, queries: 1 }, udf))).toBe(
     "12 s of 13 s are in calls of user code (score), made by Scan #1. " +
-      "The process used 9.3 s of CPU meanwhile, with no other run.",
+      "The process used 9.3 s of CPU meanwhile, with no other sampled run.",
   );
   expect(cause(made({ busy: 0.005, called: 15 }, { user_code: "python_udf" }))).toBe(
     "13 s of 13 s are in calls of Python code, made by Scan #1.",
@@ -160,10 +160,10 @@ test("only a counter of waiting makes it waiting", () => {
   expect(cause(made({ busy: 0.5, io: 12, process: 1 }, udf))).toMatch(/^For 12 s of 13 s it waited/);
   expect(cause(made({ busy: 0.005, process: 9.3, queries: 1 }, udf))).toBe(
     "13 s of 13 s are in no counter; Scan #1 runs user code (score) and is the likely place. " +
-      "The process used 9.3 s of CPU meanwhile, with no other run.",
+      "The process used 9.3 s of CPU meanwhile, with no other sampled run.",
   );
   expect(cause(made({ busy: 0.005, process: 9.3, queries: 3 }))).toMatch(
-    /used 9\.3 s of CPU meanwhile, up to 3 runs at a time\.$/,
+    /used 9\.3 s of CPU meanwhile, up to 3 sampled runs at a time\.$/,
   );
   expect(cause(made({ busy: 0.005, process: 9.3 }))).toMatch(
     /used 9\.3 s of CPU meanwhile, its other work included\.$/,

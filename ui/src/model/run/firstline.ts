@@ -146,8 +146,8 @@ function process({ processCpuMs, processQueries }: Times): string {
     processQueries === null
       ? ", its other work included"
       : processQueries === 1
-        ? ", with no other run"
-        : `, up to ${processQueries} runs at a time`;
+        ? ", with no other sampled run"
+        : `, up to ${processQueries} sampled runs at a time`;
   return ` The process used ${formatDuration(processCpuMs)} of CPU meanwhile${others}.`;
 }
 
