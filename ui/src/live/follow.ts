@@ -1,8 +1,6 @@
 // Follows a stream of the service. Over `fetch`, not `EventSource`, which does not show the comments that keep a
 // connection alive: without them a connection that died silently looks like a service where nothing happens.
 
-import { createParser, type EventSourceMessage as Message } from "eventsource-parser";
-
 /** The service sends something at least every 15 s. */
 const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 500;
@@ -15,7 +13,11 @@ export type StreamState =
   /** The service has nothing more to say, or nothing at this address. */
   | { is: "ended"; status: number };
 
-export type { Message };
+export interface Message {
+  id?: string;
+  event?: string;
+  data: string;
+}
 
 export interface Follower {
   onMessage(message: Message): void;
@@ -72,11 +74,11 @@ async function readOnce(
     if (response.status === 204 || isFinal(response.status)) return response.status;
     if (!response.ok || response.body === null) throw new Error(`the service answered ${response.status}`);
     onOpen();
-    const parser = createParser({ onEvent: onMessage });
+    const feed = parser(onMessage);
     const decoder = new TextDecoder();
     for await (const bytes of chunks(response.body)) {
       silence.feed();
-      parser.feed(decoder.decode(bytes, { stream: true }));
+      feed(decoder.decode(bytes, { stream: true }));
     }
     return undefined;
   } finally {
@@ -90,6 +92,29 @@ const isFinal = (status: number): boolean => status >= 400 && status < 500 && st
 async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
+/** Takes the text of an event stream in pieces. Lines end with `\n`, or with `\r\n` behind some proxies. */
+function parser(onMessage: (message: Message) => void): (text: string) => void {
+  let rest = "";
+  let fields: Partial<Record<string, string>> = {};
+  return (text) => {
+    rest += text;
+    if (!text.includes("\n")) return;
+    const lines = rest.split(/\r?\n/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const { data } = fields;
+      if (line === "") {
+        if (data !== undefined) onMessage({ ...fields, data });
+        fields = {};
+        continue;
+      }
+      // A comment is a field without a name.
+      const [, name = "", value = ""] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
+      fields[name] = name === "data" && data !== undefined ? `${data}\n${value}` : value;
+    }
+  };
 }
 
 class Watchdog {
