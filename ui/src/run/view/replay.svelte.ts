@@ -30,6 +30,8 @@ export class Replay {
   readonly moment = $derived.by(() => momentAt(this.#data.run, this.ms));
   /** The moment that is not replayed: the whole run so far. */
   readonly latest = $derived.by(() => (this.ms === null ? this.moment : momentAt(this.#data.run, null)));
+  /** Whether nodes work at that moment: after the end, or the last that was heard, none is known to. */
+  readonly showsWork = $derived.by(() => this.ms !== null || this.#data.standing === "running");
   readonly ranked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.moment));
   /** All nodes that worked in the run so far, whatever moment is looked at. */
   readonly allRanked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.latest));
