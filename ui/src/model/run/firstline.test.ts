@@ -59,9 +59,11 @@ test("a failed run says so: its error stands elsewhere, and where its time went 
 
 test("a running query is compared only once it is past its usual time", () => {
   const run = captured("unique/redundant");
-  const line = (wallMs: number): string => firstLine(run, momentAt(run, 1500), "running", { wallMs, runs: 9 }).state;
+  const line = (wallMs: number, elapsedMs?: number): string =>
+    firstLine(run, momentAt(run, 1500), "running", { wallMs, runs: 9 }, [], elapsedMs).state;
   expect(line(3000)).toBe("Running for 1.87 s, usually 3 s, n = 9.");
   expect(line(1000)).toBe("Running for 1.87 s, 1.9x its usual time (1 s, n = 9).");
+  expect(line(1000, 3000)).toBe("Running for 3 s, 3.0x its usual time (1 s, n = 9).");
 });
 
 test("time of user code is in no counter, and is not called waiting", () => {

@@ -42,8 +42,9 @@ export function firstLine(
   standing: Standing,
   usual: Usual | null,
   findings: readonly Finding[] = run.finished?.findings ?? [],
+  elapsedMs: Milliseconds = run.elapsedMs,
 ): FirstLine {
-  return { state: state(run, standing, usual), cause: cause(run, moment, standing, findings) };
+  return { state: state(run, standing, usual, elapsedMs), cause: cause(run, moment, standing, findings) };
 }
 
 export function standingOf(run: Run): Standing {
@@ -51,13 +52,13 @@ export function standingOf(run: Run): Standing {
   return run.finished.failed === null ? "finished" : "failed";
 }
 
-function state(run: Run, standing: Standing, usual: Usual | null): string {
-  const time = formatDuration(run.elapsedMs);
+function state(run: Run, standing: Standing, usual: Usual | null, elapsedMs: Milliseconds): string {
+  const time = formatDuration(elapsedMs);
   switch (standing) {
     case "running":
-      return `Running for ${time}${compared(run.elapsedMs, usual, true)}.`;
+      return `Running for ${time}${compared(elapsedMs, usual, true)}.`;
     case "finished":
-      return `Finished in ${time}${compared(run.elapsedMs, usual, false)}.`;
+      return `Finished in ${time}${compared(elapsedMs, usual, false)}.`;
     case "failed":
       return `${isCancelled(run.finished?.failed) ? "Cancelled" : "Failed"} after ${time}.`;
     case "unfinished":

@@ -1,10 +1,12 @@
 // What the parts of the page share: the run, the moment that is looked at, the nodes shown, and what a person chose.
 
+import { clock } from "../../frame/clock.svelte";
 import { narrow } from "../../frame/narrow.svelte";
 import { ancestors } from "../../model/run/treegrid";
 import { firstLine } from "../../model/run/firstline";
 import type { NodeId, PlanNode } from "../../model/run/profile";
 import type { Run } from "../../model/run/run";
+import { epochMs } from "../../units";
 import { type Choices, type Shape, SHAPES, type Tab, TABS } from "./choices";
 import { type FromService, RunData } from "./data.svelte";
 import { FindInPlan } from "./find.svelte";
@@ -26,9 +28,15 @@ export class RunView {
     this.shown = new ShownPlan(this.data, choices, () => this.selected?.id);
   }
 
+  /** While it runs by the clock, which may differ from that of its host: the last sample is a floor. */
+  readonly elapsedMs = $derived.by(() => {
+    const { elapsedMs, standing, summary } = this.data;
+    if (standing !== "running" || summary === null) return elapsedMs;
+    return Math.max(clock.nowMs - epochMs(summary.started_unix_ns), elapsedMs);
+  });
   readonly firstLine = $derived.by(() => {
     const { run, standing, service, findings } = this.data;
-    return firstLine(run, this.replay.latest, standing, service.usual, findings);
+    return firstLine(run, this.replay.latest, standing, service.usual, findings, this.elapsedMs);
   });
   readonly tab: Tab = $derived.by(() => TABS.find((tab) => tab === this.choices.get("tab")) ?? "timeline");
   readonly shape: Shape = $derived.by(() => {
