@@ -81,6 +81,13 @@ test(
     const count = Number((await matches().innerText()).split(" ")[2]);
     expect(count).toBeGreaterThan(30);
     await frame().locator(".dim").first().waitFor();
+    // Folded nodes say how many of them match.
+    const folds = (
+      await frame()
+        .getByText(/^\d+ found/)
+        .allInnerTexts()
+    ).map((text) => Number.parseInt(text));
+    expect(folds.length).toBeGreaterThan(0);
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).searchParams.get("node")).toMatch(/^\d+$/);
     const first = new URL(page.url()).searchParams.get("node");
