@@ -119,18 +119,18 @@ test("leads to the run before and after, and is compared with the usual one", as
   await page.waitForURL(/tab=history/);
 });
 
-test("says that it failed, and shows the error in a block of its own", async () => {
+test("says why it failed, and shows the whole error below", async () => {
   const failed = (await (await fetch(`${service.url}/api/queries?status=failed&limit=1`)).json()) as {
     query_id: string;
     failed: string;
   }[];
   ({ page } = await openPage(browser, `${service.url}/queries/${failed[0]?.query_id}`));
-  await page.getByRole("heading", { level: 1, name: /^Failed after [^:]*\.( |$)/ }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /^Failed after [^:]*: / }).waitFor();
   await page.getByRole("button", { name: /Copy the error/ }).waitFor();
   const inWords = (text: string): string => text.replaceAll(/\s+/g, " ");
   const first = inWords((failed[0]?.failed ?? "").trim().split("\n")[0] ?? "");
-  expect(await firstLine()).not.toContain(first);
-  expect(inWords(await page.getByRole("main").innerText()).split(first).length - 1).toBe(1);
+  expect(inWords(await firstLine())).toContain(first.slice(0, 100));
+  expect(inWords(await page.getByRole("main").locator("div.error").first().innerText())).toContain(first);
 });
 
 test("that is unknown says so", async () => {

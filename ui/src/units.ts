@@ -211,3 +211,8 @@ const UNIT = /(\d) (?=(?:%|µs|ms|s|min|h|d|k|M|B|[KMGT]iB)(?![a-zA-Z]))/g;
 export function unbroken(text: string): string {
   return text.replace(UNIT, "$1\u00a0");
 }
+
+/** Cut to so many characters. */
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1)).trimEnd()}…`;
+}

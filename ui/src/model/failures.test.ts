@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { QuerySummary } from "../api/client";
 import type { Change } from "./change";
 import { change } from "./change-example";
-import { failureSince, groupFailures, headOf, likeness } from "./failures";
+import { failureSince, groupFailures, headOf, likeness, reasonOf } from "./failures";
 
 const failed = (text: string | null, label: string | null, at: bigint): QuerySummary => ({
   query_id: `${at}`,
@@ -76,4 +76,14 @@ test("of a long error its first lines are shown, and what is left out is counted
   expect(headOf("y".repeat(50_000))).toEqual({ head: `${"y".repeat(20_000)}…`, left: "30 k characters" });
   const { head, left } = headOf(lines(10, "y".repeat(7000)));
   expect([head.length, left]).toEqual([20_001, "7 lines"]);
+});
+
+test("the reason of a failure is the first line of its error, cut where it is long", () => {
+  expect(reasonOf("disk full\nwhile writing")).toBe("disk full.");
+  expect(reasonOf('column "amount" is missing: ["x"]')).toBe('column "amount" is missing: ["x"]');
+  expect(reasonOf("Error processing some rows:\n\n  ValueError: bad amount 42")).toBe(
+    "Error processing some rows: ValueError: bad amount 42.",
+  );
+  expect(reasonOf("x".repeat(200))).toBe(`${"x".repeat(119)}…`);
+  expect(reasonOf(" ")).toBe("");
 });

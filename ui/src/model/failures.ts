@@ -1,7 +1,7 @@
 // Failures, grouped by their text.
 
 import type { QuerySummary } from "../api/client";
-import { plural, type UnixNs } from "../units";
+import { cutText, plural, type UnixNs } from "../units";
 import { isCancelled } from "./cancelled";
 import { isOf, type Change } from "./change";
 
@@ -28,6 +28,15 @@ export function firstLineOf(text: string): string {
   const whole = text.trim();
   const [, first, next = ""] = /^(.*:)\s*\n\s*(.*)/.exec(whole) ?? [];
   return first === undefined ? (whole.split("\n", 1)[0] ?? "") : `${first} ${next.trimEnd()}`;
+}
+
+/** More of a line than so many characters is left to what is shown of the whole error. */
+const REASON_MAX = 120;
+
+/** Its first line as the end of a sentence. */
+export function reasonOf(text: string): string {
+  const line = cutText(firstLineOf(text), REASON_MAX);
+  return /\w$/.test(line) ? `${line}.` : line;
 }
 
 /** An error of more lines or characters is cut: an engine may repeat one for each row. */

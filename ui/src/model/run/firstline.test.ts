@@ -41,17 +41,17 @@ test("a run since its query got faster is held against the runs since", () => {
   );
 });
 
-test("a failed run says so: its error stands elsewhere, and where its time went explains nothing", () => {
+test("a failed run says so with the first line of its error: where its time went explains nothing", () => {
   for (const run of everything().runs.values()) {
     if (run.finished?.failed)
       expect(firstLine(run, momentAt(run, null), standingOf(run), null).state).toMatch(
-        /^(Failed|Cancelled) after [^:]*\.$/,
+        /^(Failed after [^:]*: .|Cancelled after [^:]*\.$)/,
       );
   }
   const { finished, queryId } = captured("scan/csv");
   const failed = new Run(queryId);
   if (finished) failed.add({ type: "finished", queryId, seq: 1, profile: { ...finished, failed: "disk full" } });
-  expect(line(failed)).toBe("Failed after 295 ms.");
+  expect(line(failed)).toBe("Failed after 295 ms: disk full.");
   expect(line(insightsCaptured("udf", "ux/interrupted-udf"))).toBe(
     "Cancelled after 2.22 s. 2.2 s of 2.22 s are in no counter; Select #2 runs Python code and is the likely place.",
   );

@@ -8,6 +8,7 @@ import {
   plural,
 } from "../../units";
 import { isCancelled } from "../cancelled";
+import { reasonOf } from "../failures";
 import { nodeNumber } from "./graph";
 import { hottest, type Moment, type Ranked } from "./moment";
 import type { Finding, PlanNode } from "./profile";
@@ -59,8 +60,12 @@ function state(run: Run, standing: Standing, usual: Usual | null, elapsedMs: Mil
       return `Running for ${time}${compared(elapsedMs, usual, true)}.`;
     case "finished":
       return `Finished in ${time}${compared(elapsedMs, usual, false)}.`;
-    case "failed":
-      return `${isCancelled(run.finished?.failed) ? "Cancelled" : "Failed"} after ${time}.`;
+    case "failed": {
+      const error = run.finished?.failed ?? "";
+      if (isCancelled(error)) return `Cancelled after ${time}.`;
+      const reason = reasonOf(error);
+      return reason === "" ? `Failed after ${time}.` : `Failed after ${time}: ${reason}`;
+    }
     case "unfinished":
       return `Lost contact after ${time}: whether it finished is not known.`;
   }

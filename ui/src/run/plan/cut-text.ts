@@ -1,3 +1,7 @@
+// SVG text neither wraps nor cuts itself.
+
+import { cutText } from "../../units";
+
 /** Widths of letters as shares of the size of the font, of the widest common one, in bold. */
 const WIDE = 0.78;
 const NARROW = 0.62;
@@ -6,11 +10,6 @@ const NARROW = 0.62;
 export function textPx(text: string, size: number): number {
   const wide = text.match(/[A-Z0-9mw%…]/g)?.length ?? 0;
   return size * (wide * WIDE + (text.length - wide) * NARROW);
-}
-
-/** SVG text neither wraps nor cuts itself. */
-export function cutText(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1)).trimEnd()}…`;
 }
 
 /** Cut to so many pixels. */
