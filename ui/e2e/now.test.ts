@@ -117,3 +117,12 @@ test(
     await page.waitForURL(/\/queries\?view=runs&since=\d+&until=\d+$/);
   },
 );
+
+test("short runs of one query that follow each other take one row, which lists them", async () => {
+  await service.send(...ended({ label: "run/short", runs: 5, wallMs: 10, agoMs: 2000, everyMs: 100 }));
+  await visit("/now");
+  const row = page.getByRole("region", { name: "Ended last" }).getByRole("listitem").first();
+  await row.getByText("up to 10.3 ms").waitFor();
+  await row.getByRole("link", { name: "run/short, 5 runs" }).click();
+  await page.getByRole("heading", { level: 1, name: /^5 runs/ }).waitFor();
+});
