@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { captured, everything } from "./captures";
 import { foldPlan, nodesMaking } from "./fold";
 import { nodeNumber, toGraph } from "./graph";
-import { BOX_HEIGHT, BOX_WIDTH, edgePath, layOut } from "./layout";
+import { BOX_HEIGHT, edgePath, layOut, type Place } from "./layout";
 import { linkPlans } from "./link";
 import { hottest, momentAt } from "./moment";
 import type { PlanNode } from "./profile";
@@ -68,7 +68,7 @@ describe("folding", () => {
         const folded = foldPlan(graph, nodesMaking(share, ranked));
         const members = [...folded.boxes.values()].flatMap((box) => box.members);
         expect(members.toSorted()).toEqual(run.plan.physical.map(({ id }) => id).toSorted());
-        expect(layOut(folded).places.size).toBe(folded.boxes.size);
+        expect(layOut(folded, 9).places.size).toBe(folded.boxes.size);
       }
     }
   });
@@ -83,30 +83,38 @@ describe("folding", () => {
 
 describe("the layout", () => {
   test("no box lies on another in any capture", () => {
-    for (const run of everything().runs.values()) {
+    for (const [at, run] of [...everything().runs.values()].entries()) {
       const graph = toGraph(run.plan.physical);
-      const { places, width, height } = layOut(foldPlan(graph, new Set(graph.order)));
+      const { places, width, height } = layOut(foldPlan(graph, new Set(graph.order)), 1 + (at % 5));
+      const boxWidth = [...places.values()][0]?.width ?? 0;
       const rows = new Map<number, number[]>();
       for (const { x, y } of places.values()) {
         rows.set(y, [...(rows.get(y) ?? []), x]);
-        expect(x >= 0 && x + BOX_WIDTH <= width && y + BOX_HEIGHT <= height).toBe(true);
+        expect(x >= 0 && x + boxWidth <= width && y + BOX_HEIGHT <= height).toBe(true);
       }
       for (const row of rows.values()) {
         const sorted = row.toSorted((a, b) => a - b);
-        sorted.forEach((x, i) => i > 0 && expect(x - (sorted[i - 1] ?? 0)).toBeGreaterThanOrEqual(BOX_WIDTH));
+        sorted.forEach((x, i) => i > 0 && expect(x - (sorted[i - 1] ?? 0)).toBeGreaterThanOrEqual(boxWidth));
       }
     }
   });
 
   test("a parent stands over the middle of its children", () => {
-    const { places } = layOut(foldPlan(toGraph(plan("a<b,c", "b", "c")), new Set("abc")));
+    const { places } = layOut(foldPlan(toGraph(plan("a<b,c", "b", "c")), new Set("abc")), 2);
     const x = (id: string): number => places.get(id)?.x ?? Number.NaN;
     expect(x("a")).toBe((x("b") + x("c")) / 2);
   });
 
+  test("boxes of a plan with few leaves are wider, as far as they fit beside each other", () => {
+    const folded = foldPlan(toGraph(plan("a<b,c", "b", "c")), new Set("abc"));
+    const width = (leaves: number): number | undefined => layOut(folded, leaves).places.get("a")?.width;
+    expect([0, 1, 2, 3, 4, 50].map(width)).toEqual([400, 400, 400, 313, 240, 240]);
+  });
+
   test("edges of the tree run straight down where they can, extra ones aside", () => {
-    expect(edgePath({ x: 0, y: 112 }, { x: 0, y: 0 }, false)).toBe(`M${BOX_WIDTH / 2},112V${BOX_HEIGHT}`);
-    expect(edgePath({ x: 0, y: 112 }, { x: 0, y: 0 }, true)).toContain("C");
+    const [from, to] = [112, 0].map((y) => ({ x: 0, y, width: 240 })) as [Place, Place];
+    expect(edgePath(from, to, false)).toBe(`M120,112V${BOX_HEIGHT}`);
+    expect(edgePath(from, to, true)).toContain("C");
   });
 });
 

@@ -1,6 +1,6 @@
 // Where one looks at the plan: pan and zoom.
 
-import { BOX_HEIGHT, BOX_WIDTH, type Layout, type Place } from "../../model/run/layout";
+import { BOX_HEIGHT, type Layout, type Place } from "../../model/run/layout";
 
 const ZOOM_MIN = 0.01;
 const ZOOM_MAX = 2;
@@ -71,9 +71,9 @@ export class Camera {
 
   /** Looks at the root of a drawing, at a zoom that another drawing shares. */
   beginAt(zoom: number, layout: Layout): void {
-    const [root = { x: 0, y: 0 }] = layout.places.values();
+    const [root = { x: 0, width: 0 }] = layout.places.values();
     this.zoom = zoom;
-    this.x = this.width / 2 - (root.x + BOX_WIDTH / 2) * zoom;
+    this.x = this.width / 2 - (root.x + root.width / 2) * zoom;
     this.y = MARGIN;
     this.#fill(layout);
   }
@@ -95,7 +95,7 @@ export class Camera {
       this.fit(layout);
       if (this.zoom < BEGIN_MIN) {
         this.zoom = BEGIN_MIN;
-        Object.assign(this, this.#centred(focus ?? { x: layout.width / 2 - BOX_WIDTH / 2, y: 0 }, this.zoom));
+        Object.assign(this, this.#centred(focus ?? { x: layout.width / 2, y: 0, width: 0 }, this.zoom));
         this.#fill(layout);
       }
     }
@@ -118,7 +118,7 @@ export class Camera {
 
   #centred(place: Place, zoom: number): Spot {
     return {
-      x: this.width / 2 - (place.x + BOX_WIDTH / 2) * zoom,
+      x: this.width / 2 - (place.x + place.width / 2) * zoom,
       y: this.height / 2 - (place.y + BOX_HEIGHT / 2) * zoom,
       zoom,
     };
@@ -136,7 +136,7 @@ export class Camera {
   reveal(place: Place): void {
     const { left, top, right, bottom } = this.seen;
     const margin = MARGIN / this.zoom;
-    const dx = Math.max(0, place.x + BOX_WIDTH + margin - right) || Math.min(0, place.x - margin - left);
+    const dx = Math.max(0, place.x + place.width + margin - right) || Math.min(0, place.x - margin - left);
     const dy = Math.max(0, place.y + BOX_HEIGHT + margin - bottom) || Math.min(0, place.y - margin - top);
     if (dx !== 0 || dy !== 0) this.#fly({ x: this.x - dx * this.zoom, y: this.y - dy * this.zoom, zoom: this.zoom });
   }

@@ -1,7 +1,7 @@
 // What the picture says of a box: the heat of its nodes, whether it matches a search, and where it lies.
 
 import type { Box, Folded } from "../../model/run/fold";
-import { BOX_HEIGHT, BOX_WIDTH, type Layout } from "../../model/run/layout";
+import { BOX_HEIGHT, boxPath, type Layout } from "../../model/run/layout";
 import type { Moment } from "../../model/run/moment";
 import type { NodeId } from "../../model/run/profile";
 import { heatOf } from "../../units";
@@ -35,7 +35,7 @@ export function areasOf(folded: Folded, layout: Layout, moment: Moment, matches:
     const dim = matches !== null && !box.members.some((id) => matches.has(id));
     const key = `${heat} ${dim}`;
     const area = areas.get(key);
-    const d = `M${place.x} ${place.y}h${BOX_WIDTH}v${BOX_HEIGHT}h-${BOX_WIDTH}z`;
+    const d = boxPath(place);
     if (area) area.d += d;
     else areas.set(key, { key, heat, dim, d });
   }
@@ -47,6 +47,8 @@ export function areasOf(folded: Folded, layout: Layout, moment: Moment, matches:
 export function boxAt(folded: Folded, layout: Layout, x: number, y: number): Box | undefined {
   return [...folded.boxes.values()].find(({ id }) => {
     const place = layout.places.get(id);
-    return place !== undefined && x >= place.x && x <= place.x + BOX_WIDTH && y >= place.y && y <= place.y + BOX_HEIGHT;
+    return (
+      place !== undefined && x >= place.x && x <= place.x + place.width && y >= place.y && y <= place.y + BOX_HEIGHT
+    );
   });
 }

@@ -73,7 +73,11 @@ export class ShownPlan {
     if (this.#revealed !== null) open.add(this.#revealed);
     return foldPlan(graph, open);
   });
-  readonly layout = $derived(layOut(this.folded));
+  readonly #leaves = $derived.by(() => {
+    const { order, children } = this.#data.graph;
+    return order.filter((id) => !children.get(id)?.length).length;
+  });
+  readonly layout = $derived(layOut(this.folded, this.#leaves));
 
   open(members: readonly NodeId[]): void {
     const { graph } = this.#data;
