@@ -91,6 +91,12 @@ describe.each(SCHEMES)("in %s", (scheme) => {
     await page.getByText("A typical run before").waitFor();
     const chart = page.getByRole("slider", { name: /^Median, 95th percentile and runs over time/ });
     await chart.waitFor();
+    // Its query is hours old: the axis of the 14 days begins with its first run.
+    await chart
+      .locator("text")
+      .filter({ hasText: /^\d\d:\d\d$/ })
+      .first()
+      .waitFor();
     for (const kind of ["slower", "issue"]) expect(await chart.locator(`[data-marker=${kind}]`).count()).toBe(1);
     await page
       .getByRole("region", { name: /^History/ })

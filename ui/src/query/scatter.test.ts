@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { QuerySummary } from "../api/client";
-import { axisOf, crosses, dots, nearest, scatter, type Point } from "./scatter";
+import { crosses, dots, nearest, scatter, type Point } from "./scatter";
 
 const DAY = 86_400_000;
 const run = (atMs: number, wall: number | null): QuerySummary => ({
@@ -39,27 +39,6 @@ test("many marks are one path", () => {
   const points = [at(1, 2), at(3, 4)];
   expect(dots(points)).toBe("M1.0 2.0h0M3.0 4.0h0");
   expect(crosses(points.slice(0, 1), 1)).toBe("M0.0 1.0l2 2m-2 0l2 -2");
-});
-
-const HOUR = DAY / 24;
-const axis = (atMs: readonly number[], ...moments: bigint[]): number[] =>
-  axisOf(
-    atMs.map((ms) => run(ms, 10)),
-    moments,
-    0,
-    10 * DAY,
-  );
-
-test("a young label fills the axis of time", () => {
-  expect(axis([10 * DAY - 2 * HOUR, 10 * DAY - HOUR / 2])).toEqual([10 * DAY - 2.1 * HOUR, 10 * DAY]);
-  expect(axis([DAY, 9 * DAY])).toEqual([0, 10 * DAY]);
-  expect(axis([10 * DAY - 1000])).toEqual([10 * DAY - 189_000, 10 * DAY]);
-});
-
-test("a label that stopped has half of its time behind its last run, and all that is marked", () => {
-  expect(axis([DAY, DAY + 2 * HOUR])).toEqual([DAY - 0.15 * HOUR, DAY + 3 * HOUR]);
-  expect(axis([DAY])).toEqual([DAY - 99_000, DAY + 90_000]);
-  expect(axis([DAY], BigInt(5 * DAY) * 1_000_000n)).toEqual([0, 7 * DAY]);
 });
 
 test("runs that take the same time stand in the middle, with times above and below them", () => {

@@ -26,27 +26,8 @@ export interface Scatter {
 
 const MARGIN = { left: 58, right: 14, top: 14, bottom: 26 };
 const TICK_PX = 76;
-const YOUNGEST_MS = 180_000;
 /** So much of the axis at least, as a factor: the runs of a steady label are not spread over all of it. */
 const SPAN_LEAST = 4;
-
-/**
- * Where the axis of time begins and ends: a label that is younger than half of the range needs only what it has run,
- * and one that stopped only half as long again. `moments` are to be on it as well.
- */
-export function axisOf(
-  queries: readonly QuerySummary[],
-  moments: readonly UnixNs[],
-  sinceMs: number,
-  untilMs: number,
-): [sinceMs: number, untilMs: number] {
-  const starts = queries.map(({ started_unix_ns }) => epochMs(started_unix_ns));
-  const first = Math.min(...starts);
-  const last = Math.max(...starts, ...moments.map(epochMs));
-  const until = Math.min(untilMs, last + Math.max(YOUNGEST_MS, last - first) / 2);
-  const age = Math.max(YOUNGEST_MS, until - first);
-  return [age < (untilMs - sinceMs) / 2 ? until - age * 1.05 : sinceMs, until];
-}
 
 /** Lays out the runs that have a wall time. `dayStartMs` is the start of some local day. */
 export function scatter(
