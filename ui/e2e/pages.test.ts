@@ -236,10 +236,15 @@ test("the keyboard finds, goes from row to row and opens", async () => {
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(second);
   await page.keyboard.press("Enter");
   await page.getByText(second).first().waitFor();
+  await page.setViewportSize({ width: 1280, height: 500 });
   await page.keyboard.press("?");
   const keys = page.getByRole("dialog", { name: "Keys" });
   await keys.waitFor();
   expect(await keys.locator(":focus").innerText()).toBe("Close");
+  expect(await keys.evaluate((dialog) => [dialog.scrollTop, dialog.scrollHeight > dialog.clientHeight])).toEqual([
+    0,
+    true,
+  ]);
   await page.keyboard.press("Escape");
   await page.context().close();
 });
