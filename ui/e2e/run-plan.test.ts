@@ -1,6 +1,6 @@
 // The plan of a run: finding, zooming, folding, the table, the icicle, and the timeline under it.
 
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { expectGood, launch, type Looked, open as openPage, type Scheme, type Width } from "./browser";
 import { joins, sendRun } from "./plans";
@@ -172,6 +172,12 @@ test("the table is sorted by a column, and a thousand rows are virtual", { tags:
   const grid = page.getByRole("treegrid", { name: "Plan" });
   const rows = grid.locator("[data-row]");
   expect(await grid.getAttribute("aria-rowcount")).toBe("1002");
+  const right = async (of: Locator): Promise<number> => {
+    const box = await of.boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? 0);
+  };
+  const head = await right(grid.getByRole("button", { name: "Share" }));
+  expect(Math.abs(head - (await right(rows.first().locator(".value"))))).toBeLessThan(1);
   expect(await rows.count()).toBeLessThan(80);
   await grid.getByRole("button", { name: "CPU" }).click();
   await grid.locator('th[aria-sort="descending"]').waitFor();
