@@ -15,13 +15,14 @@ import {
   issueWords,
   muteWords,
   reasonOf,
+  rowStakeMs,
   rowWords,
   severityFigure,
-  stakeLine,
   stateLine,
   told,
   transitionWords,
   type Issue,
+  type Row,
   type Transition,
 } from "./issue";
 import { nextRow } from "./issue-keys";
@@ -48,6 +49,7 @@ function issue(given: Partial<Issue> = {}): Issue {
     ...given,
   };
 }
+const row = (given: Partial<Issue> = {}): Row => ({ issue: issue(given), change: change() });
 const move = (given: Partial<Transition>): Transition => ({
   number: 1,
   unix_ns: 1n,
@@ -97,21 +99,20 @@ test("an issue says what, since when, and what is at stake", () => {
   );
   expect(detailLine({ ...missing, good_unix_ns: null }, said)).toBe("No run has started for 3 h; runs start often.");
   expect(detailLine(issue(), said)).toBe("");
-  expect(issuesLine([issue(), issue({ wall_ms_a_day: 0 })], false, "open ")).toBe(
-    "2 open issues, 12 min a day at stake",
-  );
-  expect(issuesLine([issue({ wall_ms_a_day: 0 })], true, "")).toBe("At least 1 issue");
+  expect(issuesLine([row(), row({ wall_ms_a_day: 0 })], false, "open ")).toBe("2 open issues, 12 min a day at stake");
+  expect(issuesLine([row({ wall_ms_a_day: 0 })], true, "")).toBe("At least 1 issue");
 });
 
 test("nothing is at stake of what is muted or over, nor of a run", () => {
-  const [muted, resolved] = [issue({ state: "muted" }), issue({ state: "resolved" })];
+  const [muted, resolved] = [row({ state: "muted" }), row({ state: "resolved" })];
   expect(issuesLine([muted, muted], false, "muted ")).toBe("2 muted issues");
   expect(issuesLine([resolved], false, "resolved ")).toBe("1 resolved issue");
-  expect(issuesLine([issue({ state: "regressed" }), muted, resolved], false, "")).toBe(
-    "3 issues, 12 min a day at stake",
-  );
-  expect(stakeLine(issue({ kind: "late", change: null, run: "q" }))).toBe("");
-  expect(stakeLine(issue({ state: "acknowledged" }))).toBe("12 min a day at stake");
+  expect(issuesLine([row({ state: "regressed" }), muted, resolved], false, "")).toBe("3 issues, 12 min a day at stake");
+  expect(rowStakeMs(row({ kind: "late", change: null, run: "q" }))).toBe(0);
+  expect(rowStakeMs(row({ state: "acknowledged" }))).toBe(720_000);
+  // The change is over, and its issue waits for more runs as before.
+  expect(rowStakeMs({ issue: issue() })).toBe(0);
+  expect(rowStakeMs({ issue: issue(), change: change({ state: "recovered" }) })).toBe(0);
 });
 
 test("a row says what its runs did, and since when", () => {

@@ -1,7 +1,16 @@
 // Issues as the service tells them, and their words. The service judges and moves them; this page only formats.
 
 import type { Schemas } from "../api/client";
-import { capital, formatCount, formatDuration, formatRatio, formatShare, plural, type UnixNs } from "../units";
+import {
+  capital,
+  formatCount,
+  formatDuration,
+  formatRatio,
+  formatShare,
+  plural,
+  type Milliseconds,
+  type UnixNs,
+} from "../units";
 import { changeLine, firstCause, howMuch, isWorse, type Change, type TimeText } from "./change";
 import { nameInText } from "./names";
 
@@ -176,10 +185,20 @@ export function stakeMs({ state, change, wall_ms_a_day }: Pick<Issue, "state" | 
   return isOpen({ state }) && change != null ? wall_ms_a_day : 0;
 }
 
+/** An issue of a list, with its change while that is open. */
+export interface Row {
+  issue: Issue;
+  change?: Change | undefined;
+}
+
+/** The same of a row: a change that is over costs nothing, also before enough runs have resolved its issue. */
+export function rowStakeMs({ issue, change }: Row): number {
+  return change?.state === "open" ? stakeMs(issue) : 0;
+}
+
 /** "12 min a day at stake"; of failures, of the results that are missing. Empty where nothing is. */
-export function stakeLine(...issues: readonly Issue[]): string {
-  const day = issues.reduce((sum, issue) => sum + stakeMs(issue), 0);
-  return day > 0 ? `${formatDuration(day)} a day at stake` : "";
+export function stakeLine(dayMs: Milliseconds): string {
+  return dayMs > 0 ? `${formatDuration(dayMs)} a day at stake` : "";
 }
 
 /** "until 19 Nov 08:00", "until it is 2.0x worse", "until another version of the engine than 55.0 runs". */
@@ -232,9 +251,9 @@ export function historyOf(transitions: readonly Transition[], notes: readonly No
 }
 
 /** "3 issues, 2 h 05 min a day at stake"; without a figure where nothing is. */
-export function issuesLine(issues: readonly Issue[], isCut: boolean, which: string): string {
-  const number = `${isCut ? "At least " : ""}${plural(issues.length, `${which}issue`)}`;
-  const stake = stakeLine(...issues);
+export function issuesLine(rows: readonly Row[], isCut: boolean, which: string): string {
+  const number = `${isCut ? "At least " : ""}${plural(rows.length, `${which}issue`)}`;
+  const stake = stakeLine(rows.reduce((sum, row) => sum + rowStakeMs(row), 0));
   return stake === "" ? number : `${number}, ${stake}`;
 }
 
@@ -245,7 +264,7 @@ export function issueNotice(issue: Issue): { title: string; body: string } {
   const place = [issue.service, issue.environment, issue.host].flatMap((name) =>
     name == null ? [] : nameInText(name),
   );
-  const body = [stakeLine(issue), place.join(" · ")].filter((text) => text !== "").join("\n");
+  const body = [stakeLine(stakeMs(issue)), place.join(" · ")].filter((text) => text !== "").join("\n");
   return { title: `${nameInText(issue.label)} ${words}`, body };
 }
 
