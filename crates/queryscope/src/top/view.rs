@@ -199,7 +199,7 @@ fn about(running: &Running, times: Times) -> [String; 2] {
     let left = match &running.progress {
         None => String::new(),
         Some(progress) => {
-            remaining(progress).unwrap_or_else(|| "too few earlier runs tell how long it takes".into())
+            remaining(progress).unwrap_or_else(|| "its earlier runs do not tell how long it takes".into())
         }
     };
     let left = if left.is_empty() { left } else { format!(": {left}") };

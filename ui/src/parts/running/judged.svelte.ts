@@ -16,7 +16,7 @@ export function howFarOf(asked: Asked | undefined, nowMs: number): Remaining | u
 
 /** In words; `isKnown`: whether the service has answered. */
 export function howFarWords(howFar: Remaining | undefined, isKnown: boolean): string {
-  return howFar?.words ?? (isKnown ? "too few earlier runs tell how long it takes" : "looking at its earlier runs");
+  return howFar?.words ?? (isKnown ? "its earlier runs do not tell how long it takes" : "looking at its earlier runs");
 }
 
 /** The clock of this browser may differ from that of the service: the last sample is a floor. */
