@@ -43,6 +43,7 @@ mod streams;
 mod terms;
 mod token;
 mod touched;
+mod vacuum;
 mod verify;
 mod views;
 mod writer;

@@ -79,6 +79,8 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
 
 fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Of a new database alone, and before anything is written to it: `vacuum.rs`.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;

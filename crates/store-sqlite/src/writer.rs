@@ -33,6 +33,7 @@ use crate::pace::Pace;
 use crate::places::Places;
 use crate::segments::Copier;
 use crate::touched::Touched;
+use crate::vacuum::Vacuum;
 
 /// Work that may wait for the writer; beyond it new work is refused at once.
 const QUEUE_MAX: usize = 4096;
@@ -81,13 +82,16 @@ impl Writer {
         let (sender, jobs) = mpsc::channel(QUEUE_MAX);
         let feed = CommitFeed::new();
         let copies = options.upgrade && options.answers;
-        let copier = copies.then(|| Copier::new(&db, queryscope_store::now())).transpose().map_err(failed)?;
+        let now = queryscope_store::now();
+        let copier = copies.then(|| Copier::new(&db, now)).transpose().map_err(failed)?;
+        let vacuum = if copies { Vacuum::new(&db, now).map_err(failed)? } else { None };
         let worker = Worker {
             places: Places::of(path, options.held),
             db,
             committer,
             checkpointer: Checkpointer::new(options.on_checkpoint),
             copier,
+            vacuum,
             feed: feed.clone(),
             touched,
             index,
@@ -194,6 +198,8 @@ struct Worker {
     checkpointer: Checkpointer,
     /// None where the columns are empty, or nothing is written that nobody asked for.
     copier: Option<Copier>,
+    /// None where the database has no map of pages, or nothing is written that nobody asked for.
+    vacuum: Option<Vacuum>,
     feed: CommitFeed,
     touched: Touched,
     index: Arc<Index>,
@@ -233,6 +239,9 @@ impl Worker {
             self.checkpoint();
             // One at most while somebody waits.
             while self.copy_segment() && next.is_none() && jobs.is_empty() {
+                self.checkpoint();
+            }
+            while next.is_none() && jobs.is_empty() && self.vacuum() {
                 self.checkpoint();
             }
             next = next.or_else(|| jobs.blocking_recv());
@@ -352,6 +361,17 @@ impl Worker {
                 false
             },
         )
+    }
+
+    /// Gives free pages back if it is time: whether it did.
+    fn vacuum(&mut self) -> bool {
+        let Some(vacuum) = self.vacuum.as_mut().filter(|_| !self.failed) else { return false };
+        vacuum.run(&self.db, queryscope_store::now()).map_err(store_error).unwrap_or_else(|error| {
+            let cause = &error as &dyn std::error::Error;
+            tracing::warn!(error = cause, "free pages of the database could not be given back");
+            self.failed = matches!(error, StoreError::Fatal(_));
+            false
+        })
     }
 
     fn checkpoint(&mut self) {
