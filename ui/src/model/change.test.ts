@@ -109,6 +109,8 @@ test("busy threads are not told as threads", () => {
 
 test("a cost that is none is not told", () => {
   expect(costLine(change())).toBe("12 min a day more than before, at its rate of runs; 1 h 03 min so far");
+  expect(costLine(change({ state: "recovered" }))).toBe("1 h 03 min more than before in all");
+  expect(costLine(change({ state: "recovered", kind: "failing" }))).toBe("");
   expect(costLine(change({ cost: { runs: 3, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 0 } }))).toBe("");
   const grown = { runs: 0, extra_wall_ms: 0, extra_cpu_ms: 0, wall_ms_a_day: 720_000 };
   expect(costLine(change({ kind: "data_grew", cost: grown }))).toBe(

@@ -118,7 +118,9 @@ test("nothing is at stake of what is muted or over, nor of a run", () => {
 test("a row says what its runs did, and since when", () => {
   expect(rowWords(issue({ state: "muted" }))).toBe("2.4x slower");
   expect(rowWords(issue(), change({ factor: 3 }))).toBe("3.0x slower");
-  expect(rowWords(issue({ kind: "failing", severity: 0.9 }))).toBe("Fails in 90 % of its runs");
+  const failing = issue({ kind: "failing", severity: 0.9 });
+  expect(rowWords(failing, change({ kind: "failing" }))).toBe("Fails in 90 % of its runs");
+  expect(rowWords(failing)).toBe("Failed in 90 % of its runs");
   // What is over is told as what was.
   const over = (given: Partial<Issue>): string => rowWords(issue({ state: "resolved", ...given }));
   expect(over({})).toBe("Was 2.4x slower");
@@ -127,6 +129,8 @@ test("a row says what its runs did, and since when", () => {
   expect(issueSince(issue({ since_unix_ns: 3n }))).toBe(3n);
   expect(issueSince(issue({ since_unix_ns: null }))).toBe(5n);
   expect(issueLine(issue({ since_unix_ns: 3n }), undefined, said)).toBe("a is 2.4x slower since t3");
+  const recovered = change({ state: "recovered" });
+  expect(issueLine(issue(), recovered, said)).toBe("a was 2.4x slower from t9 on; its change is over");
 });
 
 test("a mute says until when", () => {

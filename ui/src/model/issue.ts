@@ -74,9 +74,13 @@ export function issueWords({ kind, severity, findings = [] }: Pick<Issue, "kind"
   }
 }
 
-/** The same in a few words: "is missing". */
-export function shortWords(issue: Pick<Issue, "kind" | "severity" | "findings">): string {
-  const { kind } = issue;
+/** What is over is told as what was. */
+const asPast = (words: string): string => words.replace(/^is/, "was").replace(/^(fail|warn)s/, "$1ed");
+
+/** The same of one whose change is not open, in a few words: "is missing", "was 2.4x slower". */
+export function shortWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "change">): string {
+  const { kind, change } = issue;
+  if (change != null) return asPast(issueWords(issue));
   return kind === "late" || kind === "missing" ? `is ${kind}` : issueWords(issue);
 }
 
@@ -87,14 +91,14 @@ function nowWords(issue: Pick<Issue, "kind" | "severity" | "findings">, change: 
     : `is ${howMuch(change)}`;
 }
 
-/** The same as a row begins: "2.4x slower", "Fails in 90 % of its runs"; of a resolved issue "Was 2.4x slower". */
-export function rowWords(issue: Pick<Issue, "kind" | "severity" | "findings" | "state">, change?: Change): string {
+/** The same as a row begins: "2.4x slower", "Fails in 90 % of its runs"; of one that is over "Was 2.4x slower". */
+export function rowWords(
+  issue: Pick<Issue, "kind" | "severity" | "findings" | "state" | "change">,
+  change?: Change,
+): string {
   const words = nowWords(issue, change);
-  const row =
-    issue.state === "resolved"
-      ? words.replace(/^is/, "was").replace(/^(fail|warn)s/, "$1ed")
-      : words.replace(/^is /, "");
-  return capital(row);
+  const isOver = issue.state === "resolved" || (isOpen(issue) && issue.change != null && change?.state !== "open");
+  return capital(isOver ? asPast(words) : words.replace(/^is /, ""));
 }
 
 /** When its runs changed; when it was opened first, where that is not known. */
@@ -132,7 +136,10 @@ export function issueLine(
   // Since when a run is late is since it runs longer than others: its sentence says how long that is.
   if (issue.run != null) return `${label} ${words}`;
   const after = issue.after_deploys == null ? "" : `, ${nameInText(issue.after_deploys)}`;
-  return `${label} ${words} since ${timeText(change?.since_unix_ns ?? issueSince(issue))}${after}`;
+  const since = timeText(change?.since_unix_ns ?? issueSince(issue));
+  if (change != null && change.state !== "open")
+    return `${label} ${asPast(words)} from ${since} on${after}; its change is over`;
+  return `${label} ${words} since ${since}${after}`;
 }
 
 /**
