@@ -1,8 +1,9 @@
 //! A pack: recordings of runs that started on one day, in one ZIP archive.
 //!
 //! A file of its own for each recording takes a block of the disk at least, and a request to a bucket. The archive
-//! holds them as they are, each under the path it would have as a file of its own, so `unzip` and `gunzip` read it
-//! where there is no store. The store keeps where each begins and ends: a read needs no table of contents. Format:
+//! holds them as they are, each under the name it would have as a file of its own beside it, so `unzip` and `gunzip`
+//! read it where there is no store. Packs of earlier versions have the whole path, 22 bytes more for each recording.
+//! The store keeps where each begins and ends: a read needs no table of contents. Format:
 //! [APPNOTE.TXT](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), method 0 (stored).
 
 use std::io::{Cursor, Write};
@@ -16,19 +17,20 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 /// A recording in a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackEntry {
-    /// The path that it would have as a file of its own.
+    /// The name that it would have as a file of its own, or its path.
     pub path: String,
     /// Where it is.
     pub slice: Slice,
 }
 
-/// Puts recordings into one archive: its bytes, and where each of them is.
+/// Puts recordings, each with its path, into one archive: its bytes, and where each of them is.
 ///
 /// Nothing in it depends on when it was made.
 pub(crate) fn pack<'r>(
     recordings: impl IntoIterator<Item = (&'r str, &'r [Bytes])>,
 ) -> ZipResult<(Vec<u8>, Vec<PackEntry>)> {
-    let bytes = archive(recordings)?;
+    let name = |path: &'r str| path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let bytes = archive(recordings.into_iter().map(|(path, pieces)| (name(path), pieces)))?;
     let entries = entries(&bytes)?;
     Ok((bytes, entries))
 }
@@ -125,7 +127,7 @@ mod tests {
         let (pack, entries) = packed(&recordings);
         let expected: [&[u8]; 3] = [b"onemore", b"two", b""];
         assert_eq!(entries.iter().map(|entry| entry.of(&pack)).collect::<Vec<_>>(), expected);
-        assert_eq!(entries[1].path, "2026/11/27/1.jsonl.gz");
+        assert_eq!(entries[1].path, "1.jsonl.gz");
         assert_eq!(check_pack(&pack), Ok(entries));
     }
 

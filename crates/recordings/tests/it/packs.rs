@@ -110,13 +110,15 @@ async fn a_round_ends_with_a_full_pack() {
 }
 
 #[tokio::test]
-async fn a_pack_is_an_archive_of_the_files_there_would_be() {
+async fn a_pack_is_an_archive_of_the_files_there_would_be_beside_it() {
     let world = World::new();
     ended(&world, 1..=3).await;
     world.seal().await;
-    let pack = fs::read(world.root().join(world.place(1).await.path)).expect("a file");
+    let place = world.place(1).await;
+    let pack = fs::read(world.root().join(&place.path)).expect("a file");
+    let (folder, _) = place.path.rsplit_once('/').expect("a folder");
     for (entry, query) in check_pack(&pack).expect("sound").iter().zip(1..) {
-        assert_eq!(entry.path, recording_path(query_id(query), 1_000_000_000));
+        assert_eq!(format!("{folder}/{}", entry.path), recording_path(query_id(query), 1_000_000_000));
         assert_eq!(entry.slice, slice(&world, query).await);
         assert_eq!(lines(entry.of(&pack)), world.lines(query).await);
     }
