@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::ready;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -39,6 +39,8 @@ const SEALED_AT_ONCE: usize = 128;
 const READ_CONCURRENCY: usize = 2;
 /// Runs of a group: to ask the store for each of them alone takes longer than to read what a small one has.
 const READ_RUNS: usize = 32;
+/// Process events that are kept packed.
+const PROCESSES_MAX: usize = 256;
 /// Bytes of chunks that are read for a group at once. Runs that have no room are read by themselves.
 const READ_BYTES: u64 = 2 << 20;
 
@@ -82,8 +84,9 @@ impl Recordings {
         let mut small_bytes = 0;
         let ends = AtomicBool::new(false);
         let groups: Vec<Vec<QueryId>> = ids.chunks(READ_RUNS).map(<[QueryId]>::to_vec).collect();
+        let processes = Mutex::default();
         let mut begins = stream::iter(groups)
-            .map(|group| self.read_group(store.as_ref(), group))
+            .map(|group| self.read_group(store.as_ref(), group, &processes))
             .buffered(1)
             .flat_map(stream::iter)
             .take_while(|_| ready(!ends.load(Ordering::Relaxed)))
@@ -178,10 +181,15 @@ impl Recordings {
 
     /// Reads the recordings of some runs with two questions to the store; `None` for each that is to be
     /// [begun](Self::begin) by itself.
-    async fn read_group(&self, store: &dyn Store, ids: Vec<QueryId>) -> Vec<(QueryId, Option<Begun>)> {
+    async fn read_group(
+        &self,
+        store: &dyn Store,
+        ids: Vec<QueryId>,
+        processes: &Mutex<Processes>,
+    ) -> Vec<(QueryId, Option<Begun>)> {
         // One that cannot be read must not keep the others from being sealed: then each is read by itself.
         let parts = store.recordings(&ids).await.unwrap_or_default();
-        let mut read = read_together(store, parts).await;
+        let mut read = read_together(store, parts, processes).await;
         let begun = |id: QueryId| {
             let begun = read.remove(&id).and_then(|(parts, head)| self.begun(&parts, head));
             (id, begun)
@@ -365,6 +373,7 @@ impl Begun {
 async fn read_together(
     store: &dyn Store,
     parts: Vec<Option<RecordingParts>>,
+    processes: &Mutex<Processes>,
 ) -> HashMap<QueryId, (RecordingParts, Vec<Bytes>)> {
     let mut room = READ_BYTES;
     let mut runs: Vec<RecordingParts> = parts.into_iter().flatten().filter(is_plain).collect();
@@ -376,16 +385,31 @@ async fn read_together(
     let ids = runs.iter().flat_map(|parts| &parts.chunks).map(|chunk| chunk.id).collect();
     let Ok(chunks) = store.chunks(ids).await else { return HashMap::new() };
     let mut chunks = chunks.into_iter();
-    // Runs of one stream have one process event.
-    let mut processes: HashMap<String, Bytes> = HashMap::new();
+    let mut processes = processes.lock().unwrap_or_else(PoisonError::into_inner);
     let read = runs.into_iter().filter_map(|parts| {
         let chunks: Vec<_> = chunks.by_ref().take(parts.chunks.len()).collect();
         let chunks: Vec<Vec<u8>> = chunks.into_iter().collect::<Option<_>>()?;
-        let process = processes.entry(parts.process_line.clone()).or_insert_with(|| process_member(&parts));
-        let head = std::iter::once(process.clone()).chain(chunks.into_iter().map(Bytes::from)).collect();
+        let process = processes.member(&parts);
+        let head = std::iter::once(process).chain(chunks.into_iter().map(Bytes::from)).collect();
         Some((parts.query.query_id, (parts, head)))
     });
     read.collect()
+}
+
+/// Process events of streams as gzip members, each packed once in a round.
+#[derive(Default)]
+struct Processes(HashMap<String, Bytes>);
+
+impl Processes {
+    fn member(&mut self, parts: &RecordingParts) -> Bytes {
+        if let Some(member) = self.0.get(&parts.process_line) {
+            return member.clone();
+        }
+        if self.0.len() >= PROCESSES_MAX {
+            self.0.clear();
+        }
+        self.0.entry(parts.process_line.clone()).or_insert_with(|| process_member(parts)).clone()
+    }
 }
 
 /// Whether the chunks of a run, as they lie, are its recording.
