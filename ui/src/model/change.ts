@@ -40,6 +40,7 @@ const LESS_NAMES: Partial<typeof CAUSE_NAMES> = {
   starved_cpu: "Processor free",
   waiting: "Less waiting",
   spilling: "Less spilling",
+  contention: "Host less busy",
 };
 
 /** What a cause is called; its sentence says more. Where the threads are as before, fewer or more of them are busy. */

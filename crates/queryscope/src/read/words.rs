@@ -35,6 +35,7 @@ pub(crate) fn cause_name(cause: &str, evidence: &[CauseEvidence], is_less: bool)
         "host" => "One host",
         "engine_version" => "Engine version",
         "program_version" => "Program version",
+        "contention" if is_less => "Host less busy",
         "contention" => "Busy host",
         "failures" => "Failures",
         "unexplained" => "Not explained",
