@@ -236,14 +236,14 @@ fn nodes(pairs: &[NodePair], limit: usize, screen: Screen) -> String {
     let of = |at: fn(&(String, String)) -> &String, title: &str| {
         figures.iter().map(|row| width(at(row))).max().unwrap_or(0).max(width(title))
     };
-    let (cpu, rows) = (of(|row| &row.0, "CPU"), of(|row| &row.1, "rows out"));
+    let (cpu, rows) = (of(|row| &row.0, "busy"), of(|row| &row.1, "rows out"));
     let natural = shown.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
     let left = screen.columns.map_or(usize::MAX, |columns| columns.saturating_sub(cpu + rows + 4));
     let room = natural.clamp(NODE_COLUMNS.0, NODE_COLUMNS.1).min(left.max(1));
     let row = |name: &str, figures: [&str; 2]| {
         format!("{name}  {}  {}", pad_start(figures[0], cpu), pad_start(figures[1], rows))
     };
-    let heading = row(&pad("node", room), ["CPU", "rows out"]);
+    let heading = row(&pad("node", room), ["busy", "rows out"]);
     let mut text = format!("\n{}\n", painted(&heading, SOFT));
     for ((name, pair), (busy, rows_text)) in shown.iter().zip(&figures) {
         text += &row(&pad(&shorten(name, room), room), [busy, rows_text]);

@@ -20,7 +20,7 @@ const MARK: char = '!';
 /// The tree: a heading, and a line a node.
 pub(crate) fn tree(rows: &[PlanRow], findings: &HashSet<u64>, columns: Option<usize>) -> Vec<Line> {
     let figures: Vec<[String; 4]> = rows.iter().map(figures).collect();
-    let titles = ["share", "CPU", "rows in", "rows out"].map(str::to_owned);
+    let titles = ["share", "busy", "rows in", "rows out"].map(str::to_owned);
     let rooms: Vec<usize> = (0..titles.len())
         .map(|at| figures.iter().map(|row| width(&row[at])).max().unwrap_or(0).max(width(&titles[at])))
         .collect();
