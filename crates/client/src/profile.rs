@@ -40,9 +40,6 @@ pub(crate) struct ProcessWork {
     pub(crate) queries: u64,
 }
 
-/// Less than this is what the process's clock, which is read ten times a second, may be wrong by.
-const FAR_MORE: f64 = 2.0;
-
 /// What following a query took of the processor, in the background.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Work {
@@ -146,6 +143,10 @@ fn with_process(counted: Metrics<'static>, process: Option<ProcessWork>) -> Metr
     }
     all.into_iter().collect()
 }
+
+/// So many times the CPU time of its process a query may tell: the process's clock is read ten times a second, and may
+/// be wrong by less.
+const FAR_MORE: f64 = 2.0;
 
 /// An engine that times its nodes by the clock on the wall counts what they sleep and wait, too. Where that is far more
 /// than the whole process used, the CPU time is that of the process: the query used no more.

@@ -318,27 +318,25 @@ impl Detector {
         // A short one is kept in mind as what the query does at times, one of a first weekend as what weekends may do,
         // and one of hours that were so the day before as what these hours take; another long one says nothing of what
         // is usual, nor does a short one of which a part is left.
+        let is_left = self.is_left_in_part(&layer, until);
         let mut rest = None;
         if let Some(hours) = self.hours_of_the_day_before(&layer, until) {
             for entry in self.series.entries.range_mut(hours) {
                 entry.episode &= !layer.is_about(&entry.point);
             }
-        } else {
-            let is_left = self.is_left_in_part(&layer, until);
-            if (lasted > SHORT_RUNS || is_left) && !self.was_first_weekend(&layer, until) {
-                for entry in &mut self.series.entries {
-                    let place = entry.point.place();
-                    entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
-                }
-                rest = (is_left && layer.quiet_since.is_some()).then(|| Layer {
-                    host: layer.host,
-                    by_rows: layer.by_rows,
-                    before: Arc::clone(&layer.before),
-                    before_failed: layer.before_failed,
-                    adjustment: layer.adjustment.clone(),
-                    ..Layer::new(layer.change.kind, until, ended_unix_ns, layer.environment)
-                });
+        } else if (lasted > SHORT_RUNS || is_left) && !self.was_first_weekend(&layer, until) {
+            for entry in &mut self.series.entries {
+                let place = entry.point.place();
+                entry.episode |= place >= layer.since && place < until && layer.is_about(&entry.point);
             }
+            rest = (is_left && layer.quiet_since.is_some()).then(|| Layer {
+                host: layer.host,
+                by_rows: layer.by_rows,
+                before: Arc::clone(&layer.before),
+                before_failed: layer.before_failed,
+                adjustment: layer.adjustment.clone(),
+                ..Layer::new(layer.change.kind, until, ended_unix_ns, layer.environment)
+            });
         }
         told.push(Transition::Closed(layer.change));
         if let Some(below) = self.here.layers.last_mut() {
