@@ -129,16 +129,27 @@ fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
         None => Cell::text("no change", None).in_style(SOFT),
     };
     let whole = |value: u64| Cell::whole(Some(value as i64), units::count);
+    let (usual_ms, lately_ms) = match change.filter(|change| tells_time(change)) {
+        Some(change) => (change.before.median_wall_ms, change.after.median_wall_ms),
+        None => (query.usual_wall_ms, query.recent_wall_ms),
+    };
     vec![
         Cell::text(&name(&query.label), Some(&query.label)),
         Cell::text(&service, query.service.as_deref()).in_style(SOFT),
-        Cell::number(query.usual_wall_ms, duration),
-        Cell::number(query.recent_wall_ms, duration),
+        Cell::number(usual_ms, duration),
+        Cell::number(lately_ms, duration),
         changed,
         whole(query.runs),
         whole(query.failed).in_style(if query.failed > query.cancelled { FAIL } else { PLAIN }),
         Cell::figure(share(share_of_all), Figure::Number(query.total_wall_ms)),
     ]
+}
+
+/// Whether a change says what the query took before it and takes since: it is of time, and not of one host alone.
+fn tells_time(change: &Change) -> bool {
+    matches!(&*change.kind, "slower" | "faster")
+        && change.host.is_none()
+        && change.before.median_wall_ms.is_some()
 }
 
 /// "34 queries, 4.09 k runs in 14 days", then the table.

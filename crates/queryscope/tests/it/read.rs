@@ -126,6 +126,12 @@ fn queries_and_runs_are_listed_sorted_and_written_as_csv_and_json() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines[0], "label,service,usual_wall_ms,recent_wall_ms,change,runs,failed,total_wall_ms");
     assert!(lines.len() == 3 && lines[1].starts_with("orders/daily,orders-etl,"), "{csv}");
+    // The figures of its change, as the dashboard shows them.
+    let changes = list["changes"].as_array().expect("a list");
+    let daily = changes.iter().find(|change| change["label"] == "orders/daily").expect("its change");
+    let sides = ["before", "after"].map(|side| daily[side]["median_wall_ms"].as_f64().expect("a number"));
+    let row: Vec<&str> = lines[1].split(',').collect();
+    assert_eq!([row[2], row[3]].map(|figure| figure.parse::<f64>().ok()), sides.map(Some), "{csv}");
 
     let runs = filled.text(&["runs", "orders/daily", "--limit", "3"]);
     assert!(runs.starts_with("3 runs, newest first; there are more\n"), "{runs}");
