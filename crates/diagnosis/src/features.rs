@@ -166,8 +166,8 @@ impl RunFeatures {
             known.fold(None, |sum: Option<u64>, value| Some(sum.unwrap_or(0).saturating_add(value)))
         };
         let (bytes, spilled) = (sum(|node| node.bytes_read), sum(|node| node.spilled_bytes));
-        let leaves = self.nodes.iter().zip(&self.plan.nodes).filter(|(_, node)| node.inputs.is_empty());
-        let read = leaves.filter_map(|(figures, _)| figures.rows_scanned.get().or(figures.rows_out.get()));
+        let read = self.plan.reading_leaves().filter_map(|source| self.nodes.get(source));
+        let read = read.filter_map(|figures| figures.rows_scanned.get().or(figures.rows_out.get()));
         self.rows_read =
             read.fold(None, |sum: Option<u64>, rows| Some(sum.unwrap_or(0).saturating_add(rows)));
         self.bytes_read = bytes;

@@ -27,7 +27,7 @@ pub(crate) struct Layer {
     pub(crate) environment: u32,
     /// The one host it is about.
     pub(crate) host: Option<u32>,
-    /// Whether the rows that were read are the change.
+    /// Whether times are compared whatever rows were read: the rows are the change, or another plan makes them.
     pub(crate) by_rows: bool,
     /// Runs before it, oldest first.
     pub(crate) before: Arc<Vec<RunFeatures>>,

@@ -72,6 +72,13 @@ impl Plan {
         self.nodes.iter().any(|node| node.user_code.is_some())
     }
 
+    /// The leaves that read something: all leaves, unless some only give again what others read.
+    pub(crate) fn reading_leaves(&self) -> impl Iterator<Item = usize> {
+        let leaves = || (0..self.nodes.len()).filter(|&place| self.nodes[place].inputs.is_empty());
+        let some_read = leaves().any(|leaf| self.nodes[leaf].reads());
+        leaves().filter(move |&leaf| !some_read || self.nodes[leaf].reads())
+    }
+
     /// The nodes above a node, the one that reads from it first; of several that do, the first.
     pub(crate) fn readers(&self, place: usize) -> impl Iterator<Item = usize> {
         let reader = |place: &usize| self.nodes.iter().position(|node| node.inputs.contains(place));
@@ -91,6 +98,12 @@ impl Plan {
 }
 
 impl PlanNode {
+    /// Whether a leaf reads something: those of the engine's own, such as scans of a common table expression, give again
+    /// what other nodes made.
+    pub(crate) fn reads(&self) -> bool {
+        self.role != Role::Engine
+    }
+
     /// The node as sentences name it: its kind, and the table it scans.
     pub fn name(&self) -> String {
         match &self.table {

@@ -45,7 +45,7 @@ pub(crate) struct Found {
     pub(crate) since: (i64, QueryId),
     /// In logarithms.
     pub(crate) shift: f64,
-    /// Whether the rows that were read are the change.
+    /// Whether times are compared whatever rows were read: the rows are the change, or another plan makes them.
     pub(crate) by_rows: bool,
     /// Whether no counter marks it, and so few runs came after it that it may be a burst of the machine.
     pub(crate) is_doubtful: bool,
@@ -102,7 +102,7 @@ pub(crate) fn search(
         return Some(Found {
             since,
             shift: split.shift,
-            by_rows: false,
+            by_rows: plan_makes_rows(entries, points, cut),
             is_doubtful,
             host: None,
             alike_days: false,
@@ -281,6 +281,16 @@ pub(crate) fn without_plans(points: &mut [Point]) {
         offsets.push((plan, offset));
         points[place].rows -= offset;
     }
+}
+
+/// Whether a plan that came at a cut makes the rows others: those of runs are given without what plans make of them.
+fn plan_makes_rows(entries: &[&Entry], points: &[Point], cut: usize) -> bool {
+    let made = |side: std::ops::Range<usize>| {
+        let made = entries[side.clone()].iter().zip(&points[side]);
+        let made = made.map(|(entry, point)| entry.point.rows - point.rows);
+        median(&mut made.filter(|rows| !rows.is_nan()).collect::<Vec<_>>())
+    };
+    (made(cut..points.len()) - made(0..cut)).abs() >= PLAN_STEP
 }
 
 /// Whether all runs after a cut are of a weekend, and none before is (or the other way round): what a weekend

@@ -2,7 +2,7 @@
 
 use queryscope_insights::user_code;
 use queryscope_insights::vocabulary::counters::{BUSY, ROWS_OUT, ROWS_SCANNED};
-use queryscope_protocol::{Event, EventKind};
+use queryscope_protocol::{Event, EventKind, Role};
 use queryscope_store::{ChunkError, lines_of, unpack};
 
 /// Characters of a node's kind that are shown.
@@ -24,7 +24,7 @@ pub(super) enum Report {
 pub(super) struct PlannedNode {
     pub(super) id: u64,
     pub(super) kind: Box<str>,
-    /// Whether it reads from no other node.
+    /// Whether it reads something and from no other node.
     pub(super) is_leaf: bool,
     /// The function of the program that it calls.
     pub(super) user_code: Option<Box<str>>,
@@ -68,7 +68,8 @@ fn report(line: &str) -> Option<Report> {
             let nodes = profile.plan.physical.iter().map(|node| PlannedNode {
                 id: node.id,
                 kind: kind(&node.kind),
-                is_leaf: node.inputs.is_empty(),
+                // Leaves of the engine's own give again what others read.
+                is_leaf: node.inputs.is_empty() && node.role != Role::Engine,
                 user_code: user_code(node).map(String::into_boxed_str),
             });
             Some(Report::Plan(nodes.collect()))

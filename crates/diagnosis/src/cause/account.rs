@@ -22,7 +22,7 @@
 
 use super::median_plan::{Medians, NodeMedians};
 use super::per_row::{PerRow, SLOWER};
-use super::words::{count_words, factor_words, figure, ms_words};
+use super::words::{ROWS, count_words, factor_words, figure, ms_words};
 use crate::change::{CauseKind, Figure, NodeRef};
 use crate::plan::Matching;
 
@@ -90,7 +90,26 @@ pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_ho
     let mut accounts = Accounts { then, now, matching, starved, origins, fed, replanned: false };
     accounts.replanned = accounts.is_replanned();
     (accounts.origins, accounts.fed) = accounts.row_origins();
-    accounts.parts(one_host)
+    joined(accounts.parts(one_host))
+}
+
+/// Rows of one table that several nodes read, told in the same words, are one part: that of the node with most of it.
+fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let is_same =
+            |known: &&mut Part| known.cause == CauseKind::MoreRows && known.sentence == part.sentence;
+        match joined.iter_mut().find(is_same) {
+            Some(known) => {
+                if part.wall_ns.abs() > known.wall_ns.abs() {
+                    known.node = part.node;
+                }
+                known.wall_ns += part.wall_ns;
+            }
+            None => joined.push(part),
+        }
+    }
+    joined
 }
 
 /// By how much the busy time grew more than the CPU time did, where all nodes did so, or fell: a processor that is
@@ -340,7 +359,7 @@ impl Accounts<'_> {
         }
         if work.plan != 0.0 {
             let (sentence, node) = self.plan_words(work.plan * slope);
-            let node = node.map(|here| self.node_of_work(here, work.plan));
+            let node = node.and_then(|first| self.node_of_work(first, work.plan));
             let (before, after) = match node {
                 Some(here) => (self.busy_before(here), now.nodes[here].busy),
                 None => (Some(then.busy()), now.busy()),
@@ -355,17 +374,15 @@ impl Accounts<'_> {
         }
     }
 
-    /// The node that a change of the plan is told with: the first that is another, unless it is busy for less where the
-    /// plan works more, or the other way round. Then it is the one whose busy time moved the most the way of the work:
-    /// a scan that lost its predicate may work less, and what joins its rows more.
-    fn node_of_work(&self, first: usize, work: f64) -> usize {
+    /// The node that a change of the plan is told with: the first that is another, unless one moved more than twice as far
+    /// the way of the work: a scan that lost its predicate may work little more, and what joins its rows much more. `None`
+    /// where no node moved that way: nodes that are gone did.
+    fn node_of_work(&self, first: usize, work: f64) -> Option<usize> {
         let moved =
             |here: usize| (self.now.nodes[here].busy - self.busy_before(here).unwrap_or(0.0)) * work.signum();
-        if moved(first) > 0.0 {
-            return first;
-        }
-        let most = (0..self.now.nodes.len()).max_by(|&a, &b| moved(a).total_cmp(&moved(b)));
-        most.filter(|&most| moved(most) > 0.0).unwrap_or(first)
+        let most = (0..self.now.nodes.len()).max_by(|&a, &b| moved(a).total_cmp(&moved(b)))?;
+        let told = if 2.0 * moved(first) >= moved(most) { first } else { most };
+        (moved(told) > 0.0).then_some(told)
     }
 
     /// The rows that a scan read then and now, where it counts them: others count what they give alone.
@@ -403,7 +420,7 @@ impl Accounts<'_> {
             ),
             _ => format!("{} gives another number of rows", planned.name()),
         };
-        let evidence = vec![figure("rows", before, after, "rows")];
+        let evidence = vec![figure(ROWS, before, after, "rows")];
         self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);
     }
 

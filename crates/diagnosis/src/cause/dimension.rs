@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::{OtherHosts, Sides};
-use crate::change::{Cause, CauseKind, Dimension};
+use crate::change::{Cause, CauseKind, Dimension, Figure};
 use crate::features::RunFeatures;
 use crate::stats::median;
 use crate::two_levels::TwoLevels;
 
-use super::words::ms_words;
+use super::words::{BUSY_PER_ROW, ROWS, ms_words};
 
 /// A dimension that makes up less than this share carries nothing.
 const CARRIES_MIN: f64 = 0.15;
@@ -51,7 +51,7 @@ struct Turned {
 
 /// Where two changed at once, nothing says which of them it is: each has its part of the share.
 fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
-    let makes = |cause: &Cause| all.iter().any(|turned| carries(turned.kind, cause.cause));
+    let makes = |cause: &Cause| all.iter().any(|turned| carries(turned.kind, cause.cause, &cause.evidence));
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
         // More rows or a taken processor may come from a new version as well: no counter says whether they do.
@@ -133,13 +133,26 @@ fn place(at_once: bool) -> &'static str {
     if at_once { "at the same run" } else { "near that run" }
 }
 
-/// Whether a dimension can have done to a run what a cause says.
-pub(super) fn carries(dimension: CauseKind, cause: CauseKind) -> bool {
+/// Whether a dimension can have done to a run what a cause with this evidence says.
+pub(super) fn carries(dimension: CauseKind, cause: CauseKind, evidence: &[Figure]) -> bool {
     match dimension {
         // Rows and plans are the query's own, wherever it runs.
         CauseKind::Host => cause != CauseKind::MoreRows,
-        _ => makes(dimension, cause),
+        _ => makes(dimension, cause) && !goes_with_rows(cause, evidence),
     }
+}
+
+/// Whether a node takes longer for a row by no more than its rows grew: what is grouped, joined or sorted may no longer
+/// fit a cache.
+fn goes_with_rows(cause: CauseKind, evidence: &[Figure]) -> bool {
+    let grown = |name: &str| {
+        let figure = evidence.iter().find(|figure| figure.name == name)?;
+        figure.before.zip(figure.after).map(|(then, now)| now / then)
+    };
+    cause == CauseKind::SlowerPerRow
+        && grown(ROWS)
+            .zip(grown(BUSY_PER_ROW))
+            .is_some_and(|(rows, per_row)| per_row > 1.0 && per_row <= rows)
 }
 
 /// What a version can do to a run.
@@ -178,7 +191,7 @@ fn carry_host(causes: &mut Vec<Cause>, sides: &Sides<'_>, other_hosts: OtherHost
     };
     let (now, then) = (ms_words(now), ms_words(then));
     let sentence = format!("{changed}: {now} instead of {then}{others}{beside}{unsure}");
-    let makes = |cause: &Cause| carries(CauseKind::Host, cause.cause);
+    let makes = |cause: &Cause| carries(CauseKind::Host, cause.cause, &cause.evidence);
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
         return;

@@ -41,6 +41,10 @@ impl Accounts<'_> {
             };
             let (old, before, node) = (&then.plan.nodes[there], &then.nodes[there], &now.nodes[here]);
             let makes_rows = changes_rows(old, planned);
+            if let Some(scan) = self.read_again(here) {
+                (origins[here], sources[here]) = (scan, scan);
+                continue;
+            }
             if planned.inputs.is_empty() {
                 // A scan that lost its predicate gives more rows of as many; one over more data reads more.
                 let read_more =
@@ -65,6 +69,25 @@ impl Accounts<'_> {
             }
         }
         (origins, fed)
+    }
+
+    /// The scan whose rows a leaf gives again that reads no storage, such as one of a common table expression: that whose
+    /// rows moved as its own did.
+    fn read_again(&self, here: usize) -> Option<usize> {
+        let grown = |here: usize| {
+            let there = self.matching.of_new[here]?;
+            let then = self.then.nodes[there].rows_out.filter(|&then| then > 0.0)?;
+            Some(self.now.nodes[here].rows_out? / then)
+        };
+        let plan = &self.now.plan;
+        let is_leaf = |node: &PlanNode| node.inputs.is_empty();
+        if !is_leaf(&plan.nodes[here]) || plan.nodes[here].reads() {
+            return None;
+        }
+        let own = grown(here).filter(|own| (own - 1.0).abs() >= READS_AS_BEFORE)?;
+        (0..plan.nodes.len())
+            .filter(|&scan| is_leaf(&plan.nodes[scan]) && plan.nodes[scan].reads())
+            .find(|&scan| grown(scan).is_some_and(|grown| (grown / own - 1.0).abs() < READS_AS_BEFORE))
     }
 
     /// Where a node of both plans gives more rows of as many, or fewer: by how much what it takes grew. Of several

@@ -103,7 +103,7 @@ fn bounded(ns: f64) -> i64 {
 fn carry(parts: &mut Vec<AccountPart>, dimensions: &[&Cause], difference_ns: i64) {
     let made = |part: &AccountPart| {
         part.ns.signum() == difference_ns.signum()
-            && dimensions.iter().any(|dimension| carries(dimension.cause, part.cause))
+            && dimensions.iter().any(|dimension| carries(dimension.cause, part.cause, &part.evidence))
     };
     let sum: i64 = parts.iter().filter(|part| made(part)).map(|part| part.ns).sum();
     let count = dimensions.len() as i64;

@@ -1,8 +1,10 @@
 //! What the parts of an account say, with the figures they rest on.
 
-use super::account::{Accounts, ms};
+use super::account::{Accounts, MOVED, ms};
 use super::median_plan::{Medians, NodeMedians};
-use super::words::{bytes_words, count_words, factor_words, figure, longer_words, ms_words};
+use super::words::{
+    BUSY_PER_ROW, ROWS, bytes_words, count_words, factor_words, figure, longer_words, ms_words,
+};
 use crate::change::Figure;
 
 impl Accounts<'_> {
@@ -12,16 +14,23 @@ impl Accounts<'_> {
         let per_row =
             |node: &NodeMedians| node.rows().filter(|&rows| rows > 0.0).map(|rows| node.busy / rows);
         let (then, now) = (before.and_then(per_row), per_row(node));
+        let grown = before.and_then(NodeMedians::rows).zip(node.rows());
+        let grown = grown.filter(|(then, now)| *then > 0.0 && *now >= MOVED * then);
         let sentence = match (then, now) {
             (Some(then), Some(now)) if then > 0.0 => {
                 let old = self.matching.of_new[here].map(|there| self.then.plan.nodes[there].name());
                 let other = old.filter(|old| *old != planned.name() && planned.table.is_some());
                 let than = other.map_or_else(String::new, |old| format!(", {old} before"));
-                format!("{} takes {} for each row{than}", planned.name(), longer_words(now / then))
+                let rows = grown.map_or_else(String::new, |(then, now)| {
+                    format!(", of which it has {} as many", factor_words(now / then))
+                });
+                format!("{} takes {} for each row{rows}{than}", planned.name(), longer_words(now / then))
             }
             _ => format!("{} works longer", planned.name()),
         };
-        (sentence, vec![figure("busy_per_row", then, now, "ns")])
+        let rows = grown.map(|(then, now)| figure(ROWS, Some(then), Some(now), "rows"));
+        let evidence = std::iter::once(figure(BUSY_PER_ROW, then, now, "ns")).chain(rows);
+        (sentence, evidence.collect())
     }
 
     pub(super) fn spill_words(&self, here: usize) -> (String, Vec<Figure>) {

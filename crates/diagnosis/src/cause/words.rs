@@ -2,6 +2,10 @@
 
 use crate::change::Figure;
 
+/// Names of figures that causes are told apart by.
+pub(super) const ROWS: &str = "rows";
+pub(super) const BUSY_PER_ROW: &str = "busy_per_row";
+
 pub(super) fn figure(name: &str, before: Option<f64>, after: Option<f64>, unit: &str) -> Figure {
     Figure { name: name.to_owned(), before, after, unit: unit.to_owned() }
 }
