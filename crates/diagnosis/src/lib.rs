@@ -46,7 +46,7 @@ pub use features::{NodeFeatures, RunFeatures, Status};
 pub use packed::{NODES_MAX, PackedError};
 pub use plan::{Difference, Matching, Plan, PlanNode};
 pub use queryscope_history::Quantity;
-pub use remaining::{Remaining, Running, remaining, rows_read};
+pub use remaining::{Judged, Remaining, Running, judged, remaining};
 #[cfg(feature = "serde")]
 pub use saved::{Replayed, Saved};
 pub use watching::{Watching, seen_change, seen_run};

@@ -63,39 +63,61 @@ pub struct Remaining {
     pub basis: String,
 }
 
-/// Forecasts from earlier runs of the same regime ([`Detector::current`](crate::Detector::current)), oldest
-/// first; `None` where they are too few, or all shorter than what has passed, or where scans read on beyond the
-/// rows of earlier runs and nothing says how many are left.
+/// What the earlier runs of the same regime say of a running query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Wall times of the earlier runs, in milliseconds.
+    pub walls_ms: Vec<f64>,
+    /// Which runs these are, in words: "40 earlier runs of its plan".
+    pub runs: String,
+    /// Rows it has read by those that they had read at their end: the median, where it is worth telling; also where no
+    /// remaining time is told, and where some of the last runs read as much.
+    pub rows_read: Option<f64>,
+    /// How long it may still take.
+    pub remaining: Option<Remaining>,
+}
+
+/// Judges a running query by earlier runs of the same regime ([`Detector::current`](crate::Detector::current)), oldest
+/// first; `None` where they are too few.
+pub fn judged(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Judged> {
+    let basis = Basis::of(running, earlier)?;
+    let rows_read = rows_told(running, &basis.runs);
+    Some(Judged {
+        walls_ms: basis.runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect(),
+        runs: basis.words(),
+        rows_read,
+        remaining: left(running, &basis, rows_read),
+    })
+}
+
+/// Forecasts from earlier runs of the same regime, oldest first; `None` where they are too few, or all shorter than what
+/// has passed, or where scans read on beyond the rows of earlier runs and nothing says how many are left.
 pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Remaining> {
-    let Basis { runs, same_plan } = Basis::of(running, earlier)?;
+    judged(running, earlier)?.remaining
+}
+
+fn left(running: &Running<'_>, basis: &Basis<'_>, factor: Option<f64>) -> Option<Remaining> {
+    let runs = &basis.runs;
     let elapsed = running.elapsed_ns as f64;
     let mut left: Vec<f64> = Vec::new();
-    for run in &runs {
+    for run in runs {
         let planning = run.planning_ns.unwrap_or(0).min(run.wall_ns) as f64;
         let total = planning + (run.wall_ns as f64 - planning) * rows_factor(running, run);
         if total > elapsed {
             left.push(total - elapsed);
         }
     }
-    let factor = rows_told(running, &runs);
     let passed = runs.iter().filter(|run| run.wall_ns as f64 <= elapsed).count() as f64;
-    let reads_on = factor.is_some_and(|factor| factor > 1.0) && !scans_ended(running, &runs);
+    let reads_on = factor.is_some_and(|factor| factor > 1.0) && !scans_ended(running, runs);
     if left.len() < LEFT_MIN || reads_on && passed > PASSED_MAX * runs.len() as f64 {
         return None;
     }
     left.sort_unstable_by(f64::total_cmp);
     let [p10_ms, p50_ms, p90_ms] = [0.1, 0.5, 0.9].map(|part| quantile(&left, part) / 1e6);
-    let plan = if same_plan { " of its plan" } else { "" };
-    let told = factor.filter(|&factor| !is_usual(running, &runs, factor));
+    let told = factor.filter(|&factor| !is_usual(running, runs, factor));
     let rows = told.map(|factor| format!("{factor:.1} times the rows of usual; ")).unwrap_or_default();
-    let basis = format!("{rows}{} earlier runs{plan}", runs.len());
+    let basis = format!("{rows}{}", basis.words());
     Some(Remaining { p10_ms, p50_ms, p90_ms, runs: runs.len(), rows_factor: told, basis })
-}
-
-/// Rows a running query has read beside those of earlier runs at their end: the median, also where no remaining time is
-/// told, and where some of the last runs read as much.
-pub fn rows_read(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<f64> {
-    rows_told(running, &Basis::of(running, earlier)?.runs)
 }
 
 /// The earlier runs that forecasts come from, the newest first.
@@ -118,6 +140,10 @@ impl<'r> Basis<'r> {
         let same_plan = of_plan.len() >= PLAN_RUNS_MIN;
         let runs = if same_plan { of_plan } else { finished };
         (runs.len() >= RUNS_MIN).then_some(Self { runs, same_plan })
+    }
+
+    fn words(&self) -> String {
+        format!("{} earlier runs{}", self.runs.len(), if self.same_plan { " of its plan" } else { "" })
     }
 }
 
@@ -144,7 +170,7 @@ fn is_usual(running: &Running<'_>, runs: &[&RunFeatures], factor: f64) -> bool {
 
 fn scans_ended(running: &Running<'_>, runs: &[&RunFeatures]) -> bool {
     let Some(run) = runs.iter().find(|run| is_of_plan(running, run)) else { return true };
-    running.nodes.iter().zip(&run.plan.nodes).all(|(&(_, done), node)| done || !node.inputs.is_empty())
+    run.plan.reading_leaves().all(|source| running.nodes.get(source).is_none_or(|&(_, done)| done))
 }
 
 /// By how much this run reads more than an earlier one: at least, while scans go on; exactly, once they have
@@ -155,8 +181,8 @@ fn rows_factor(running: &Running<'_>, earlier: &RunFeatures) -> f64 {
     }
     let read = |node: &NodeFeatures| node.rows_scanned.get().or(node.rows_out.get()).unwrap_or(0) as f64;
     let (mut now, mut then, mut ended) = (0.0, 0.0, true);
-    for ((&(node, done), old), planned) in running.nodes.iter().zip(&earlier.nodes).zip(&earlier.plan.nodes) {
-        if planned.inputs.is_empty() {
+    for source in earlier.plan.reading_leaves() {
+        if let Some((&(node, done), old)) = running.nodes.get(source).zip(earlier.nodes.get(source)) {
             now += read(&node);
             then += read(old);
             ended &= done;
@@ -239,7 +265,8 @@ mod tests {
         let (reads, read) = ([(node(1_500), false)], [(node(1_500), true)]);
         assert_eq!(told(150, &reads, &all), None);
         let running = Running { elapsed_ns: 150_000_000, plan: Some(plan().fingerprint), nodes: &reads };
-        assert_eq!(rows_read(&running, &all.iter().collect::<Vec<_>>()), Some(1.5));
+        let judged = judged(&running, &all.iter().collect::<Vec<_>>()).expect("enough runs");
+        assert_eq!((judged.rows_read, judged.walls_ms.len()), (Some(1.5), 20));
         assert!(told(150, &read, &all).is_some(), "all rows are read");
         // Ten times the rows in five times the time: the forecasts by them are all still ahead.
         assert_eq!(told(500, &[(node(10_000), false)], &all), None);

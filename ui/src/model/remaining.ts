@@ -1,7 +1,7 @@
 // How much is left of a running query, as the service tells it: an interval with its basis, or nothing.
 
 import type { Schemas } from "../api/client";
-import { formatDuration, formatRatio, plural } from "../units";
+import { formatDuration, formatRatio } from "../units";
 
 type Progress = Schemas["Progress"];
 
@@ -23,7 +23,7 @@ export interface Remaining {
 export function remainingOf(progress: Progress | undefined | null, laterMs: number): Remaining | undefined {
   if (progress == null) return undefined;
   const { runs, is_late: isLate, longer_than: longer = null, remaining_ms: remaining = null, done = null } = progress;
-  const { basis = null, rows_read_factor: rows = null, change = null } = progress;
+  const { basis = null, rows_read_factor: rows = null } = progress;
   const isPastAll = longer === runs;
   const past = isPastAll ? 1 : 0;
   if (remaining !== null) {
@@ -34,9 +34,8 @@ export function remainingOf(progress: Progress | undefined | null, laterMs: numb
     const shares = done ?? { low: past, high: past };
     return { words: isLate ? `late: ${words}` : words, isKnown: done !== null, isLate, ...shares };
   }
-  if (longer === null || longer === 0) return undefined;
+  if (longer === null || longer === 0 || basis === null) return undefined;
   const size = rows !== null && rows > 1 ? `; so far it has read ${formatRatio(rows)} the rows of its last runs` : "";
-  const earlier = change === null ? plural(runs, "earlier run") : `${plural(runs, "run")} before its change`;
-  const words = `${isPastAll ? "already " : ""}longer than ${longer} of ${earlier}${size}`;
+  const words = `${isPastAll ? "already " : ""}longer than ${longer} of ${basis}${size}`;
   return { words, isKnown: false, isLate, low: past, high: past };
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use queryscope_diagnosis::{
-    Change, Remaining as Forecast, RunFeatures, Running, counted, remaining, rows_read,
+    Change, Judged, Remaining as Forecast, RunFeatures, Running, counted, judged as judged_by,
 };
-use queryscope_insights::{Progress as Judged, progress as judge};
+use queryscope_insights::progress as judge;
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
 use serde::Serialize;
@@ -31,6 +31,8 @@ const CHUNK_BYTES_MAX: u64 = 256 << 10;
 const LATE: f64 = 0.9;
 /// Runs that were evaluated which a forecast needs.
 const EVALUATED_MIN: usize = 5;
+/// Which runs a query is judged by while a change of it is open.
+const SINCE: &str = " since its change";
 
 /// How far a query is by its earlier runs.
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,8 +58,9 @@ pub(crate) struct Progress {
     /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
     /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
-    /// Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those from
-    /// before it, and before the changes that it followed. Nothing is said by fewer than 5.
+    /// The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running query:
+    /// those since the open change of its query, of its plan where enough are. Of one that ended: those of its plan in its
+    /// service; while a change is open, those from before it, and before the changes that it followed.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
@@ -68,10 +71,10 @@ pub(crate) struct Progress {
     /// How long a running query may still take; null where fewer than 3 earlier runs took longer than it has, or where
     /// its scans read on beyond the rows of those.
     remaining_ms: Option<Remaining>,
-    /// What the remaining time rests on, in words; null where that is.
+    /// Which runs it is judged by, in words; null where too few are known.
     basis: Option<String>,
-    /// Rows it has read by those earlier runs had read at their end: where it has read more, or has read all and
-    /// less; null where neither is known.
+    /// Rows it has read by those that they had read at their end: where it has read more, or has read all and less; null
+    /// where neither is known.
     rows_read_factor: Option<f64>,
     /// How much of a running query is done; null where the remaining time is.
     done: Option<Done>,
@@ -99,11 +102,12 @@ struct Done {
     high: f64,
 }
 
-/// Says how long a running query may still take, by the earlier runs of its label and service: those since the open
-/// change of the query, where there is one, of the same plan where enough are, and scaled by the rows it has read
-/// beyond theirs. Where none of them was evaluated yet, the wall times of the earlier runs of its plan say it.
+/// Judges a query by its earlier runs, and says how long a running one may still take.
 ///
-/// What is usual is told by runs from before the open change.
+/// A running query is judged by one set of runs in all that is said of it: the evaluated ones of its label and service
+/// since the open change of the query, where there is one, of its plan where enough are; scaled by the rows it has read
+/// beyond theirs. Where too few were evaluated, by the wall times of the earlier runs of its plan; where a change is
+/// open, of those from before it.
 #[utoipa::path(
     get,
     path = "/api/queries/{id}/progress",
@@ -125,44 +129,77 @@ pub(crate) async fn progress(
     let query = find(&app, &path.id, &project).await?;
     let change =
         open_change(&app, &query).await?.filter(|change| change.since_unix_ns <= query.started_unix_ns);
-    let walls = match &change {
-        Some(change) => walls_before(&app, &query, change).await?,
-        None => walls_of(&earlier(&app, &query, Alike::Plan).await?),
-    };
     let running = query.status == Status::Running;
     let elapsed_ms = if running { running_ms(&app, &query).await? } else { query.wall_ms };
-    let judged = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, &walls));
-    let Told { forecast, factor, by_usual } = match elapsed_ms.filter(|_| running) {
-        Some(elapsed_ms) => forecast(&app, &query, elapsed_ms, judged.filter(|_| change.is_none())).await?,
-        None => Told::default(),
+    let judged = match elapsed_ms.filter(|_| running) {
+        Some(elapsed_ms) => judge_running(&app, &query, elapsed_ms, change.as_ref()).await?,
+        None => judge_ended(&app, &query, change.as_ref()).await?,
     };
-    let done = elapsed_ms.zip(forecast.as_ref()).map(|(elapsed_ms, forecast)| {
+    let walls = &judged.walls_ms;
+    let told = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms, walls));
+    let done = elapsed_ms.zip(judged.remaining.as_ref()).map(|(elapsed_ms, forecast)| {
         let part = |left: f64| if elapsed_ms > 0.0 { elapsed_ms / (elapsed_ms + left) } else { 0.0 };
         Done { low: part(forecast.p90_ms), high: part(forecast.p50_ms) }
     });
     // With more rows to read, it is not late but larger.
-    let by_rows =
-        elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms / by_usual.unwrap_or(1.0).max(1.0), &walls));
+    let larger = judged.rows_read.unwrap_or(1.0).max(1.0);
+    let by_rows = elapsed_ms.and_then(|elapsed_ms| judge(elapsed_ms / larger, walls));
     let is_late = by_rows.is_some_and(|judged| judged.longer_than as f64 >= LATE * judged.runs as f64);
-    let remaining_ms = forecast.as_ref().map(|forecast| Remaining {
+    let remaining_ms = judged.remaining.as_ref().map(|forecast| Remaining {
         p10: forecast.p10_ms,
         p50: forecast.p50_ms,
         p90: forecast.p90_ms,
     });
+    let basis = judged.remaining.map_or(judged.runs, |forecast| forecast.basis);
     Ok(Json(Progress {
         query_id: query.query_id.to_string(),
         status: query.status,
         elapsed_ms,
         runs: walls.len(),
-        longer_than: judged.map(|judged| judged.longer_than),
+        longer_than: told.map(|judged| judged.longer_than),
         is_late,
-        usual_wall_ms: judged.map(|judged| judged.usual_wall_ms),
+        usual_wall_ms: told.map(|judged| judged.usual_wall_ms),
         remaining_ms,
-        basis: forecast.map(|forecast| forecast.basis),
-        rows_read_factor: factor,
+        basis: told.map(|_| basis),
+        rows_read_factor: judged.rows_read,
         done,
         change: change.map(|change| change.id),
     }))
+}
+
+/// The runs that a query which ended is judged by.
+async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Result<Judged, ApiError> {
+    let (walls_ms, runs) = match change {
+        Some(change) => (walls_before(app, query, change).await?, "runs before its change"),
+        None => (walls_of(&earlier(app, query, Alike::Plan).await?), "earlier runs of its plan"),
+    };
+    let runs = format!("{} {runs}", walls_ms.len());
+    Ok(Judged { walls_ms, runs, rows_read: None, remaining: None })
+}
+
+/// A running query by the runs of it that were evaluated, else by the wall times of its plan.
+async fn judge_running(
+    app: &Arc<App>,
+    query: &Query,
+    elapsed_ms: f64,
+    change: Option<&Change>,
+) -> Result<Judged, ApiError> {
+    if let Some(mut judged) = judge_evaluated(app, query, elapsed_ms).await? {
+        if change.is_some() {
+            judged.runs.push_str(SINCE);
+            judged.remaining.iter_mut().for_each(|forecast| forecast.basis.push_str(SINCE));
+        }
+        return Ok(judged);
+    }
+    let mut judged = judge_ended(app, query, change).await?;
+    // Those from before a change do not tell how long it takes.
+    let forecast = judge(elapsed_ms, &judged.walls_ms).filter(|_| change.is_none());
+    judged.remaining = forecast.and_then(|told| {
+        let [p10_ms, p50_ms, p90_ms] = told.remaining_ms?;
+        let basis = judged.runs.clone();
+        Some(Forecast { p10_ms, p50_ms, p90_ms, runs: told.runs, rows_factor: None, basis })
+    });
+    Ok(judged)
 }
 
 /// Wall times of up to 100 runs from before a change, in milliseconds: of those it was found against, which are none of
@@ -193,52 +230,25 @@ pub(crate) async fn rows_factor(
     query: &Query,
     elapsed_ms: f64,
 ) -> Result<Option<f64>, ApiError> {
-    Ok(forecast(app, query, elapsed_ms, None).await?.factor)
+    Ok(judge_evaluated(app, query, elapsed_ms).await?.and_then(|judged| judged.rows_read))
 }
 
-/// What is told of a running query.
-#[derive(Debug, Default)]
-struct Told {
-    forecast: Option<Forecast>,
-    /// The rows it has read by those of the runs that the forecast is made of.
-    factor: Option<f64>,
-    /// The same by those of the usual runs.
-    by_usual: Option<f64>,
-}
-
-/// How long a running query may still take: by the runs of it that were evaluated, else by the wall times of its plan;
-/// and the rows it has read by those of the evaluated ones.
-async fn forecast(
-    app: &Arc<App>,
-    query: &Query,
-    elapsed_ms: f64,
-    judged: Option<Judged>,
-) -> Result<Told, ApiError> {
-    if let Some(detector) = detector(app, query).await? {
-        let (environment, host) = (query.environment.as_deref(), Some(&*query.host));
-        let earlier: Vec<&RunFeatures> = detector.current(environment, host);
-        if earlier.len() >= EVALUATED_MIN {
-            // Without a plan, or one that can be read, the times alone say it.
-            let stored = Stored::read(app, query.clone()).await?;
-            let counted = stored.profile().ok().map(|profile| counted(&profile));
-            let running = Running {
-                elapsed_ns: (elapsed_ms * 1e6) as u64,
-                plan: counted.as_ref().map(|(plan, _)| *plan),
-                nodes: counted.as_ref().map_or(&[], |(_, nodes)| nodes),
-            };
-            return Ok(Told {
-                forecast: remaining(&running, &earlier),
-                factor: rows_read(&running, &earlier),
-                by_usual: rows_read(&running, &detector.usual(environment, host)),
-            });
-        }
+/// A running query by the runs of it that were evaluated; `None` where they are too few.
+async fn judge_evaluated(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Result<Option<Judged>, ApiError> {
+    let Some(detector) = detector(app, query).await? else { return Ok(None) };
+    let earlier: Vec<&RunFeatures> = detector.current(query.environment.as_deref(), Some(&*query.host));
+    if earlier.len() < EVALUATED_MIN {
+        return Ok(None);
     }
-    let by_time = judged.and_then(|judged| {
-        let [p10_ms, p50_ms, p90_ms] = judged.remaining_ms?;
-        let basis = format!("{} earlier runs of its plan", judged.runs);
-        Some(Forecast { p10_ms, p50_ms, p90_ms, runs: judged.runs, rows_factor: None, basis })
-    });
-    Ok(Told { forecast: by_time, ..Told::default() })
+    // Without a plan, or one that can be read, the times alone say it.
+    let stored = Stored::read(app, query.clone()).await?;
+    let counted = stored.profile().ok().map(|profile| counted(&profile));
+    let running = Running {
+        elapsed_ns: (elapsed_ms * 1e6) as u64,
+        plan: counted.as_ref().map(|(plan, _)| *plan),
+        nodes: counted.as_ref().map_or(&[], |(_, nodes)| nodes),
+    };
+    Ok(judged_by(&running, &earlier))
 }
 
 /// How long a running query has run.

@@ -255,7 +255,6 @@ pub(crate) fn remaining(progress: &Progress) -> Option<String> {
     if let Some(remaining) = progress.remaining_ms {
         let interval = format!("{} to {} more", duration(remaining.p10), duration(remaining.p90));
         let basis = progress.basis.as_deref().map(|basis| format!(" ({})", line(basis))).unwrap_or_default();
-        // Not how many earlier runs it has outlasted: those may be others than the basis.
         let late = if progress.is_late { "late: " } else { "" };
         return Some(format!("{late}{interval}{basis}"));
     }
@@ -264,11 +263,9 @@ pub(crate) fn remaining(progress: &Progress) -> Option<String> {
     let rows = rows
         .map(|rows| format!("; so far it has read {} the rows of its last runs", ratio(rows)))
         .unwrap_or_default();
-    let earlier = match progress.change {
-        None => plural(progress.runs, "earlier run", "earlier runs"),
-        Some(_) => format!("{} before its change", runs_text(progress.runs)),
-    };
-    Some(format!("already longer than {longer} of {earlier}{rows}"))
+    let all = line(progress.basis.as_deref()?);
+    let already = if longer == progress.runs { "already " } else { "" };
+    Some(format!("{already}longer than {longer} of {all}{rows}"))
 }
 
 /// The same for a column: "8.3 s to 31 s", or "late". `None` without a basis.
