@@ -1,5 +1,8 @@
 //! What the parts of an account say, with the figures they rest on.
 
+use queryscope_insights::columns_of;
+use queryscope_protocol::Role;
+
 use super::account::{Accounts, MOVED, ms};
 use super::median_plan::{Medians, NodeMedians};
 use super::words::{
@@ -84,11 +87,14 @@ impl Accounts<'_> {
     pub(super) fn plan_words(&self, part: f64) -> (String, Option<usize>) {
         let differences = self.matching.differences(&self.then.plan, &self.now.plan);
         if let Some((here, input, old)) = self.first_rewired().filter(|_| differences.is_empty()) {
-            let [here_name, input] = [here, input].map(|node| self.now.plan.nodes[node].name());
-            let old = self.then.plan.nodes[old].name();
-            let changed = self.plan_changed(part);
-            let sentence = format!("{changed}: {here_name} reads from {input} instead of {old}");
-            return (sentence, Some(here));
+            let [reader, input] = [here, input].map(|node| self.now.plan.nodes[node].name());
+            let words = match self.filter_that_came_above(here, old) {
+                Some(columns) => format!("the filter on {columns} now runs after {reader}"),
+                None => {
+                    format!("{reader} reads from {input} instead of {}", self.then.plan.nodes[old].name())
+                }
+            };
+            return (format!("{}: {words}", self.plan_changed(part)), Some(here));
         }
         let mut texts: Vec<(&str, usize)> = Vec::new();
         for difference in &differences {
@@ -106,6 +112,16 @@ impl Accounts<'_> {
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let node = differences.iter().find_map(|difference| difference.node);
         (format!("{}: {}{more}", self.plan_changed(part), shown.join("; ")), node)
+    }
+
+    /// The columns of the filter that a node read from before and that reads from it now.
+    fn filter_that_came_above(&self, here: usize, old: usize) -> Option<String> {
+        let filter = self.matching.of_old[old]?;
+        let node = &self.now.plan.nodes[filter];
+        let is_above = self.now.plan.readers(here).any(|reader| reader == filter);
+        let columns = columns_of(node.predicate.as_deref()?);
+        let is_told = node.role == Role::Selection && is_above && !columns.is_empty();
+        is_told.then(|| columns.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     fn plan_changed(&self, part: f64) -> &'static str {
