@@ -5,7 +5,7 @@ import { figure } from "../model/evidence";
 import { concernsAll, mainChange, queryLine } from "./line";
 
 const said = (time: bigint): string => `t${time}`;
-const label = { label: "a", runs: 100, usual_wall_ms: 41_000, recent_wall_ms: 41_800 } as LabelOverview;
+const label = { label: "a", runs: 100, usual_wall_ms: 41_000, recent_wall_ms: 41_800, recent_runs: 9 } as LabelOverview;
 const slower: Change = {
   id: "slower-1",
   label: "a",

@@ -3,8 +3,9 @@
 import type { Facets, LabelOverview } from "../api/client";
 import { changeLine, firstCause, isWorse, place, type Change, type TimeText } from "../model/change";
 import { firstLineOf } from "../model/failures";
+import { isAsUsual, latelyWords } from "../model/lately";
 import { nameInText } from "../model/names";
-import { formatDuration, plural } from "../units";
+import { plural } from "../units";
 
 /** Five runs before a change and three since are the least it is found by. */
 const RUNS_MIN = 8;
@@ -58,11 +59,8 @@ export function queryLine(
     return `${said}${/[.!?…]$/.test(said) ? "" : "."}${more}`;
   }
   const ran = `${plural(label.runs, "run")} ${during}`;
-  const { usual_wall_ms: usual = null, recent_wall_ms: recent = null } = label;
-  const lately = recent === null ? "" : `${formatDuration(recent)} lately, `;
-  if (usual === null) {
-    const needs = label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";
-    return `No change is open: ${lately}${ran}${needs}`;
-  }
-  return `No change is open: ${lately}usually ${formatDuration(usual)}, ${ran}`;
+  const said = [latelyWords(label), ran].filter((text) => text !== "").join(", ");
+  const needs =
+    label.usual_wall_ms == null && label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";
+  return `${isAsUsual(label) ? "As usual" : "No change is open"}: ${said}${needs}`;
 }

@@ -41,7 +41,26 @@ pub(crate) struct Query {
     #[serde(default)]
     pub(crate) total_wall_ms: f64,
     pub(crate) usual_wall_ms: Option<f64>,
+    /// Its quartiles.
+    pub(crate) usual_band_ms: Option<[f64; 2]>,
     pub(crate) recent_wall_ms: Option<f64>,
+    #[serde(default)]
+    pub(crate) recent_runs: u64,
+    #[serde(default)]
+    pub(crate) recent_failed: u64,
+    /// Whether there are runs enough to compare those of lately with the usual ones.
+    #[serde(default)]
+    pub(crate) judged: bool,
+}
+
+impl Query {
+    /// Whether none failed lately, and the median lies within the usual band, from as many runs as are compared.
+    pub(crate) fn is_as_usual(&self) -> bool {
+        let is_within = |(ms, [low, high]): (f64, [f64; 2])| (low..=high).contains(&ms);
+        self.judged
+            && self.recent_failed == 0
+            && self.recent_wall_ms.zip(self.usual_band_ms).is_some_and(is_within)
+    }
 }
 
 /// `/api/overview`.

@@ -241,11 +241,18 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
     let in_days = plural(u64::from(days), "day", "days");
     let Some(query) = query else { return format!("No run in the last {in_days}") };
     let ran = format!("{} in {in_days}", runs_text(query.runs));
+    let state = if query.is_as_usual() { "As usual" } else { "No change is open" };
+    let lately = match query.recent_runs {
+        1 => "in its last run".to_owned(),
+        // Where fewer runs are of the last 24 hours, lately are the last three.
+        runs @ 2..=3 => format!("in its last {runs} runs"),
+        _ => "lately".to_owned(),
+    };
     match (query.usual_wall_ms, query.recent_wall_ms) {
-        (None, _) => format!("No change is open: {ran}"),
-        (usual, None) => format!("No change is open: usually {}, {ran}", duration(usual)),
+        (None, _) => format!("{state}: {ran}"),
+        (usual, None) => format!("{state}: usually {}, {ran}", duration(usual)),
         (usual, recent) => {
-            format!("No change is open: {} lately, usually {}, {ran}", duration(recent), duration(usual))
+            format!("{state}: {} {lately}, usually {}, {ran}", duration(recent), duration(usual))
         }
     }
 }

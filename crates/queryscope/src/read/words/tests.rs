@@ -135,6 +135,18 @@ fn without_a_change_the_line_says_what_is_usual() {
     let said = "No change is open: 2 s lately, usually 1 s, 14 runs in 14 days";
     assert_eq!(query(Some(1000.0), Some(2000.0)), said);
     assert_eq!(query(None, Some(2000.0)), "No change is open: 14 runs in 14 days");
+    let compared = |lately: f64, failed: u64| {
+        let query = json!({
+            "label": "a", "runs": 14, "usual_wall_ms": 1000.0, "usual_band_ms": [900.0, 1100.0], "judged": true,
+            "recent_wall_ms": lately, "recent_runs": 3, "recent_failed": failed,
+        });
+        query_line(Some(&serde_json::from_value(query).expect("a query")), &[], 14, NOW)
+    };
+    let said = "As usual: 1.1 s in its last 3 runs, usually 1 s, 14 runs in 14 days";
+    assert_eq!(compared(1100.0, 0), said);
+    for other in [compared(1101.0, 0), compared(1100.0, 1)] {
+        assert!(other.starts_with("No change is open: 1.1 s in its last 3 runs"), "{other}");
+    }
     assert_eq!(query_line(None, &[], 1, NOW), "No run in the last 1 day");
     let (slower, faster) = (change(json!({})), change(json!({"kind": "faster"})));
     let both = query_line(None, &[&faster, &slower], 14, NOW);
