@@ -83,3 +83,24 @@ test("a running query is judged by the earlier runs of its plan, and says nothin
   await run(8);
   await page.getByText("Already longer than 6 of 6 earlier runs").waitFor();
 });
+
+test("a running query whose work is in no counter says so", async () => {
+  const id = "01a1faa8-0000-76d1-a172-5b8e27e16a4f";
+  const schema = (name: string): string => `engine-telemetry/${name}@1`;
+  const node = { id: 1, kind: "map", role: "map", inputs: [], properties: { user_code: "score" } };
+  const plan = { physical: [node], logical: [] };
+  const started_unix_ns = Date.now() * 1e6;
+  const profile = { schema: schema("profile"), query_id: id, label: "live/code", started_unix_ns, wall_ms: 1, plan };
+  const of = { schema: schema("events"), query_id: id };
+  const process = { ...of, seq: 1, type: "process", id: "210de94c-0000-43f0-9cd3-2604c74dbeed", host: "h" };
+  const lines = [
+    { ...process, query_id: undefined },
+    { ...of, seq: 2, type: "query.started", profile },
+    { ...of, seq: 3, type: "query.progress", elapsed_ms: 10, nodes: {} },
+    { ...of, seq: 4, type: "query.progress", elapsed_ms: 8010, nodes: {} },
+  ];
+  await service.sendLines(lines.map((line) => JSON.stringify(line)));
+  ({ page } = await open(browser, `${service.url}/queries/${id}`));
+  await page.getByText("map #1 runs user code (score), whose work is in no counter").waitFor();
+  await page.getByText("No counter has changed for 8").waitFor();
+});
