@@ -138,6 +138,6 @@ test("an engine that counts no work has no busy threads, and not none", async ()
   expect(await card.getByText("busy threads").locator("xpath=..").innerText()).toMatch(/busy threads\s+not counted/);
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("2 running");
   await page.goto(`${service.url}/queries/${query_id}`);
-  await page.getByText("No busy threads are shown: no node told how long it worked.").waitFor();
-  await page.getByText("No node told how long it worked.", { exact: true }).waitFor();
+  await page.getByText("No busy threads are shown: no node told its busy time.").waitFor();
+  await page.getByText("No node told its busy time.", { exact: true }).waitFor();
 });
