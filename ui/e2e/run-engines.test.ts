@@ -92,10 +92,10 @@ test("DataFusion's table has rows in and out of every node", async () => {
 test("DuckDB tells the working time of nodes, and of the query what was read and written to disk", async () => {
   await open("duckdb/join");
   await page
-    .getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\. \d+ % of the CPU is in \w+ #\d, which / })
+    .getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\. \d+ % of the busy time is in \w+ #\d, which / })
     .waitFor();
   expect(await text()).toMatch(/Read\n[\d.]+ KiB\nfrom 2 scans/);
-  await page.getByText("Share of the run's CPU time:").waitFor();
+  await page.getByText("Share of the run's busy time:").waitFor();
   await expectGood(looked);
   await page.context().close();
   await open("duckdb/sort-on-disk");

@@ -93,7 +93,7 @@ test("a profile document is opened, and what is shown is not stored", async () =
       mimeType: "application/json",
       buffer: Buffer.from(JSON.stringify(profile(), null, 1)),
     });
-  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the busy time is in GroupBy #3/ }).waitFor();
   await page.getByText("No sample of it was sent: one span is all there is.").waitFor();
   await page.context().close();
 });
@@ -105,7 +105,7 @@ test("a file of profiles is opened, and each of its queries can be chosen", asyn
   await page
     .getByLabel("Choose a file")
     .setInputFiles({ name: "profiles.jsonl.gz", mimeType: "application/gzip", buffer: gzipSync(lines) });
-  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await page.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the busy time is in GroupBy #3/ }).waitFor();
   await page.getByLabel("2 runs").selectOption({ label: "another, 61 s" });
   await page.getByRole("heading", { name: /^Finished in 61 s/ }).waitFor();
   await page.context().close();
@@ -133,7 +133,9 @@ test("a shared run opens without a network, replays, and holds nothing that was 
   shared.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   shared.on("request", (request) => !request.url().startsWith("file:") && problems.push(`asks ${request.url()}`));
   await shared.goto(`file://${file}`);
-  await shared.getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the CPU is in GroupBy #3/ }).waitFor();
+  await shared
+    .getByRole("heading", { name: /^Finished in 1\.87 s\. 69 % of the busy time is in GroupBy #3/ })
+    .waitFor();
   await shared.getByText("Deduplication removes no rows").first().waitFor();
   await shared.getByRole("slider", { name: "Moment of the run" }).press("ArrowLeft");
   await shared.getByText("until then").waitFor();

@@ -22,7 +22,7 @@ test("the first line says how it went and where the time is", () => {
   );
   expect(said("unique/redundant", { wallMs: 1900, runs: 8 })).toBe(
     "Finished in 1.87 s, 1.0x its usual time (1.9 s, n = 8). " +
-      "69 % of the CPU is in GroupBy #3: deduplication removes no rows.",
+      "69 % of the busy time is in GroupBy #3: deduplication removes no rows.",
   );
   expect(said("scan/csv")).toBe("Finished in 295 ms. 100 % of the CPU is in MultiScan #1, which read 45.2 MiB.");
   expect(said("wide/concat-60-groupbys")).toBe(
@@ -122,6 +122,7 @@ function made(
     queries?: number;
     called?: number;
     wallMs?: number;
+    engine?: string;
   },
   properties: JsonObject = {},
 ): Run {
@@ -142,6 +143,7 @@ function made(
     ...plain,
     wallMs: counters.wallMs ?? 13_000,
     planningMs: 0,
+    engine: counters.engine ?? plain.engine,
     cpuMs: counters.cpu === undefined ? null : counters.cpu * 1000,
     counters: told,
     findings: [],
@@ -170,6 +172,18 @@ test("only a counter of waiting makes it waiting", () => {
   expect(cause(made({ busy: 0.005, process: 9.3 }))).toMatch(
     /used 9\.3 s of CPU meanwhile, its other work included\.$/,
   );
+});
+
+test("what an engine times by the clock on the wall, or cores cannot give, is no CPU time", () => {
+  const cause = (busy: number, engine: string): string | null => {
+    const run = made({ busy, engine });
+    return firstLine(run, momentAt(run, null), "finished", null).cause;
+  };
+  for (const engine of ["duckdb", "datafusion"]) expect(cause(12, engine)).toMatch(/^100 % of the busy time is in/);
+  expect([cause(25.9, "polars"), cause(26.1, "polars")]).toEqual([
+    expect.stringMatching(/^100 % of the CPU is in/),
+    expect.stringMatching(/^100 % of the busy time is in/),
+  ]);
 });
 
 test("what is more than the whole process used is no CPU time", () => {

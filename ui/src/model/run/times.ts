@@ -30,12 +30,13 @@ export interface Times {
   /** Whether they say little because most of the time is in calls of user code, which engines count little of. */
   isMostlyUserCode: boolean;
   /**
-   * What the nodes' time is. Busy time where they tell more than the CPU clocks of the run: its engine times them by
-   * the clock on the wall, as DataFusion does, and a thread that waits for a core or sleeps is in that time. Counted
-   * CPU where engines count little of what works: where most time is in no counter, or a node calls user code.
+   * What the nodes' time is. Busy time where the engine times them by the clock on the wall: a thread that waits for a
+   * core or sleeps is in that time. That is known of some engines, and where nodes tell more than the CPU clocks of the
+   * run, or than its cores can give. Counted CPU where engines count little of what works: where most time is in no
+   * counter, or a node calls user code.
    */
   nodesTime: "CPU" | "busy time" | "counted CPU";
-  /** Whether that is so of what the run tells as its CPU time: it is more than its whole process used. */
+  /** Whether that is so of what the run tells as its CPU time: its process used less, or DuckDB summed its nodes. */
   isCpuBusyTime: boolean;
   /** Whether nothing worked for most of the time, while reads or writes were under way. */
   isMostlyWaiting: boolean;
@@ -49,6 +50,8 @@ const NEARLY_ALL = 0.9;
 const MORE = 1.05;
 /** While a query runs, the times of its nodes and its process are of other moments. */
 const FAR_MORE = 2;
+/** Engines that time their nodes by the clock on the wall. */
+const BY_WALL_CLOCK = ["duckdb", "datafusion"];
 /** Of a shorter query, scheduling alone may be as much. */
 const FROM_MS = 1000;
 
@@ -72,9 +75,15 @@ export function timesOf(run: Run, moment: Moment): Times {
   const uncountedMs = busyMs === 0 ? 0 : Math.max(0, wallMs - counted);
   const isLong = wallMs >= FROM_MS;
   const cpuMs = run.finished === null ? null : (profile?.cpuMs ?? null);
-  const isCpuBusyTime = cpuMs !== null && processCpuMs !== null && cpuMs > processCpuMs * MORE;
+  const { engine = null, cpuCount = null } = profile ?? {};
+  const isCpuBusyTime = cpuMs !== null && (processCpuMs === null ? engine === "duckdb" : cpuMs > processCpuMs * MORE);
   const mostCpuMs = cpuMs === null ? processCpuMs && processCpuMs * FAR_MORE : cpuMs * MORE;
-  const isBusyTime = isCpuBusyTime || (mostCpuMs !== null && Number(moment.busyNs) / 1e6 > mostCpuMs);
+  const nodesMs = Number(moment.busyNs) / 1e6;
+  const isBusyTime =
+    isCpuBusyTime ||
+    BY_WALL_CLOCK.includes(engine ?? "") ||
+    (mostCpuMs !== null && nodesMs > mostCpuMs) ||
+    (cpuCount !== null && nodesMs > cpuCount * wallMs);
   const isMostlyUncounted = isLong && uncountedMs >= (isOpen || run.finished ? MOST : NEARLY_ALL) * wallMs;
   // Of a function whose work the engine does count, shares of the nodes' time tell as much.
   const isMostlyUserCode = userCodeMs !== null && userCodeMs > 0 && userCodeMs - busyMs >= MOST * wallMs;
