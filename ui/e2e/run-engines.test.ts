@@ -48,6 +48,7 @@ test("time of user code is in no counter: nothing waits, and nothing is said to 
   await page.getByRole("region", { name: "Findings" }).getByText("1.68 s of 1.69 s in no counter").waitFor();
   expect(await text()).not.toMatch(/wait(s|ed)|saves at most/i);
   expect(await text()).toContain("1.68 s in no counter");
+  await page.getByText("Python code, in no counter").waitFor();
   await expectGood(looked);
 });
 

@@ -13,6 +13,7 @@ import {
   formatThreads,
   formatTime,
   heatOf,
+  plural,
   unbroken,
 } from "./units";
 
@@ -132,3 +133,14 @@ test("a sentence begins in upper case", () =>
     "Éa",
     "",
   ]));
+
+test("what is shown as 1 is one", () => {
+  expect([1, 1n, 1.001, 0, 1.34, 2].map((count) => plural(count, "thread"))).toEqual([
+    "1 thread",
+    "1 thread",
+    "1 thread",
+    "0 threads",
+    "1.34 threads",
+    "2 threads",
+  ]);
+});

@@ -197,7 +197,8 @@ export function formatAgo(ageMs: Maybe<Milliseconds>): string {
 
 /** 1 query, 2 queries. */
 export function plural(count: number | bigint, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${Number(count) === 1 ? one : many}`;
+  const text = formatCount(count);
+  return `${text} ${text === "1" ? one : many}`;
 }
 
 /** With its first letter in upper case. */

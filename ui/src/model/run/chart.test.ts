@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mostOf, timeMarks, toSteps, wholeBytes, wholeThreads } from "./chart";
+import { isEven, mostOf, timeMarks, toSteps, wholeBytes, wholeThreads } from "./chart";
 import { sayCounter } from "./say-counter";
 
 test("spans are steps under the top edge", () => {
@@ -31,6 +31,8 @@ test("a scale ends with a whole number of threads or bytes", () => {
   expect([0, 1, 1.04, 3, 8.2].map(wholeThreads)).toEqual([1, 1, 1, 4, 16]);
   expect([0, 2 ** 20, 3 * 2 ** 20].map(wholeBytes)).toEqual([2 ** 20, 2 ** 20, 2 ** 22]);
   expect(mostOf([])).toBe(0);
+  const [low, high] = [1, 2].map((value) => ({ fromMs: 0, untilMs: 1, value }));
+  expect(low && high && [isEven([low]), isEven([low, low]), isEven([low, high])]).toEqual([true, true, false]);
 });
 
 test("the axis of time has about as many marks as asked for, at round times", () => {

@@ -41,6 +41,11 @@ export function mostOf(spans: readonly Span[]): number {
   return spans.reduce((top, { value }) => Math.max(top, value), 0);
 }
 
+/** Whether it has one value all the time: a mean, and no peak. */
+export function isEven(spans: readonly Span[]): boolean {
+  return spans.every(({ value }) => value === spans[0]?.value);
+}
+
 /** The next of 1, 2, 4, 8, 16, … : whole threads. */
 export function wholeThreads(most: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(1, most - 0.05)));
