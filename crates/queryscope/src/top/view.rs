@@ -188,6 +188,9 @@ fn whole_seconds(ms: f64) -> f64 {
     (ms / 1000.0).floor() * 1000.0
 }
 
+/// Fewer earlier runs tell no time.
+const RUNS_MIN: u64 = 5;
+
 /// Two lines on the selected run: what it is, and how long it may take.
 fn about(running: &Running, times: Times) -> [String; 2] {
     let run = &running.run;
@@ -198,9 +201,10 @@ fn about(running: &Running, times: Times) -> [String; 2] {
     let elapsed = duration(whole_seconds(rows::elapsed_ms(running, times)));
     let left = match &running.progress {
         None => String::new(),
-        Some(progress) => {
-            remaining(progress).unwrap_or_else(|| "its earlier runs do not tell how long it takes".into())
-        }
+        Some(progress) => remaining(progress).unwrap_or_else(|| match progress.runs {
+            runs @ 0..RUNS_MIN => format!("too few earlier runs ({runs}) for a forecast"),
+            _ => "its earlier runs do not tell how long it takes".into(),
+        }),
     };
     let left = if left.is_empty() { left } else { format!(": {left}") };
     [site.into_iter().flatten().collect::<Vec<_>>().join(" · "), format!("Runs for {elapsed}{left}")]

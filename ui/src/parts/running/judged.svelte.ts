@@ -8,15 +8,19 @@ import { remainingOf, type Remaining } from "../../model/remaining";
 import type { Asked } from "../../model/running";
 
 const ASK_MS = 4000;
+/** Fewer earlier runs tell no time. */
+const RUNS_MIN = 5;
 
 /** What the service said of a running query, as it is now; undefined where there is no basis. */
 export function howFarOf(asked: Asked | undefined, nowMs: number): Remaining | undefined {
   return asked && remainingOf(asked.progress, Math.max(0, nowMs - asked.atMs));
 }
 
-/** In words; `isKnown`: whether the service has answered. */
-export function howFarWords(howFar: Remaining | undefined, isKnown: boolean): string {
-  return howFar?.words ?? (isKnown ? "its earlier runs do not tell how long it takes" : "looking at its earlier runs");
+/** In words, also before the service has answered. */
+export function howFarWords(howFar: Remaining | undefined, asked: Asked | undefined): string {
+  const runs = asked?.progress.runs ?? RUNS_MIN;
+  if (runs < RUNS_MIN && howFar === undefined) return `too few earlier runs (${runs}) for a forecast`;
+  return howFar?.words ?? (asked ? "its earlier runs do not tell how long it takes" : "looking at its earlier runs");
 }
 
 /** The clock of this browser may differ from that of the service: the last sample is a floor. */
@@ -27,8 +31,6 @@ export function elapsedOf({ query, pulse }: Running, nowMs: number): number {
 export class Judged {
   readonly #running: () => Running;
   #asked = $state.raw<Asked>();
-  /** Whether it is known what there is to know. */
-  isKnown = $state(false);
 
   /** Asks again and again, as an effect of the component that makes it. */
   constructor(running: () => Running) {
@@ -50,7 +52,7 @@ export class Judged {
   async #ask(id: string, signal: AbortSignal): Promise<void> {
     try {
       const progress = await get("/api/queries/{id}/progress", { path: { id }, signal });
-      if (!signal.aborted) [this.#asked, this.isKnown] = [{ progress, atMs: Date.now() }, true];
+      if (!signal.aborted) this.#asked = { progress, atMs: Date.now() };
     } catch {
       // Nothing is shown where nothing is known; the next time may tell.
     }
@@ -66,6 +68,6 @@ export class Judged {
   }
 
   get words(): string {
-    return howFarWords(this.howFar, this.isKnown);
+    return howFarWords(this.howFar, this.#asked);
   }
 }

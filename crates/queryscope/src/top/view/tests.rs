@@ -42,6 +42,22 @@ fn a_wide_terminal_shows_all_columns() {
 }
 
 #[test]
+fn too_few_earlier_runs_are_said() {
+    let mut app = judged();
+    let selected: Vec<String> = (0..3)
+        .map(|_| {
+            let drawn = picture(&mut app, 100, 24);
+            app.press(Key::Char('j'));
+            drawn
+        })
+        .collect();
+    assert!(
+        selected.iter().any(|drawn| drawn.contains("too few earlier runs (1) for a forecast")),
+        "{selected:?}"
+    );
+}
+
+#[test]
 fn groups_are_labels() {
     let mut app = judged();
     app.press(Key::Char('g'));
