@@ -4,6 +4,7 @@ import {
   contrastStatistic,
   contrastWords,
   differencesLine,
+  isWorthTelling,
   type Contrast,
   type Differences,
 } from "./differences";
@@ -43,6 +44,14 @@ test("a difference is said in words, with what it rests on", () => {
   expect(contrastStatistic(host)).toBe("Cliff's delta 0.92, p < 0.001");
 });
 
+test("a time far shorter than the gap is left out", () => {
+  const planning: Contrast = { ...rows, name: "planning_ns", first_median: 689_000, second_median: 538_000 };
+  expect(isWorthTelling(planning, told)).toBe(false);
+  expect(isWorthTelling({ ...planning, first_median: 600e6 }, told)).toBe(true);
+  expect(isWorthTelling({ ...planning, first_median: null }, told)).toBe(true);
+  expect([rows, host].every((one) => isWorthTelling(one, told))).toBe(true);
+});
+
 test("what was compared is said, and why nothing is", () => {
   expect(differencesLine(told, "slow")).toBe(
     "30 slow runs (median 93.5 s) against 90 other runs (median 39.7 s). Slow is from 71 s on.",
@@ -55,7 +64,7 @@ test("what was compared is said, and why nothing is", () => {
   const nothing = { ...told, first: none, second: none };
   // No group was formed: of 10 runs, two may be much slower than the others, or none.
   expect(differencesLine({ ...nothing, known_runs: 10 }, "slow")).toBe(
-    "10 runs of this time were evaluated: they do not divide clearly into slow runs and others of at least 5 each.",
+    "10 runs do not divide clearly into slow runs and others of at least 5 each.",
   );
   // Only the runs that were compared are said to hold no slow one.
   expect(differencesLine({ ...nothing, known_runs: 98, second: told.second }, "slow")).toBe(
@@ -65,7 +74,7 @@ test("what was compared is said, and why nothing is", () => {
     "0 failed runs and 90 finished runs were evaluated: each needs 5.",
   );
   expect(differencesLine({ ...nothing, known_runs: 3 }, "slow")).toBe(
-    "3 runs of this time were evaluated: 10 are needed to tell slow ones apart.",
+    "3 runs of this time: 10 are needed to tell slow ones apart.",
   );
   expect(differencesLine({ ...nothing, second: told.second }, "version")).toBe(
     "0 runs of the one version and 90 runs of the other finished: each needs 5.",

@@ -71,6 +71,19 @@ export function contrastWords(contrast: Contrast, planName: (fingerprint: string
     : `${NAMES[name]}: ${now} instead of ${before}`;
 }
 
+/** Of the gap between both groups, so much of a time is told at least. */
+const SHARE_TOLD = 0.01;
+
+/** Whether a time is not far too short to tell: "planning: 689 µs instead of 538 µs" of a gap of 114 ms. */
+export function isWorthTelling(
+  { name, first_median: a, second_median: b }: Contrast,
+  { first, second }: Differences,
+): boolean {
+  if (!/_ns$/.test(name) || a == null || b == null) return true;
+  const gapMs = (first.median_ms ?? 0) - (second.median_ms ?? 0);
+  return Math.abs(a - b) / 1e6 >= Math.abs(gapMs) * SHARE_TOLD;
+}
+
 /** "28 of 30 slow runs, 1 of 90 other runs" */
 export function contrastBasis(contrast: Contrast, told: Differences, comparison: Comparison): string {
   const [first, second] = GROUP_NAMES[comparison];
@@ -93,11 +106,11 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
   const [firstName, secondName] = GROUP_NAMES[comparison];
   if (first.runs < least || second.runs < least) {
     if (comparison === "slow") {
-      const were = `${plural(known, "run")} of this time ${known === 1 ? "was" : "were"} evaluated`;
-      if (known < 2 * least) return `${were}: ${2 * least} are needed to tell slow ones apart.`;
+      const runs = plural(known, "run");
+      if (known < 2 * least) return `${runs} of this time: ${2 * least} are needed to tell slow ones apart.`;
       const compared = first.runs + second.runs;
       return compared === 0
-        ? `${were}: they do not divide clearly into slow runs and others of at least ${least} each.`
+        ? `${runs} do not divide clearly into slow runs and others of at least ${least} each.`
         : `None of the ${formatCount(compared)} runs is much slower than the others.`;
     }
     const counts = `${first.runs} ${firstName} and ${second.runs} ${secondName}`;
