@@ -154,7 +154,11 @@ def reading(number: int, stats: dict[str, Any], done: bool) -> dict[str, Any]:
         elif isinstance(value, float):
             custom.append({"key": ours, "unit": "%" if name == "selectivity" else "1", "value": value})
     if _PROBE in stats and "rows_in" not in counters:
-        counters["rows_in"] = stats[_PROBE][1] + stats.get(_BUILD, (None, 0))[1]
+        # Daft may count no row of the build side: the rows of one side would pass for all. What a node does not tell is
+        # the sum of its inputs.
+        build = stats.get(_BUILD, (None, 0))[1]
+        if build:
+            counters["rows_in"] = stats[_PROBE][1] + build
         counters["rows_out"] = stats.get(_JOINED, (None, 0))[1]
     if counters.get("rows_out") and counters.get("bytes_read") == 0:
         # Daft does not count the bytes of local files: a scan that gave rows has read some.
