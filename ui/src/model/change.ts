@@ -139,17 +139,15 @@ export function causeWords(of: Pick<Cause, "cause" | "sentence" | "wall_ms"> & P
 }
 
 /**
- * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far"; of failures
- * "12 min a day at stake". The rate is that until its last run. Empty where it costs no time. What slow growth cost so
- * far is not known. Of a change that is over: "1 h 03 min more than before in all".
+ * What it costs: "12 min a day more than before, at its rate of runs; 1 h 03 min so far". The rate is that until its
+ * last run. Empty where it costs no time, as failures do. What slow growth cost so far is not known. Of a change that
+ * is over: "1 h 03 min more than before in all".
  */
 export function costLine({ cost, kind, state }: Pick<Change, "cost" | "kind" | "state">): string {
   const { wall_ms_a_day: day, extra_wall_ms: all, runs } = cost;
-  if (day === 0 && all === 0) return "";
+  if (kind === "failing" || (day === 0 && all === 0)) return "";
   const way = all < 0 ? "less" : "more";
-  if (state !== "open")
-    return kind === "failing" || all === 0 ? "" : `${formatDuration(Math.abs(all))} ${way} than before in all`;
-  if (kind === "failing") return `${formatDuration(day)} a day at stake`;
+  if (state !== "open") return all === 0 ? "" : `${formatDuration(Math.abs(all))} ${way} than before in all`;
   const soFar = runs === 0 ? "" : `; ${formatDuration(Math.abs(all))} so far`;
   return `${formatDuration(Math.abs(day))} a day ${way} than before, at its rate of runs${soFar}`;
 }

@@ -145,16 +145,19 @@ export function issueLine(
 /**
  * What the service says of an issue that no change tells of, as a sentence; empty where there is none. The service
  * wrote it while the run ran or was missing: once that is over, it is what was known last. The last start is said
- * instead of the time since then, which goes on.
+ * instead of the time since then, which goes on. How a late run ended is the reason of the last move.
  */
 export function detailLine(
   { detail = null, state, good_unix_ns: last }: Pick<Issue, "detail" | "state" | "good_unix_ns">,
   timeText: TimeText,
+  moved = "",
 ): string {
   if (detail === null) return "";
+  const ended = state === "resolved" && /^the late run [^;]+$/.exec(moved)?.[0].replace("late ", "");
   // A run that is told late may have started in that time.
-  const said =
-    state === "resolved"
+  const said = ended
+    ? detail.replace(/^the run has run for [^;]+/, ended)
+    : state === "resolved"
       ? detail
           .replace(/^the run has run for/, "the run ran for at least")
           .replace(
