@@ -67,7 +67,7 @@ function state(run: Run, standing: Standing, usual: Usual | null, elapsedMs: Mil
       return reason === "" ? `Failed after ${time}.` : `Failed after ${time}: ${reason}`;
     }
     case "unfinished":
-      return `Lost contact after ${time}: whether it finished is not known.`;
+      return `Unfinished: lost contact after ${time}.`;
   }
 }
 
