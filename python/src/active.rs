@@ -1,4 +1,4 @@
-//! A query that runs, as Python holds it, and its end as Polars tells it.
+//! A query that runs, as Python holds it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -58,41 +58,5 @@ impl ActiveQuery {
     /// The query was cancelled.
     fn cancel(&self) {
         drop(self.take());
-    }
-}
-
-/// What Polars holds of a query that runs, and closes at its end.
-///
-/// Native, since Python delivers an interrupt at the first instruction that it executes: a method written in Python
-/// would raise before it ends the query, which then ran for ever.
-#[pyclass(frozen, module = "queryscope._native")]
-pub(crate) struct Guard {
-    query: Option<Py<ActiveQuery>>,
-    /// The guard of a real `polars_cloud`.
-    real: Option<Py<PyAny>>,
-}
-
-#[pymethods]
-impl Guard {
-    #[new]
-    fn new(query: Option<Py<ActiveQuery>>, real: Option<Py<PyAny>>) -> Self {
-        Self { query, real }
-    }
-
-    /// The query ended: by an interrupt if one waits to be delivered. Polars raises that by itself.
-    fn close(&self, python: Python<'_>) {
-        let is_interrupted = python.check_signals().is_err();
-        if let Some(query) = &self.query {
-            if is_interrupted {
-                query.get().cancel();
-            } else {
-                query.get().finish(0.0);
-            }
-        }
-        if let Some(real) = &self.real
-            && let Err(error) = real.call_method0(python, "close")
-        {
-            log::warn!(target: "queryscope", "the guard of polars_cloud failed: {error}");
-        }
     }
 }

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::active::{ActiveQuery, Guard};
+    use crate::active::ActiveQuery;
     #[pymodule_export]
     use crate::polars::PolarsQuery;
     #[pymodule_export]

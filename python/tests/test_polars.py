@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -79,6 +80,16 @@ def test_failures_before_and_after_planning(sent: Sent) -> None:
     assert "unable to find column" in unplanned["failed"] and unplanned["plan"]["logical"] == []
     assert 0 < unplanned["planning_ms"] <= unplanned["wall_ms"]
     assert "strict integer parsing failed" in planned["failed"] and planned["plan"]["logical"] != []
+
+
+def test_a_panic_is_a_failure(sent: Sent) -> None:
+    def of_another_type(part: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({"a": ["x"] * part.height})
+
+    with queryscope.label("panic"), pytest.raises(pl.exceptions.PanicException) as raised:
+        other = frame().select("a").map_batches(of_another_type, validate_output_schema=False)
+        other.select(pl.col("a").sum()).collect()
+    assert sent.profile("panic")["failed"] == str(raised.value) != ""
 
 
 def test_sinks_and_collect_all(sent: Sent, tmp_path: Path) -> None:
@@ -195,35 +206,118 @@ def test_a_forked_child_is_a_stream_of_its_own(sent: Sent) -> None:
     assert len(streams) == 2
 
 
-def test_an_interrupted_query_is_cancelled(tmp_path: Path) -> None:
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import polars as pl
+import queryscope
+
+def slowly(frame):
+    time.sleep(1)
+    return frame
+
+queryscope.install(exporters=[queryscope.ProfilesFile(sys.argv[1])])
+numbers = pl.LazyFrame({"a": range(600_000)})
+pairs = numbers.join(numbers, how="cross").select(pl.col("a") * pl.col("a_right"))
+queries = {
+    "collect": lambda: pairs.sum().collect(),
+    "collect_all": lambda: pl.collect_all([pairs.sum(), pairs.max()]),
+    "sink": lambda: pairs.filter(pl.col("a") < 0).sink_csv(os.devnull),
+    "in-memory": lambda: numbers.map_batches(slowly).sort("a").collect(engine="in-memory"),
+}
+
+def run(name):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        with queryscope.label(name):
+            queries[name]()
+    except KeyboardInterrupt:
+        print(name)
+
+for name in sys.argv[3:]:
+    if sys.argv[2] == "thread":
+        worker = threading.Thread(target=run, args=(name,))
+        worker.start()
+        try:
+            worker.join()
+        except KeyboardInterrupt:
+            worker.join()
+    else:
+        run(name)
+"""
+
+
+@pytest.mark.parametrize("where", ["main", "thread", "ignored"])
+def test_an_interrupted_query_is_cancelled(tmp_path: Path, where: str) -> None:
+    """Also one of another thread, and one of a program that a shell has started in the background.
+
+    Python is not told of such an interrupt, or on another thread: that of Polars reaches all of its queries.
+    """
+    names = ["collect", "collect_all", "sink", "in-memory"]
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "{engine}.jsonl"), where, *names]
+    ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if where == "ignored" else None
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, preexec_fn=ignore)
+    assert (done.stdout.splitlines(), done.stderr) == (names, "")
+    profiles = [json.loads(line) for line in (tmp_path / "polars.jsonl").read_text().splitlines()]
+    assert [(each["label"], each["failed"]) for each in profiles] == [(name, "cancelled") for name in names]
+
+
+def test_an_interrupt_amid_batches(tmp_path: Path) -> None:
+    """It reaches the program, and ends the query; between two batches, the query ends as one that is not read on."""
     program = """
     import os, signal, sys, threading
     import polars as pl
     import queryscope
     queryscope.install(exporters=[queryscope.ProfilesFile(sys.argv[1])])
     numbers = pl.LazyFrame({"a": range(600_000)})
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        with queryscope.label("endless"):
-            numbers.join(numbers, how="cross").select((pl.col("a") * pl.col("a_right")).sum()).collect()
-    except KeyboardInterrupt:
-        print("interrupted")
+    for _ in range(8):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            for _ in numbers.join(numbers, how="cross").collect_batches(engine="streaming"):
+                pass
+            print("returned")
+        except KeyboardInterrupt:
+            pass
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert (done.stdout.strip(), done.stderr) == ("interrupted", "")
-    [line] = (tmp_path / "polars.jsonl").read_text().splitlines()
-    assert json.loads(line)["failed"] == "cancelled"
+    assert (done.stdout, done.stderr) == ("", "")
+    profiles = [json.loads(line) for line in (tmp_path / "polars.jsonl").read_text().splitlines()]
+    assert "cancelled" in {each["failed"] for each in profiles} <= {"cancelled", None}
+
+
+def test_what_a_handler_of_a_signal_raises_reaches_the_program(sent: Sent) -> None:
+    def handler(*_: object) -> None:
+        raise TimeoutError("too slow")
+
+    numbers = pl.LazyFrame({"a": range(20_000)})
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with queryscope.label("alarm"), pytest.raises(TimeoutError):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            numbers.join(numbers, how="cross").select((pl.col("a") * pl.col("a_right")).sum()).collect()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert sent.profile("alarm")["failed"] == "too slow"
+
+
+def test_a_warning_of_polars_names_the_line_of_the_program(sent: Sent) -> None:
+    with pytest.warns(DeprecationWarning, match="is_in") as warned:
+        frame().select(pl.col("a").is_in(pl.Series([1]))).collect()
+    assert {each.filename for each in warned} == {__file__}
 
 
 def test_polars_is_left_as_it_was(tmp_path: Path) -> None:
     from polars._utils import monitoring
+    from polars.lazyframe.engine import _LocalEngine
 
+    collect = _LocalEngine.collect
     before = monitoring.monitoring_enabled_globally
     environment = dict(os.environ)
     queryscope.install(exporters=[queryscope.EventsFile(tmp_path / "{engine}.jsonl")])
     assert monitoring.monitoring_enabled_globally is not before
+    assert _LocalEngine.collect is not collect
     assert dict(os.environ) == environment
     queryscope.uninstall()
     assert monitoring.monitoring_enabled_globally is before
+    assert _LocalEngine.collect is collect
     assert frame().collect().height == ROWS

@@ -19,6 +19,8 @@ from queryscope._trace import current_span
 
 _ELSEWHERE = ("collect_async", "collect_all_async", "collect_batches")
 _CALLS_MAX = 1_000
+# The adapter has a function that stands as if it were in a file of Polars.
+_PACKAGES = ("polars", "queryscope")
 _Value = TypeVar("_Value")
 
 
@@ -33,7 +35,7 @@ class Context:
     @classmethod
     def here(cls) -> Context:
         """What this thread is doing."""
-        return cls(current(), call_site(("polars",)), current_span())
+        return cls(current(), call_site(_PACKAGES), current_span())
 
 
 class Calls:

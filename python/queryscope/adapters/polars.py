@@ -4,6 +4,9 @@ Polars constructs `polars_cloud.QueryCloudObserver` for each query that it monit
 query is planned, when it fails and at its end. The adapter answers to that name. A real `polars_cloud` that is
 installed is called as well. Neither the environment nor the engine that Polars chooses is changed: the function that
 says whether queries are monitored is replaced instead, so that child processes are what they were.
+
+Polars does not tell of an interrupt: it closes what the observer returned as at any end, and raises afterwards. So a
+query ends with the call that ran it, by what the call raises.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import functools
 import importlib
 import importlib.util
 import json
+import os
 import sys
 import threading
 import time
@@ -21,12 +25,18 @@ from collections.abc import Callable
 from typing import Any
 
 from queryscope._guard import guarded, log, warn_once
-from queryscope._native import ActiveQuery, Guard, PolarsQuery, Telemetry, UserCode
+from queryscope._native import ActiveQuery, PolarsQuery, Telemetry, UserCode
 from queryscope.adapters._polars_context import Calls
 from queryscope.adapters._polars_user_code import measure
 
 OBSERVER = "QueryCloudObserver"
 CLOUD = "polars_cloud"
+# Where queries run on the thread that calls: module, class and methods.
+_CALLED = ("polars.lazyframe.engine", "_LocalEngine", ("collect", "collect_all"))
+# What a sample of Polars has of a node that has not ended: the name and `false` in MessagePack.
+_NOT_DONE = b"\xa4done\xc2"
+# Closed without an instruction of Python: at the first one, Python delivers an interrupt, which Polars would drop.
+_NOTHING = types.SimpleNamespace(close=bool)
 _STARTED_MAX = 10_000
 
 
@@ -65,9 +75,17 @@ class _Observer:
         self._started(*args)
         self._forward("on_query_started", *args)
 
-    def on_query_planned(self, *args: Any) -> Guard:
-        guard = self._forward("on_query_planned", *args)
-        return Guard(self._planned(*args), guard)
+    def on_query_planned(self, *args: Any) -> Any:
+        """Returns what Polars closes when the query runs no more."""
+        guard = self._forward("on_query_planned", *args) or _NOTHING
+        query = self._planned(*args)
+        called = self._adapter.called.queries
+        if query is None:
+            return guard
+        if called is None:
+            return _End(functools.partial(self._adapter.end, {args[0]: query}), args[1], guard)
+        called[args[0]] = query
+        return guard
 
     def on_query_failed(self, *args: Any) -> None:
         self._failed(*args)
@@ -87,14 +105,15 @@ class _Observer:
         source = PolarsQuery(bytes(logical), bytes(physical), handle, self._adapter.user_code)
         source.set_planning_ms(planning * 1e3)
         query = self._adapter.begin(source, planning)
-        self._adapter.running[number] = query
+        self._adapter.running[number] = weakref.ref(query)
         return query
 
     @guarded("following a failed query of Polars")
     def _failed(self, number: object, *args: object) -> None:
         texts = [argument for argument in args if isinstance(argument, str)]
         error = texts[-1] if texts else "unknown error"
-        query = self._adapter.running.get(number)
+        running = self._adapter.running.get(number)
+        query = running() if running is not None else None
         if query is None:
             planning = self._adapter.since_start(number)
             query = self._adapter.begin(_Unplanned(planning), planning)
@@ -113,6 +132,31 @@ class _Observer:
             return None
 
 
+class _End:
+    """The end of a query that runs on a thread of Polars' own: no call raises what ended it."""
+
+    def __init__(self, end: Callable[[Callable[[ActiveQuery], None]], None], handle: Any, real: Any) -> None:
+        self._end = end
+        self._handle = handle
+        self._real = real
+
+    def close(self) -> None:
+        self._close()
+        self._real.close()
+
+    @guarded("ending a query of Polars")
+    def _close(self) -> None:
+        """Of a query that ran to its end, also one that is read in part, every node has ended."""
+        is_whole = _NOT_DONE not in self._handle.snapshot_query_metrics()
+        self._end(ActiveQuery.finish if is_whole else ActiveQuery.cancel)
+
+
+class _Called(threading.local):
+    """The queries that the innermost call of this thread has begun; `None` outside of calls."""
+
+    queries: dict[object, ActiveQuery] | None = None
+
+
 def is_interrupt(error: str) -> bool:
     """Whether an error text of Polars says that the user interrupted the query."""
     return "KeyboardInterrupt" in error
@@ -127,12 +171,15 @@ class PolarsAdapter:
         self._undo: list[Callable[[], None]] = []
         self.user_code = UserCode()
         self.started: dict[object, float] = {}
-        # Those whose guard Polars holds.
-        self.running: weakref.WeakValueDictionary[object, ActiveQuery] = weakref.WeakValueDictionary()
+        # Those that have not ended. No `WeakValueDictionary`: that forgets by a function in Python, and an interrupt
+        # that Python delivers in one, where an object goes, is lost.
+        self.running: dict[object, weakref.ref[ActiveQuery]] = {}
         self._calls = Calls()
+        self.called = _Called()
         try:
             self._observe()
             self._monitor()
+            self._follow_calls()
         except BaseException:
             self.stop()
             raise
@@ -154,6 +201,12 @@ class PolarsAdapter:
             span_id=span_id,
             started_ago=started_ago,
         )
+
+    def end(self, queries: dict[object, ActiveQuery], how: Callable[[ActiveQuery], None]) -> None:
+        """Ends those of the queries that have not ended otherwise."""
+        for number, query in queries.items():
+            how(query)
+            self.running.pop(number, None)
 
     def _observe(self) -> None:
         """Answers to the name that Polars looks for."""
@@ -185,11 +238,69 @@ class PolarsAdapter:
         monitoring.monitoring_enabled_globally = lambda: True
         self._undo.append(lambda: setattr(monitoring, "monitoring_enabled_globally", before))
 
+    def _follow_calls(self) -> None:
+        """Ends the queries of each call with the call."""
+        path, owner_name, names = _CALLED
+        for name in names:
+            try:
+                owner = getattr(importlib.import_module(path), owner_name)
+                original = getattr(owner, name)
+            except (ImportError, AttributeError) as error:
+                log.debug("queryscope: some interrupted queries of Polars end as finished: %s", error)
+                continue
+            setattr(owner, name, functools.wraps(original)(_as_of_polars(self._ending(original))))
+            self._undo.append(functools.partial(setattr, owner, name, original))
+
+    def _ending(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        called = self.called
+
+        def call(*args: Any, **named: Any) -> Any:
+            outer = called.queries
+            queries: dict[object, ActiveQuery] = {}
+            called.queries = queries
+            try:
+                answer = original(*args, **named)
+                self.end(queries, ActiveQuery.finish)
+                return answer
+            except KeyboardInterrupt:
+                try:
+                    self.end(queries, ActiveQuery.cancel)
+                except KeyboardInterrupt:
+                    # The same once more, which Polars has raised before Python could.
+                    self.end(queries, ActiveQuery.cancel)
+                raise
+            except BaseException as error:
+                # Polars has told of its errors, but for a panic. Others are raised by handlers of signals.
+                text = str(error) or type(error).__name__
+                self.end(queries, lambda query: query.fail(text))
+                raise
+            finally:
+                called.queries = outer
+
+        return call
+
     def stop(self) -> None:
         """Leaves Polars as it was."""
         with self._lock:
             while self._undo:
                 self._undo.pop()()
+
+
+def _as_of_polars(function: Any) -> Any:
+    """The function, as if a file of Polars had it.
+
+    Polars warns of the line of the first caller that is not in its folder. That must stay the program's.
+    """
+    import polars
+
+    path = os.path.join(os.path.dirname(polars.__file__), "queryscope")
+    return types.FunctionType(
+        function.__code__.replace(co_filename=path),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
 
 
 def start(telemetry: Callable[[str, str], Telemetry]) -> PolarsAdapter:
