@@ -64,6 +64,8 @@ const FUNCTIONS: [&str; 29] = [
 ];
 /// What Polars writes where it has no text for a node.
 const UNDESCRIBED: &str = "error: prepare_visualization was not set during conversion";
+/// What it writes for the predicate of a Python source that has none.
+const NO_PREDICATE: (&str, &str) = ("predicate", "None");
 
 /// What is known of a query of Polars: its plans, where its counters are, and what Python measured beside them.
 #[pyclass(frozen, module = "queryscope._native")]
@@ -211,7 +213,10 @@ fn warn_once(what: &str, error: &dyn std::error::Error) {
 
 fn node(node: PlanNode) -> NodeJson {
     let PlanNode { id, input_ids, mut properties } = node;
-    properties.retain(|_, value| value.as_str() != Some(UNDESCRIBED));
+    properties.retain(|name, value| {
+        let text = value.as_str();
+        text != Some(UNDESCRIBED) && (name.as_str(), text) != (NO_PREDICATE.0, Some(NO_PREDICATE.1))
+    });
     let kind = match properties.remove("type") {
         Some(Value::String(kind)) => kind,
         _ => "unknown".to_owned(),
@@ -382,6 +387,19 @@ mod tests {
             json!([{"id": 1, "properties": {"type": "InMemoryMap", "format_str": UNDESCRIBED, "n": 1}}]);
         let properties = &decoded(&plan)[0].properties;
         assert_eq!(properties.keys().collect::<Vec<_>>(), ["n"]);
+    }
+
+    #[test]
+    fn a_python_source_without_a_predicate_has_none() {
+        let predicate = |predicate: Value| {
+            let scan =
+                json!([{"id": 1, "properties": {"type": "PythonScan", "predicate": predicate, "n_rows": 3}}]);
+            decoded(&scan)[0].properties.get("predicate").cloned()
+        };
+        assert_eq!(predicate(json!("None")), None);
+        let told = json!({"Polars": {"predicate": "col(\"id\") > 0"}});
+        assert_eq!(predicate(told.clone()), Some(told));
+        assert_eq!(predicate(json!("col(\"None\")")), Some(json!("col(\"None\")")));
     }
 
     #[test]
