@@ -76,6 +76,15 @@ _PROPERTIES = {
     "Total Files Read": "files",
     "Scanning Files": "files",
 }
+# What `EXPLAIN` calls what a profile calls otherwise. A plan has one name while a query runs and at its end.
+_EXPLAINED = {
+    "SEQ_SCAN": "TABLE_SCAN",
+    "REC_CTE": "RECURSIVE_CTE",
+    "REC_KEY_CTE": "RECURSIVE_KEY_CTE",
+    "REC_CTE_SCAN": "RECURSIVE_CTE_SCAN",
+    "REC_REC_CTE_SCAN": "RECURSIVE_RECURRING_CTE_SCAN",
+    "DELETE": "DELETE_OPERATOR",
+}
 # Not `projection`: readers of these columns refer to them by place (`#0`), so nobody can tell which are unused.
 _SCAN_PROJECTIONS = "columns_read"
 _COMPUTED = "expressions"
@@ -177,7 +186,7 @@ def _kind(tree: dict[str, Any]) -> str | None:
             # A plan names a scan of files by its function, a profile of 2.0 does not.
             info = tree.get("extra_info")
             is_reader = isinstance(info, dict) and str(info.get("Function", "")).upper() == kind
-            return "TABLE_SCAN" if is_reader else kind
+            return "TABLE_SCAN" if is_reader else _EXPLAINED.get(kind, kind)
     return None
 
 

@@ -31,6 +31,7 @@ from queryscope._label import current
 from queryscope._native import ActiveQuery, Telemetry
 from queryscope._trace import current_span
 from queryscope.adapters._dbt import label_of
+from queryscope.adapters._duckdb_files import name_files
 from queryscope.adapters._duckdb_profile import (
     PEAK_SPILL,
     Operator,
@@ -173,9 +174,14 @@ class _Run:
             beside = connection.cursor()
             try:
                 rows = self._adapter.ask(beside, f"EXPLAIN (FORMAT json) {self._statement}", self._parameters)
+                plan = self._operators(rows[0][1]) if rows else []
+                # A plan whose scans have no names is still one.
+                with contextlib.suppress(Exception):
+                    ask = functools.partial(self._adapter.ask, beside)
+                    name_files(plan, self._statement, self._parameters, ask)
+                return plan
             finally:
                 beside.close()
-            return self._operators(rows[0][1]) if rows else []
         except Exception as error:
             log.debug("queryscope: a query of DuckDB could not be explained: %s", error)
             return []
