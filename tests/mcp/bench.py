@@ -38,7 +38,7 @@ CAUSES = {
     "LostPredicate": {"Plan change"},
     "OtherJoin": {"Plan change"},
     "FewerThreads": {"Fewer threads"},
-    "Quota": {"Processor taken"},
+    "Quota": {"All nodes slower"},
     "SlowDisk": {"Waiting"},
     "Skew": {"Skew"},
     "Spill": {"Spilling"},

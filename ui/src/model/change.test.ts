@@ -86,7 +86,7 @@ test("causes are the service's sentences; what is not known is said", () => {
 test("what made runs faster is not called by what makes them slower", () => {
   expect(causeName({ cause: "more_rows" }, false)).toBe("More rows");
   expect(causeName({ cause: "more_rows" }, true)).toBe("Fewer rows");
-  expect(causeName({ cause: "starved_cpu" }, true)).toBe("Processor free");
+  expect(causeName({ cause: "starved_cpu" }, true)).toBe("All nodes faster");
   expect(causeName({ cause: "engine_version" }, true)).toBe("Engine version");
 });
 

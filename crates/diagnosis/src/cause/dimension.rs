@@ -69,7 +69,7 @@ fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
         first.map_or((String::new(), None), |first| (first.sentence.clone(), first.node.clone()));
     let evidence = first.map(|first| first.evidence.clone()).unwrap_or_default();
     // A version that makes all nodes slower is no other processor.
-    let what = match what.split_once(": ") {
+    let what = match what.split_once(": ").or_else(|| what.split_once(", as on ")) {
         Some((what, _)) if first.is_some_and(|first| first.cause == CauseKind::StarvedCpu) => what.to_owned(),
         _ => what,
     };

@@ -147,11 +147,11 @@ impl Accounts<'_> {
             }
             _ => {
                 let why = if slower > 1.0 {
-                    "slower or shared processor"
+                    "a slower or shared processor"
                 } else {
-                    "faster processor, or one shared less"
+                    "a faster processor, or one shared less"
                 };
-                format!("The nodes together take {} as long: a {why}", factor_words(slower))
+                format!("The nodes together take {} as long, as on {why}", factor_words(slower))
             }
         }
     }

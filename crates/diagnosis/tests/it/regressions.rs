@@ -69,7 +69,7 @@ fn a_busy_host_starves_the_nodes_and_the_reads() {
     // Reads of the same bytes take longer by as much as the work of the nodes: nobody waits for the disk.
     assert_eq!(
         told("datafusion-busy-host"),
-        "StarvedCpu 100 %: The nodes together take 3.0x as long: a slower or shared processor"
+        "StarvedCpu 100 %: The nodes together take 3.0x as long, as on a slower or shared processor"
     );
 }
 
@@ -102,7 +102,7 @@ fn a_host_that_becomes_free_frees_the_nodes_whatever_version_comes() {
     assert_eq!(
         causes,
         [
-            "StarvedCpu 100 %: The nodes together take 0.4x as long: a faster processor, or one shared less. The \
+            "StarvedCpu 100 %: The nodes together take 0.4x as long, as on a faster processor, or one shared less. The \
              program's version changed at the same run, from 1.0.0 to 1.1.0: whether that is why, is not known"
         ]
     );
@@ -112,7 +112,7 @@ fn a_host_that_becomes_free_frees_the_nodes_whatever_version_comes() {
 fn reads_that_take_longer_than_a_busy_host_makes_them_wait_for_that_part() {
     assert_eq!(
         told_with_reads("datafusion-busy-host", 2),
-        "StarvedCpu 68 %: The nodes together take 3.0x as long: a slower or shared processor\n\
+        "StarvedCpu 68 %: The nodes together take 3.0x as long, as on a slower or shared processor\n\
          Waiting 32 %: DataSourceExec of events.parquet waits for data for 141 ms instead of 16.6 ms, \
          for the same 3.44 MiB"
     );
