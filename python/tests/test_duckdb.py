@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ import queryscope
 from conftest import Sent
 from queryscope.adapters._duckdb_files import name_files
 from queryscope.adapters._duckdb_profile import aligned, operators, role
-from queryscope.adapters.duckdb import DuckDBAdapter, is_read_only, may_change_threads
+from queryscope.adapters.duckdb import DuckDBAdapter, is_interrupt, is_read_only, may_change_threads
 
 ROWS = 100_000
 IS_OLD = duckdb.__version__.startswith("1.")
@@ -209,6 +211,22 @@ def test_failures_and_interrupts(sent: Sent, connection: duckdb.DuckDBPyConnecti
     nodes = no_number["plan"]["physical"]
     assert no_number.get("cpu_ms") != 0 and not any((node.get("metrics") or {}).get("busy_ns") == 0 for node in nodes)
     assert sent.profile("interrupted")["failed"] == "cancelled"
+
+
+def test_ctrl_c_cancels_a_query(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:
+    """DuckDB raises an error of no class of its own, and passes some interrupts over: another follows."""
+    assert is_interrupt(RuntimeError("Query interrupted")) and not is_interrupt(RuntimeError("Query timed out"))
+    timers = [
+        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)),
+        threading.Timer(4.0, connection.interrupt),
+    ]
+    for timer in timers:
+        timer.start()
+    with queryscope.label("ctrl-c"), pytest.raises((RuntimeError, KeyboardInterrupt, duckdb.InterruptException)):
+        connection.execute("create table u as select sum(a.i * b.i) from t a, t b, t c")
+    for timer in timers:
+        timer.cancel()
+    assert sent.profile("ctrl-c")["failed"] == "cancelled"
 
 
 def test_a_long_query_is_seen_while_it_runs(sent: Sent, connection: duckdb.DuckDBPyConnection) -> None:

@@ -250,10 +250,17 @@ class _Run:
             return
         self._is_over = self._has_failed = True
         self._read_profile()
-        if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+        if is_interrupt(error):
             self.active.cancel()
         else:
             self.active.fail(str(error))
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether a query was interrupted: by `interrupt`, or by Ctrl-C, for which DuckDB raises no error of its own."""
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+        return True
+    return type(error) is RuntimeError and str(error) == "Query interrupted"
 
 
 def is_read_only(statement: str) -> bool:
