@@ -90,7 +90,9 @@ def test_failures(sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sent.profile("planning")["failed"] == "cannot be planned"
 
 
-def test_an_interrupted_query_is_cancelled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["main", "thread"])
+def test_an_interrupted_query_is_cancelled(tmp_path: Path, where: str) -> None:
+    """On another thread, Daft says that the query has finished, and gives a part of its rows."""
     program = """
     import os, signal, sys, threading, time
     import daft
@@ -100,21 +102,41 @@ def test_an_interrupted_query_is_cancelled(tmp_path: Path) -> None:
     def wait(value: int) -> int:
         time.sleep(0.01)
         return value
+    def run():
+        one, two = (daft.from_pydict({name: list(range(100_000))}) for name in "ab")
+        pairs = one.join(two, how="cross").select(daft.col("a") * daft.col("b"))
+        frame = one.limit(500).select(wait(daft.col("a"))) if sys.argv[2] == "main" else pairs.sum("a")
+        with queryscope.label("endless"):
+            frame.collect()
+    worker = threading.Thread(target=run)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
-        with queryscope.label("endless"):
-            daft.from_pydict({"a": list(range(500))}).select(wait(daft.col("a"))).collect()
+        if sys.argv[2] == "main":
+            run()
+        else:
+            worker.start()
+            worker.join()
     except KeyboardInterrupt:
         print("interrupted", flush=True)
+    if worker.is_alive():
+        worker.join()
     queryscope.uninstall()
     # Daft's own threads still call the function, and abort where the interpreter ends under them.
     os._exit(0)
     """
-    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl")]
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl"), where]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip().endswith("interrupted")
     [line] = (tmp_path / "daft.jsonl").read_text().splitlines()
     assert json.loads(line)["failed"] == "cancelled"
+
+
+def test_a_result_that_is_not_read_on_has_finished(sent: Sent) -> None:
+    with queryscope.label("given up"):
+        rows = daft.from_pydict({"a": list(range(100_000))}).where(daft.col("a") > 1).iter_rows()
+        assert next(rows) == {"a": 2}
+        del rows
+    assert sent.profile("given up")["failed"] is None
 
 
 def test_a_long_query_is_seen_while_it_runs(sent: Sent) -> None:

@@ -34,6 +34,8 @@ class _Query:
         self._physical: list[dict[str, Any]] = []
         self._stats: dict[int, dict[str, Any]] = {}
         self._done: set[int] = set()
+        # Whether the program has stopped reading the result.
+        self.is_given_up = False
         self.active: ActiveQuery | None = None
 
     # What Daft's threads call.
@@ -55,6 +57,11 @@ class _Query:
     def ended(self, number: int) -> None:
         with self._lock:
             self._done.add(number)
+
+    def is_whole(self) -> bool:
+        """Whether every operator has ended."""
+        with self._lock:
+            return self._done.issuperset(node["id"] for node in self._physical)
 
     # What the sampler calls, on its own thread.
 
@@ -132,7 +139,10 @@ class DaftAdapter:
     def _end(self, query_id: str, result: Any) -> None:
         state = str(result.end_state).rpartition(".")[2]
         if state == "Finished":
-            self._finish(query_id, ActiveQuery.finish)
+            # Of a query that Ctrl-C stopped on another thread than the main one, Daft says the same.
+            query = self._queries[query_id]
+            is_finished = query.is_given_up or query.is_whole()
+            self._finish(query_id, ActiveQuery.finish if is_finished else ActiveQuery.cancel)
         elif state == "Canceled":
             self._finish(query_id, ActiveQuery.cancel)
         else:
@@ -155,8 +165,20 @@ class DaftAdapter:
 
         @functools.wraps(original)
         def followed(runner: Any, builder: Any, query_id: str, *args: Any, **named: Any) -> Generator[Any, None, Any]:
+            parts = original(runner, builder, query_id, *args, **named)
             try:
-                return (yield from original(runner, builder, query_id, *args, **named))
+                while True:
+                    try:
+                        part = next(parts)
+                    except StopIteration as end:
+                        return end.value
+                    try:
+                        yield part
+                    except GeneratorExit:
+                        if (query := self._queries.get(query_id)) is not None:
+                            query.is_given_up = True
+                        parts.close()
+                        raise
             except KeyboardInterrupt:
                 self._finish(query_id, ActiveQuery.cancel)
                 raise
