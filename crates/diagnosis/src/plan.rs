@@ -98,8 +98,8 @@ impl Plan {
 }
 
 impl PlanNode {
-    /// Whether a leaf reads something: those of the engine's own, such as scans of a common table expression, give again
-    /// what other nodes made.
+    /// Whether a leaf reads something: those of the engine's own, such as scans of a common table expression, give
+    /// again what other nodes made.
     pub(crate) fn reads(&self) -> bool {
         self.role != Role::Engine
     }

@@ -90,8 +90,8 @@ pub fn judged(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Judged>
     })
 }
 
-/// Forecasts from earlier runs of the same regime, oldest first; `None` where they are too few, or all shorter than what
-/// has passed, or where scans read on beyond the rows of earlier runs and nothing says how many are left.
+/// Forecasts from earlier runs of the same regime, oldest first; `None` where they are too few, or all shorter than
+/// what has passed, or where scans read on beyond the rows of earlier runs and nothing says how many are left.
 pub fn remaining(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Remaining> {
     judged(running, earlier)?.remaining
 }

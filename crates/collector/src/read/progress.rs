@@ -58,9 +58,9 @@ pub(crate) struct Progress {
     /// How long it has run, or ran, in milliseconds; null where unknown. While it runs: by this service's clock, or,
     /// where its start is ahead of that, by its last sample.
     elapsed_ms: Option<f64>,
-    /// The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running query:
-    /// those since the open change of its query, of its plan where enough are. Of one that ended: those of its plan in its
-    /// service; while a change is open, those from before it, and before the changes that it followed.
+    /// The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running
+    /// query: those since the open change of its query, of its plan where enough are. Of one that ended: those of its
+    /// plan in its service; while a change is open, those from before it, and before the changes that it followed.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
@@ -73,8 +73,8 @@ pub(crate) struct Progress {
     remaining_ms: Option<Remaining>,
     /// Which runs it is judged by, in words; null where too few are known.
     basis: Option<String>,
-    /// Rows it has read by those that they had read at their end: where it has read more, or has read all and less; null
-    /// where neither is known.
+    /// Rows it has read by those that they had read at their end: where it has read more, or has read all and less;
+    /// null where neither is known.
     rows_read_factor: Option<f64>,
     /// How much of a running query is done; null where the remaining time is.
     done: Option<Done>,

@@ -374,9 +374,9 @@ impl Accounts<'_> {
         }
     }
 
-    /// The node that a change of the plan is told with: the first that is another, unless one moved more than twice as far
-    /// the way of the work: a scan that lost its predicate may work little more, and what joins its rows much more. `None`
-    /// where no node moved that way: nodes that are gone did.
+    /// The node that a change of the plan is told with: the first that is another, unless one moved more than twice as
+    /// far the way of the work: a scan that lost its predicate may work little more, and what joins its rows much more.
+    /// `None` where no node moved that way: nodes that are gone did.
     fn node_of_work(&self, first: usize, work: f64) -> Option<usize> {
         let moved =
             |here: usize| (self.now.nodes[here].busy - self.busy_before(here).unwrap_or(0.0)) * work.signum();

@@ -71,8 +71,8 @@ impl Accounts<'_> {
         (origins, fed)
     }
 
-    /// The scan whose rows a leaf gives again that reads no storage, such as one of a common table expression: that whose
-    /// rows moved as its own did.
+    /// The scan whose rows a leaf gives again that reads no storage, such as one of a common table expression: that
+    /// whose rows moved as its own did.
     fn read_again(&self, here: usize) -> Option<usize> {
         let grown = |here: usize| {
             let there = self.matching.of_new[here]?;

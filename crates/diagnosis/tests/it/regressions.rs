@@ -1,6 +1,6 @@
 //! Regressions of real engines that `tests/regressions` made: 20 usual runs and 5 slow ones, as their profiles
-//! were; query 17 of the example `tpch`, 6 runs and 5 over twice the data; and a query of DuckDB over one file of five, 14
-//! runs, and 10 over all of them.
+//! were; query 17 of the example `tpch`, 6 runs and 5 over twice the data; and a query of DuckDB over one file of five,
+//! 14 runs, and 10 over all of them.
 
 use queryscope_diagnosis::{Cause, Context, Detector, RunFeatures, Workspace};
 use queryscope_insights::Outlines;
