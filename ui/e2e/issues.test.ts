@@ -77,7 +77,7 @@ describe.each(SCHEMES)("in %s", (scheme) => {
     // Below the floor there is no issue: it is told as a change, without a link to one.
     const tiny = worse.getByRole("listitem").filter({ hasText: "tiny" });
     expect(await tiny.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual(
-      ["/labels/tiny?service=etl"],
+      ["/labels/tiny?service=etl&environment=test"],
     );
     await expectGood(looked);
     if (FOLDER !== undefined) await page.screenshot({ path: `${FOLDER}/home-${scheme}-${width}.png`, fullPage: true });

@@ -52,18 +52,21 @@ const NO_SEGMENT = /^\.{0,2}$/;
 export interface QueryName {
   label: string;
   service?: string | null | undefined;
+  /** Of one of its environments, such as that of a change: its page shows the runs of it alone. */
+  environment?: string | null | undefined;
 }
 
 /** The page of a query, or of a label over all services where it is given alone. */
 export function queryHref(query: string | QueryName, parameters: Parameters = {}): string {
-  const { label, service } = typeof query === "string" ? { label: query } : { ...query, service: query.service ?? "" };
-  const all = { service, ...parameters };
+  const { label, service, environment } =
+    typeof query === "string" ? { label: query } : { ...query, service: query.service ?? "" };
+  const all = { service, environment: environment ?? undefined, ...parameters };
   if (NO_SEGMENT.test(label)) return href("/labels", { label, ...all });
   return href(`/labels/${encodeURIComponent(label)}`, all);
 }
 
 /** Tells queries apart. */
-export function queryKey({ label, service }: { [Part in keyof QueryName]?: string | null | undefined }): string {
+export function queryKey({ label, service }: { [Part in "label" | "service"]?: string | null | undefined }): string {
   return JSON.stringify([service ?? null, label ?? null]);
 }
 
