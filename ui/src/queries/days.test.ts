@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { columnOf, columnsOf, DAY_NS, dayCells, partsOf } from "./days";
+import { columnOf, columnsOf, DAY_NS, dayCells } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
   dayCells({
@@ -70,19 +70,6 @@ test("of a slice the median alone is known, and one in which nothing finished is
   ]);
 });
 
-test("a day has a part of each slice that reaches into it", () => {
-  const hour = DAY_NS / 24n;
-  const range = { days: [], since_unix_ns: -3n * hour, now_unix_ns: 2n * DAY_NS, slice_ns: Number(6n * hour) };
-  const label = { usual_wall_ms: 10, bins: [10, null, 30, 4, 10, 10] } as unknown as LabelOverview;
-  expect(partsOf(label, undefined, range, 0n)).toEqual([
-    { level: 0, ratio: 1, begin: -3n * hour, from: 0, to: 0.125 },
-    { level: 3, ratio: 3, begin: 9n * hour, from: 0.375, to: 0.625 },
-    { level: -1, ratio: 0.4, begin: 15n * hour, from: 0.625, to: 0.875 },
-    { level: 0, ratio: 1, begin: 21n * hour, from: 0.875, to: 1 },
-  ]);
-  expect(partsOf(label, undefined, { ...range, slice_ns: Number(DAY_NS) }, 0n), "as long as a day").toEqual([]);
-});
-
 test("while a change of all its runs is open, the days are held against the runs before it", () => {
   const label = { usual_wall_ms: 20, days: [{ runs: 3, failed: 0, cancelled: 0, median_wall_ms: 20 }] };
   const change = { kind: "slower", before: { runs: 9, failed: 0, median_wall_ms: 10 }, since_unix_ns: 9n };
@@ -90,4 +77,9 @@ test("while a change of all its runs is open, the days are held against the runs
     dayCells(label as unknown as LabelOverview, { ...change, ...more } as Change)[0];
   expect(cell()).toMatchObject({ heat: 3, title: "3 runs, median 20 ms, 2.0x the median before its change" });
   expect(cell({ host: "h" })).toMatchObject({ heat: 0, title: "3 runs, median 20 ms, 1.0x the usual time" });
+  // The median of the day on which it began is of both sides.
+  const began = (more: Partial<Change>): unknown =>
+    dayCells(label as unknown as LabelOverview, { ...change, factor: 4.3, ...more } as Change, false, 0)[0];
+  expect(began({})).toMatchObject({ heat: 4, text: "4.3x", title: "3 runs, median 20 ms" });
+  expect(began({ host: "h" })).toMatchObject({ heat: 0, text: "", title: "3 runs, median 20 ms" });
 });

@@ -58,45 +58,27 @@ export function partOfDay(time: UnixNs, day: UnixNs): number {
   return Math.min(1, Math.max(0, Number(time - day) / Number(DAY_NS)));
 }
 
-export interface Part {
-  level: Level;
-  ratio: number;
-  /** When its slice begins, and what part of the day it fills. */
-  begin: UnixNs;
-  from: number;
-  to: number;
-}
-
-/** The slices that a day has a part of: the median of each tells what was before a change, and since. */
-export function partsOf(label: LabelOverview, change: Change | undefined, overview: Range, day: UnixNs): Part[] {
-  const { ms: usual = null } = usualOf(label, change);
-  const ns = BigInt(overview.slice_ns);
-  if (usual === null || ns >= DAY_NS) return [];
-  return label.bins.flatMap((median, at) => {
-    const begin = overview.since_unix_ns + BigInt(at) * ns;
-    const [from, to] = [partOfDay(begin, day), partOfDay(begin + ns, day)];
-    if (median === null || from === to) return [];
-    const ratio = median / usual;
-    return [{ level: levelOf(ratio), ratio, begin, from, to }];
-  });
-}
-
-/** One cell a column, against the usual time of the table. */
-export function dayCells(label: LabelOverview, change?: Change, isOfSlices = false): DayCell[] {
+/**
+ * One cell a column, against the usual time of the table. The median of that in which a change began has runs of both
+ * sides: it is as the change is.
+ */
+export function dayCells(label: LabelOverview, change?: Change, isOfSlices = false, beganAt = -1): DayCell[] {
   const { ms: usual = null, since } = usualOf(label, change);
   const against = since === undefined ? "the usual time" : "the median before its change";
   const days = isOfSlices
     ? label.bins.map((median_wall_ms) => ({ runs: undefined, failed: 0, cancelled: 0, median_wall_ms }))
     : label.days;
-  return days.map(({ runs, failed, cancelled, median_wall_ms }) => {
-    const ratio = usual === null || median_wall_ms == null ? undefined : median_wall_ms / usual;
+  return days.map(({ runs, failed, cancelled, median_wall_ms }, at) => {
+    const began = at === beganAt;
+    const own = usual === null || median_wall_ms == null ? undefined : median_wall_ms / usual;
+    const ratio = (began && since !== undefined ? change?.factor : undefined) ?? own;
     const level = ratio === undefined ? undefined : levelOf(ratio);
     const isEmpty = runs === 0 || (isOfSlices && median_wall_ms == null);
     const words = runs === undefined ? [] : [plural(runs, "run")];
     if (failed > 0) words.push(failureWords({ failed, cancelled }));
     if (median_wall_ms != null) {
       const held = ratio === undefined ? "too few earlier runs to judge it" : `${formatRatio(ratio)} ${against}`;
-      words.push(`median ${exactDuration(median_wall_ms)}`, held);
+      words.push(`median ${exactDuration(median_wall_ms)}`, ...(began ? [] : [held]));
     }
     return {
       heat: level ?? (median_wall_ms == null ? undefined : "few"),
