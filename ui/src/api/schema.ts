@@ -638,10 +638,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Says how long a running query may still take, by the earlier runs of its label and service: those since the open
-         *     change of the query, where there is one, of the same plan where enough are, and scaled by the rows it has read
-         *     beyond theirs. Where none of them was evaluated yet, the wall times of the earlier runs of its plan say it.
-         * @description What is usual is told by runs from before the open change.
+         * Judges a query by its earlier runs, and says how long a running one may still take.
+         * @description A running query is judged by one set of runs in all that is said of it: the evaluated ones of its label and service
+         *     since the open change of the query, where there is one, of its plan where enough are; scaled by the rows it has read
+         *     beyond theirs. Where too few were evaluated, by the wall times of the earlier runs of its plan; where a change is
+         *     open, of those from before it.
          */
         get: operations["progress"];
         put?: never;
@@ -2622,7 +2623,7 @@ export interface components {
          *     }
          */
         Progress: {
-            /** @description What the remaining time rests on, in words; null where that is. */
+            /** @description Which runs it is judged by, in words; null where too few are known. */
             basis?: string | null;
             /** @description Id of the open change of its query's time; null where there is none. */
             change?: string | null;
@@ -2642,13 +2643,14 @@ export interface components {
             remaining_ms?: components["schemas"]["Remaining"] | null;
             /**
              * Format: double
-             * @description Rows it has read by those earlier runs had read at their end: where it has read more, or has read all and
-             *     less; null where neither is known.
+             * @description Rows it has read by those that they had read at their end: where it has read more, or has read all and less;
+             *     null where neither is known.
              */
             rows_read_factor?: number | null;
             /**
-             * @description Earlier finished runs of its plan in its service, at most 100; while a change of its query is open, those from
-             *     before it, and before the changes that it followed. Nothing is said by fewer than 5.
+             * @description The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running
+             *     query: those since the open change of its query, of its plan where enough are. Of one that ended: those of its
+             *     plan in its service; while a change is open, those from before it, and before the changes that it followed.
              */
             runs: number;
             /** @description State of the query. */
