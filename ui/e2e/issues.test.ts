@@ -86,6 +86,7 @@ describe.each(SCHEMES)("in %s", (scheme) => {
   test.each([1280, 390] as Width[])("%d pixels wide, the page of one says all of it", async (width) => {
     const { id } = await issueOf("orders/report");
     const looked = await visit(`/issues/${id}`, scheme, width);
+    expect(await page.getByText("Also open of this query").count()).toBe(0);
     await page.getByRole("heading", { level: 1, name: /^orders\/report is [23]\.\dx slower since/ }).waitFor();
     await page.getByRole("list", { name: "Causes" }).getByText("Slower per row").waitFor();
     await page.getByText("A typical run before").waitFor();

@@ -160,7 +160,7 @@ test(
 test("back leads to the place of a long page", { tags: ["firefox"] }, async () => {
   await visit("/labels/orders%2Fmany?service=etl");
   await page
-    .getByRole("region", { name: /^Runs against/ })
+    .getByRole("region", { name: /^Runs and their/ })
     .getByRole("table")
     .waitFor();
   await page.evaluate(() => {
