@@ -202,7 +202,9 @@ fn about(running: &Running, times: Times) -> [String; 2] {
     let left = match &running.progress {
         None => String::new(),
         Some(progress) => remaining(progress).unwrap_or_else(|| match progress.runs {
-            runs @ 0..RUNS_MIN => format!("too few earlier runs ({runs}) for a forecast"),
+            // None are told, too, where those of its plan are not counted yet.
+            0 => "too few earlier runs for a forecast".into(),
+            runs @ 1..RUNS_MIN => format!("too few earlier runs ({runs}) for a forecast"),
             _ => "its earlier runs do not tell how long it takes".into(),
         }),
     };

@@ -19,7 +19,9 @@ export function howFarOf(asked: Asked | undefined, nowMs: number): Remaining | u
 /** In words, also before the service has answered. */
 export function howFarWords(howFar: Remaining | undefined, asked: Asked | undefined): string {
   const runs = asked?.progress.runs ?? RUNS_MIN;
-  if (runs < RUNS_MIN && howFar === undefined) return `too few earlier runs (${runs}) for a forecast`;
+  // None are told, too, where those of its plan are not counted yet.
+  const count = runs > 0 ? ` (${runs})` : "";
+  if (runs < RUNS_MIN && howFar === undefined) return `too few earlier runs${count} for a forecast`;
   return howFar?.words ?? (asked ? "its earlier runs do not tell how long it takes" : "looking at its earlier runs");
 }
 
