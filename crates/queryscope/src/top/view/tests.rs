@@ -22,7 +22,7 @@ fn picture(app: &mut App, columns: u16, lines: u16) -> String {
 fn judged() -> App {
     let mut app = app();
     let remaining = json!({"p10": 2100.0, "p50": 8300.0, "p90": 31_000.0});
-    let late = json!({"runs": 40, "is_late": true, "longer_than": 38});
+    let late = json!({"runs": 40, "is_late": true, "longer_than": 38, "basis": "40 earlier runs"});
     judge(&mut app, "a", late);
     let known = json!({"runs": 40, "is_late": false, "longer_than": 21, "remaining_ms": remaining,
         "basis": "40 earlier runs of its plan"});
