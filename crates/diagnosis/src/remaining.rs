@@ -69,7 +69,7 @@ pub struct Judged {
     /// Wall times of the earlier runs, in milliseconds.
     pub walls_ms: Vec<f64>,
     /// Which runs these are, in words: "40 earlier runs of its plan".
-    pub runs: String,
+    pub basis: String,
     /// Rows it has read by those that they had read at their end: the median, where it is worth telling; also where no
     /// remaining time is told, and where some of the last runs read as much.
     pub rows_read: Option<f64>,
@@ -84,7 +84,7 @@ pub fn judged(running: &Running<'_>, earlier: &[&RunFeatures]) -> Option<Judged>
     let rows_read = rows_told(running, &basis.runs);
     Some(Judged {
         walls_ms: basis.runs.iter().map(|run| run.wall_ns as f64 / 1e6).collect(),
-        runs: basis.words(),
+        basis: basis.words(),
         rows_read,
         remaining: left(running, &basis, rows_read),
     })

@@ -150,7 +150,7 @@ pub(crate) async fn progress(
         p50: forecast.p50_ms,
         p90: forecast.p90_ms,
     });
-    let basis = judged.remaining.map_or(judged.runs, |forecast| forecast.basis);
+    let basis = judged.remaining.map_or(judged.basis, |forecast| forecast.basis);
     Ok(Json(Progress {
         query_id: query.query_id.to_string(),
         status: query.status,
@@ -173,8 +173,8 @@ async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Resul
         Some(change) => (walls_before(app, query, change).await?, "runs before its change"),
         None => (walls_of(&earlier(app, query, Alike::Plan).await?), "earlier runs of its plan"),
     };
-    let runs = format!("{} {runs}", walls_ms.len());
-    Ok(Judged { walls_ms, runs, rows_read: None, remaining: None })
+    let basis = format!("{} {runs}", walls_ms.len());
+    Ok(Judged { walls_ms, basis, rows_read: None, remaining: None })
 }
 
 /// A running query by the runs of it that were evaluated, else by the wall times of its plan.
@@ -186,7 +186,7 @@ async fn judge_running(
 ) -> Result<Judged, ApiError> {
     if let Some(mut judged) = judge_evaluated(app, query, elapsed_ms).await? {
         if change.is_some() {
-            judged.runs.push_str(SINCE);
+            judged.basis.push_str(SINCE);
             judged.remaining.iter_mut().for_each(|forecast| forecast.basis.push_str(SINCE));
         }
         return Ok(judged);
@@ -196,7 +196,7 @@ async fn judge_running(
     let forecast = judge(elapsed_ms, &judged.walls_ms).filter(|_| change.is_none());
     judged.remaining = forecast.and_then(|told| {
         let [p10_ms, p50_ms, p90_ms] = told.remaining_ms?;
-        let basis = judged.runs.clone();
+        let basis = judged.basis.clone();
         Some(Forecast { p10_ms, p50_ms, p90_ms, runs: told.runs, rows_factor: None, basis })
     });
     Ok(judged)

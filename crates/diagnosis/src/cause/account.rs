@@ -90,26 +90,7 @@ pub(super) fn account(then: &Medians, now: &Medians, matching: &Matching, one_ho
     let mut accounts = Accounts { then, now, matching, starved, origins, fed, replanned: false };
     accounts.replanned = accounts.is_replanned();
     (accounts.origins, accounts.fed) = accounts.row_origins();
-    joined(accounts.parts(one_host))
-}
-
-/// Rows of one table that several nodes read, told in the same words, are one part: that of the node with most of it.
-fn joined(parts: Vec<Part>) -> Vec<Part> {
-    let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
-    for part in parts {
-        let is_same =
-            |known: &&mut Part| known.cause == CauseKind::MoreRows && known.sentence == part.sentence;
-        match joined.iter_mut().find(is_same) {
-            Some(known) => {
-                if part.wall_ns.abs() > known.wall_ns.abs() {
-                    known.node = part.node;
-                }
-                known.wall_ns += part.wall_ns;
-            }
-            None => joined.push(part),
-        }
-    }
-    joined
+    accounts.parts(one_host)
 }
 
 /// By how much the busy time grew more than the CPU time did, where all nodes did so, or fell: a processor that is
@@ -453,9 +434,16 @@ impl Accounts<'_> {
     ) {
         evidence.retain(|figure| figure.before.is_some() || figure.after.is_some());
         let node = node.map(|here| self.node(here));
-        let is_same =
-            |part: &&mut Part| part.cause == cause && part.node == node && part.sentence == sentence;
+        // Rows of one table that several nodes read, told in the same words, are one part: that of the node with most.
+        let is_same = |part: &&mut Part| {
+            part.cause == cause
+                && part.sentence == sentence
+                && (part.node == node || cause == CauseKind::MoreRows)
+        };
         if let Some(part) = parts.iter_mut().find(is_same) {
+            if wall_ns.abs() > part.wall_ns.abs() {
+                part.node = node;
+            }
             part.wall_ns += wall_ns;
         } else if wall_ns.abs() > 0.0 {
             parts.push(Part { cause, wall_ns, node, evidence, sentence });

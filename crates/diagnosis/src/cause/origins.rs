@@ -80,13 +80,12 @@ impl Accounts<'_> {
             Some(self.now.nodes[here].rows_out? / then)
         };
         let plan = &self.now.plan;
-        let is_leaf = |node: &PlanNode| node.inputs.is_empty();
-        if !is_leaf(&plan.nodes[here]) || plan.nodes[here].reads() {
+        if !plan.nodes[here].inputs.is_empty() || plan.nodes[here].reads() {
             return None;
         }
         let own = grown(here).filter(|own| (own - 1.0).abs() >= READS_AS_BEFORE)?;
-        (0..plan.nodes.len())
-            .filter(|&scan| is_leaf(&plan.nodes[scan]) && plan.nodes[scan].reads())
+        plan.reading_leaves()
+            .filter(|&scan| plan.nodes[scan].reads())
             .find(|&scan| grown(scan).is_some_and(|grown| (grown / own - 1.0).abs() < READS_AS_BEFORE))
     }
 

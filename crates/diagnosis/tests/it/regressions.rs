@@ -2,7 +2,7 @@
 //! were; query 17 of the example `tpch`, 6 runs and 5 over twice the data; and a query of DuckDB over one file of five,
 //! 14 runs, and 10 over all of them.
 
-use queryscope_diagnosis::{Cause, Context, Detector, RunFeatures, Workspace};
+use queryscope_diagnosis::{Cause, Change, Context, Detector, RunFeatures, Workspace};
 use queryscope_insights::Outlines;
 use queryscope_protocol::{Profile, QueryId};
 use uuid::Uuid;
@@ -30,8 +30,13 @@ fn told_with_reads(label: &str, factor: u64) -> String {
         detector.observe(run, &mut workspace);
     }
     let Some(change) = detector.open().next() else { return "nothing".to_owned() };
-    let cause = |cause: &Cause| format!("{:?} {:.0} %: {}", cause.cause, 100.0 * cause.share, cause.sentence);
-    change.causes.iter().map(cause).chain(change.harmless.iter().cloned()).collect::<Vec<_>>().join("\n")
+    [causes(change), change.harmless.clone()].concat().join("\n")
+}
+
+/// A line for each cause of a change.
+fn causes(change: &Change) -> Vec<String> {
+    let line = |cause: &Cause| format!("{:?} {:.0} %: {}", cause.cause, 100.0 * cause.share, cause.sentence);
+    change.causes.iter().map(line).collect()
 }
 
 fn features(profile: &Profile<'_>) -> RunFeatures {
@@ -94,13 +99,8 @@ fn a_host_that_becomes_free_frees_the_nodes_whatever_version_comes() {
         );
     }
     let change = detector.open().next().expect("a change");
-    let causes: Vec<String> = change
-        .causes
-        .iter()
-        .map(|cause| format!("{:?} {:.0} %: {}", cause.cause, 100.0 * cause.share, cause.sentence))
-        .collect();
     assert_eq!(
-        causes,
+        causes(change),
         [
             "StarvedCpu 100 %: The nodes together take 0.4x as long, as on a faster processor, or one shared less. The \
              program's version changed at the same run, from 1.0.0 to 1.1.0: whether that is why, is not known"
@@ -147,13 +147,8 @@ fn a_version_that_reads_more_files_is_followed_by_its_time_and_blamed_for_no_nod
     // The first two runs of the new process took 949 and 799 ms, all others about 510.
     assert!((5.8..6.1).contains(&change.factor.expect("known")), "{change:?}");
     assert_eq!((change.after.runs, change.cost.runs), (9, 10));
-    let told: Vec<String> = change
-        .causes
-        .iter()
-        .map(|cause| format!("{:?} {:.0} %: {}", cause.cause, 100.0 * cause.share, cause.sentence))
-        .collect();
     assert_eq!(
-        told,
+        causes(change),
         [
             "MoreRows 82 %: TABLE_SCAN of sales gives 5.0x the rows (5.00 M instead of 1.00 M). The program's version \
              changed at the same run, from 1.0.0 to 1.1.0: whether that is why, is not known",

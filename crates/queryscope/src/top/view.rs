@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use queryscope_insights::MIN_RUNS;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -189,7 +190,7 @@ fn whole_seconds(ms: f64) -> f64 {
 }
 
 /// Fewer earlier runs tell no time.
-const RUNS_MIN: u64 = 5;
+const RUNS_MIN: u64 = MIN_RUNS as u64;
 
 /// Two lines on the selected run: what it is, and how long it may take.
 fn about(running: &Running, times: Times) -> [String; 2] {
