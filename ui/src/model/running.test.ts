@@ -100,7 +100,7 @@ test("counters that stand still before they told any work do not say that no thr
 test("counters that stand still are told in the sentence of how far it is", () => {
   const pulse = running("1", "a", [1]).pulse;
   const words = "longer than 3 of 9 earlier runs; it reads 3.0x the rows of those";
-  expect(pulse && `${words}${quietWords({ ...pulse, quiet_ms: 8000 })}`).toBe(
+  expect(pulse && `${words}; ${quietWords({ ...pulse, quiet_ms: 8000 })}`).toBe(
     `${words}; no counter has changed for 8 s`,
   );
   expect(pulse && quietWords({ ...pulse, quiet_ms: 5000 })).toBe("");

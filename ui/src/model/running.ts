@@ -36,10 +36,10 @@ export function doneWords(pulse: Pulse | undefined): string {
 /** Counters that stand still for longer are worth a word. */
 const QUIET_MS = 5000;
 
-/** "; no counter has changed for 8 s", behind how far it is; empty where counters move. */
+/** "no counter has changed for 8 s"; empty where counters move. */
 export function quietWords(pulse: Pulse | undefined): string {
   const ms = pulse?.quiet_ms ?? 0;
-  return ms > QUIET_MS ? `; no counter has changed for ${formatDuration(ms)}` : "";
+  return ms > QUIET_MS ? `no counter has changed for ${formatDuration(ms)}` : "";
 }
 
 /** What the service said of a running query, and when. */
