@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import queryscope
 from conftest import Sent
 from queryscope.adapters._daft_plan import logical, physical, reading
+from queryscope.adapters.daft import DaftAdapter
 
 ROWS = 1_000
 
@@ -195,3 +197,10 @@ def test_plans_of_another_shape() -> None:
         "custom": [{"key": "selectivity", "unit": "%", "value": 50.0}],
         "done": True,
     }
+
+
+def test_an_end_of_a_query_that_is_not_followed_is_passed_over() -> None:
+    adapter = DaftAdapter.__new__(DaftAdapter)
+    adapter._queries = {}
+    adapter._end("unknown", types.SimpleNamespace(end_state="QueryEndState.Finished", error_message=None))
+    assert adapter._queries == {}

@@ -140,8 +140,8 @@ class DaftAdapter:
         state = str(result.end_state).rpartition(".")[2]
         if state == "Finished":
             # Of a query that Ctrl-C stopped on another thread than the main one, Daft says the same.
-            query = self._queries[query_id]
-            is_finished = query.is_given_up or query.is_whole()
+            query = self._queries.get(query_id)
+            is_finished = query is None or query.is_given_up or query.is_whole()
             self._finish(query_id, ActiveQuery.finish if is_finished else ActiveQuery.cancel)
         elif state == "Canceled":
             self._finish(query_id, ActiveQuery.cancel)
