@@ -32,7 +32,7 @@ release:
 	cd $(DIST) && objcopy --strip-all --add-gnu-debuglink=queryscope.debug ../release/queryscope queryscope
 
 tpch:
-	$(CARGO) run --profile tpch --locked -p queryscope-datafusion --example tpch -- $(ARGS)
+	$(CARGO) run --profile tpch --locked -p queryscope-tpch -- $(ARGS)
 
 # Browsers and engines are waited for more than they compute: two of these targets run side by side, and the output of
 # each is printed when it has ended.

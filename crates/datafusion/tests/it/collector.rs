@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::tpch;
-use crate::tpch_data::QUERIES;
+use queryscope_tpch::QUERIES;
 
 const TOKEN: &str = "a token";
 /// How long telling of the queries may take on a busy machine.

@@ -8,6 +8,4 @@ mod memory;
 mod provoked;
 mod redaction;
 mod tpch;
-#[path = "../../tpch/mod.rs"]
-mod tpch_data;
 mod ways;

@@ -10,7 +10,7 @@ use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, Ses
 use serde_json::Value;
 
 use crate::memory::{Followed, of_kind};
-use crate::tpch_data::QUERIES;
+use queryscope_tpch::QUERIES;
 
 /// The rules that warn of a query.
 fn warnings(profile: &Value) -> Vec<&str> {

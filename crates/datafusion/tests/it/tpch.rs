@@ -13,7 +13,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use serde_json::Value;
 
 use crate::memory::Followed;
-use crate::tpch_data::{QUERIES, register, write};
+use queryscope_tpch::{QUERIES, register, write};
 
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

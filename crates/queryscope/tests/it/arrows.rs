@@ -9,7 +9,7 @@ const HTTP: [&str; 5] = ["axum", "hyper", "hyper-util", "tower-http", "ureq"];
 const SQL: [&str; 5] = ["rusqlite", "libsqlite3-sys", "sqlx", "tokio-postgres", "postgres"];
 const STORES: [&str; 2] = ["queryscope-store-sqlite", "queryscope-store-postgres"];
 const OTHERS: [&str; 3] = ["queryscope-history", "queryscope-recordings", "queryscope-client"];
-/// Engines, each of which takes minutes to build: only its adapter names it.
+/// Engines, each of which takes minutes to build: only its adapter, and what measures that, names it.
 const ENGINES: [&str; 1] = ["datafusion"];
 const SERVICE: [&str; 2] = ["queryscope-collector", "queryscope-store"];
 
@@ -37,7 +37,7 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         // It blocks on threads of its own: an engine gets no runtime and no server with it.
         // A Python program loads no more than that.
         "queryscope-client" | "queryscope-python" => &[&RUNTIME, &HTTP[..4], &SERVICE, &STORES, &SQL],
-        "queryscope-datafusion" => &[&SERVICE, &STORES, &SQL],
+        "queryscope-datafusion" | "queryscope-tpch" => &[&SERVICE, &STORES, &SQL],
         // They join the collector and the stores.
         "queryscope"
         | "queryscope-bench"
@@ -46,7 +46,8 @@ fn forbidden(name: &str) -> Option<Vec<&'static str>> {
         | "queryscope-torture" => &[],
         _ => return None,
     };
-    let engines: &[&str] = if name == "queryscope-datafusion" { &[] } else { &ENGINES };
+    let runs_it = matches!(name, "queryscope-datafusion" | "queryscope-tpch");
+    let engines: &[&str] = if runs_it { &[] } else { &ENGINES };
     Some(sets.iter().flat_map(|set| set.iter().copied()).chain(engines.iter().copied()).collect())
 }
 

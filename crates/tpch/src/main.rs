@@ -6,8 +6,6 @@
 #![expect(clippy::disallowed_methods, reason = "it measures by the machine's clock")]
 
 mod bench;
-#[path = "../../tpch/mod.rs"]
-mod data;
 mod rounds;
 mod samples;
 mod session;

@@ -17,33 +17,33 @@ use tpchgen_arrow::{
     SupplierArrow,
 };
 
-pub(crate) const TABLES: [&str; 8] =
+const TABLES: [&str; 8] =
     ["nation", "region", "part", "supplier", "partsupp", "customer", "orders", "lineitem"];
 
 /// The queries, in their order.
-pub(crate) const QUERIES: [&str; 22] = [
-    include_str!("q01.sql"),
-    include_str!("q02.sql"),
-    include_str!("q03.sql"),
-    include_str!("q04.sql"),
-    include_str!("q05.sql"),
-    include_str!("q06.sql"),
-    include_str!("q07.sql"),
-    include_str!("q08.sql"),
-    include_str!("q09.sql"),
-    include_str!("q10.sql"),
-    include_str!("q11.sql"),
-    include_str!("q12.sql"),
-    include_str!("q13.sql"),
-    include_str!("q14.sql"),
-    include_str!("q15.sql"),
-    include_str!("q16.sql"),
-    include_str!("q17.sql"),
-    include_str!("q18.sql"),
-    include_str!("q19.sql"),
-    include_str!("q20.sql"),
-    include_str!("q21.sql"),
-    include_str!("q22.sql"),
+pub const QUERIES: [&str; 22] = [
+    include_str!("queries/q01.sql"),
+    include_str!("queries/q02.sql"),
+    include_str!("queries/q03.sql"),
+    include_str!("queries/q04.sql"),
+    include_str!("queries/q05.sql"),
+    include_str!("queries/q06.sql"),
+    include_str!("queries/q07.sql"),
+    include_str!("queries/q08.sql"),
+    include_str!("queries/q09.sql"),
+    include_str!("queries/q10.sql"),
+    include_str!("queries/q11.sql"),
+    include_str!("queries/q12.sql"),
+    include_str!("queries/q13.sql"),
+    include_str!("queries/q14.sql"),
+    include_str!("queries/q15.sql"),
+    include_str!("queries/q16.sql"),
+    include_str!("queries/q17.sql"),
+    include_str!("queries/q18.sql"),
+    include_str!("queries/q19.sql"),
+    include_str!("queries/q20.sql"),
+    include_str!("queries/q21.sql"),
+    include_str!("queries/q22.sql"),
 ];
 
 /// Rows of the largest table at scale 1.
@@ -52,7 +52,10 @@ const LINEITEM_ROWS: f64 = 6_000_000.0;
 const ROW_GROUPS: f64 = 16.0;
 
 /// Writes the tables of a scale into a folder, each as one file; those that are there are kept.
-pub(crate) fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(folder: &Path, scale: f64) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     let rows = (scale * LINEITEM_ROWS / ROW_GROUPS).clamp(1000.0, 1_048_576.0) as usize;
     for table in TABLES {
@@ -106,7 +109,10 @@ fn write_table(
 }
 
 /// Makes the tables of a folder known to a session.
-pub(crate) async fn register(ctx: &SessionContext, folder: &Path) -> datafusion::error::Result<()> {
+///
+/// # Errors
+/// When a file is missing, or is no Parquet file.
+pub async fn register(ctx: &SessionContext, folder: &Path) -> datafusion::error::Result<()> {
     for table in TABLES {
         let path = folder.join(format!("{table}.parquet"));
         ctx.register_parquet(table, path.to_string_lossy(), ParquetReadOptions::default()).await?;

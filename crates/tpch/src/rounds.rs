@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use datafusion::prelude::SessionContext;
 use queryscope_datafusion::Telemetry;
+use queryscope_tpch::QUERIES;
 
-use crate::data::QUERIES;
 use crate::session::{Place, SlowDown};
 
 /// How the queries run.

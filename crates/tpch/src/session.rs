@@ -8,8 +8,6 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-use crate::data;
-
 /// Where the tables are, and how queries run over them.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -41,7 +39,7 @@ impl Place {
         let scale = if slow_down == Some(SlowDown::MoreData) { 2.0 * self.scale } else { self.scale };
         let folder = self.data.join(scale.to_string());
         println!("tables of scale {scale} in {}", folder.display());
-        data::write(&folder, scale)?;
+        queryscope_tpch::write(&folder, scale)?;
 
         let mut config = SessionConfig::new();
         if let Some(partitions) = self.partitions {
@@ -61,7 +59,7 @@ impl Place {
             Some(SlowDown::MoreData) | None => {}
         }
         let ctx = SessionContext::new_with_config_rt(config, runtime.build_arc()?);
-        data::register(&ctx, &folder).await?;
+        queryscope_tpch::register(&ctx, &folder).await?;
         Ok(ctx)
     }
 }

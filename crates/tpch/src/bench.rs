@@ -10,9 +10,9 @@ use clap::Args;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation, UnboundedMemoryPool};
 use datafusion::prelude::SessionContext;
 use queryscope_datafusion::Telemetry;
+use queryscope_tpch::QUERIES;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::data::QUERIES;
 use crate::session::Place;
 
 /// After a query, the time in which what it left to the background is done and counted.
