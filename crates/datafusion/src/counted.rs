@@ -9,7 +9,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 
-use crate::sums::Sums;
+use crate::sums::{MetricHandle, Sums};
 
 /// The metrics that nodes have registered are looked up at every so many looks, and whenever a stream begins or
 /// ends: a scan of many files has hundreds, none of them in the cache of the thread that looks.
@@ -41,10 +41,8 @@ pub(crate) struct CountedPartition {
 #[derive(Debug, Default)]
 struct Instances {
     known: BTreeMap<InstanceKey, Instance>,
-    /// What those have counted that are gone with all their streams.
-    gone: Sums,
-    /// What all had counted at the last look: its names are found again at the next.
-    all: Sums,
+    /// What all had counted at the last look, and those that are gone with all their streams.
+    sums: Sums,
     looks: u32,
     /// What streams there had been at the last look.
     streams: Streams,
@@ -75,7 +73,9 @@ struct Instance {
     open: usize,
     /// Metrics of runs before this one.
     skipped: usize,
-    metrics: MetricsSet,
+    /// Metrics that were taken since the last look: a thread of the query has no time to look at them.
+    taken: Option<MetricsSet>,
+    handles: Vec<MetricHandle>,
     /// Where the metrics of a scan can be read at any time.
     live: Option<ExecutionPlanMetricsSet>,
     /// Whether another run has begun.
@@ -138,12 +138,13 @@ impl CountedNode {
     /// Notes that a stream of a node is gone. What has no streams and is no more will not count any more.
     pub(crate) fn leave(&self, key: InstanceKey) {
         let mut instances = self.instances();
-        let Instances { known, gone, .. } = &mut *instances;
+        let Instances { known, sums, .. } = &mut *instances;
         let Some(instance) = known.get_mut(&key) else { return };
         instance.open = instance.open.saturating_sub(1);
         if instance.open == 0 && instance.node.strong_count() == 0 {
             instance.catch_up();
-            instance.add_to(gone);
+            instance.look(sums);
+            sums.keep(&instance.handles);
             known.remove(&key);
         }
     }
@@ -167,7 +168,7 @@ impl CountedNode {
     pub(crate) fn with_sums<R>(&self, over: bool, read: impl FnOnce(&Sums) -> R) -> R {
         let streams = self.streams();
         let mut instances = self.instances();
-        let Instances { known, gone, all, looks, streams: known_streams } = &mut *instances;
+        let Instances { known, sums, looks, streams: known_streams } = &mut *instances;
         let moved = *known_streams != streams;
         if over || moved || streams.open() {
             *looks = looks.wrapping_add(1);
@@ -175,12 +176,12 @@ impl CountedNode {
                 known.values_mut().for_each(Instance::catch_up);
             }
             *known_streams = streams;
-            all.start_over(gone);
-            for instance in known.values() {
-                instance.add_to(all);
+            for instance in known.values_mut() {
+                instance.look(sums);
             }
+            sums.sum(known.values().flat_map(|instance| &instance.handles));
         }
-        read(all)
+        read(sums)
     }
 
     fn streams(&self) -> Streams {
@@ -207,16 +208,13 @@ impl Instance {
     fn of(node: &Arc<dyn ExecutionPlan>, again: bool) -> Self {
         let live = node.downcast_ref::<DataSourceExec>().map(|scan| scan.data_source().metrics());
         let skipped = if again { node.metrics().map_or(0, |metrics| metrics.iter().count()) } else { 0 };
-        Self { node: Arc::downgrade(node), open: 0, skipped, metrics: MetricsSet::new(), live, frozen: false }
-    }
-
-    fn add_to(&self, sums: &mut Sums) {
-        self.metrics.iter().skip(self.skipped).for_each(|metric| sums.add(metric));
+        let (node, handles) = (Arc::downgrade(node), Vec::new());
+        Self { node, open: 0, skipped, taken: None, handles, live, frozen: false }
     }
 
     fn catch_up(&mut self) {
         if let Some(live) = self.live.as_ref().filter(|_| !self.frozen) {
-            self.metrics = live.clone_inner();
+            self.taken = Some(live.clone_inner());
         } else if let Some(node) = self.node.upgrade() {
             self.refresh(&node);
         }
@@ -227,7 +225,14 @@ impl Instance {
             && !self.frozen
             && let Some(metrics) = node.metrics()
         {
-            self.metrics = metrics;
+            self.taken = Some(metrics);
+        }
+    }
+
+    /// Looks at the metrics that were taken.
+    fn look(&mut self, sums: &mut Sums) {
+        if let Some(metrics) = self.taken.take() {
+            self.handles = sums.take(metrics.iter().skip(self.skipped));
         }
     }
 }
@@ -294,7 +299,7 @@ mod tests {
         let known = |over| {
             counted.with_sums(over, |_| ());
             let instances = counted.instances();
-            instances.known.values().map(|instance| instance.metrics.iter().count()).sum::<usize>()
+            instances.known.values().map(|instance| instance.handles.len()).sum::<usize>()
         };
         counted.enter(&node, false);
         counted.partition(0).started.fetch_add(1, Relaxed);

@@ -1,9 +1,12 @@
 //! Metrics of DataFusion, whatever their type, as one number a name.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use datafusion::common::format::MetricCategory;
-use datafusion::physical_plan::metrics::{Metric, MetricValue};
+use datafusion::physical_plan::metrics::{
+    Count, Gauge, Metric, MetricValue, PruningMetrics, RatioMetrics, Time,
+};
 
 /// Metrics of a node, summed over its partitions and files.
 #[derive(Debug, Default)]
@@ -11,8 +14,6 @@ pub(crate) struct Sums {
     all: Vec<Sum>,
     /// Where the next metric is expected: those of one partition come in the order of the one before.
     next: usize,
-    /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
-    tasks_ns: u64,
 }
 
 /// One of the metrics.
@@ -21,6 +22,44 @@ pub(crate) struct Sum {
     pub(crate) name: Cow<'static, str>,
     pub(crate) unit: &'static str,
     pub(crate) value: u64,
+    /// The part of it that nodes counted which are gone.
+    gone: u64,
+}
+
+/// A number behind a metric, and which sum it is part of. A sample reads it without the metric: its name and labels are
+/// in memory that no other thread has in its cache.
+#[derive(Debug)]
+pub(crate) struct MetricHandle {
+    number: Number,
+    sum: usize,
+}
+
+#[derive(Debug)]
+enum Number {
+    Count(Count),
+    Gauge(Gauge),
+    Time(Time),
+    Pruned(PruningMetrics),
+    Matched(PruningMetrics),
+    Part(RatioMetrics),
+    Total(RatioMetrics),
+    Custom(Arc<Metric>),
+}
+
+impl Number {
+    fn get(&self) -> u64 {
+        let value = match self {
+            Self::Count(count) => count.value(),
+            Self::Gauge(gauge) => gauge.value(),
+            Self::Time(time) => time.value(),
+            Self::Pruned(pruning) => pruning.pruned(),
+            Self::Matched(pruning) => pruning.matched(),
+            Self::Part(ratio) => ratio.part(),
+            Self::Total(ratio) => ratio.total(),
+            Self::Custom(metric) => metric.value().as_usize(),
+        };
+        value as u64
+    }
 }
 
 impl Sums {
@@ -28,27 +67,45 @@ impl Sums {
         self.all.iter()
     }
 
+    /// Work in tasks that a node starts, which is not in the polls of its streams, in nanoseconds.
     pub(crate) fn tasks_ns(&self) -> u64 {
-        self.tasks_ns
+        self.get("repartition_time").unwrap_or(0)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<u64> {
         self.all.iter().find(|sum| sum.name == name).map(|sum| sum.value)
     }
 
-    /// Sets all to what others come to, and keeps the names: nothing is made for those that are added again.
-    pub(crate) fn start_over(&mut self, from: &Self) {
-        self.all.iter_mut().for_each(|sum| sum.value = 0);
-        self.next = 0;
-        self.tasks_ns = from.tasks_ns;
-        for sum in &from.all {
-            self.put(&sum.name, || sum.unit, sum.value);
+    /// Sums the numbers of the nodes that are there, and what those counted that are gone.
+    pub(crate) fn sum<'h>(&mut self, handles: impl Iterator<Item = &'h MetricHandle>) {
+        for sum in &mut self.all {
+            sum.value = sum.gone;
         }
-        self.next = 0;
+        for handle in handles {
+            let sum = &mut self.all[handle.sum];
+            sum.value = sum.value.saturating_add(handle.number.get());
+        }
     }
 
-    pub(crate) fn add(&mut self, metric: &Metric) {
-        let amount = || metric.value().as_usize() as u64;
+    /// Keeps the numbers of a node that will be gone.
+    pub(crate) fn keep(&mut self, handles: &[MetricHandle]) {
+        for handle in handles {
+            let sum = &mut self.all[handle.sum];
+            sum.gone = sum.gone.saturating_add(handle.number.get());
+        }
+    }
+
+    /// The handles of metrics.
+    pub(crate) fn take<'m>(&mut self, metrics: impl Iterator<Item = &'m Arc<Metric>>) -> Vec<MetricHandle> {
+        let mut handles = Vec::with_capacity(metrics.size_hint().0);
+        self.next = 0;
+        for metric in metrics {
+            self.take_one(metric, |number, sum| handles.push(MetricHandle { number, sum }));
+        }
+        handles
+    }
+
+    fn take_one(&mut self, metric: &Arc<Metric>, mut push: impl FnMut(Number, usize)) {
         match metric.value() {
             // Rows and batches the wrapper counts for every node. The bytes of a batch are those of the
             // buffers it is a slice of.
@@ -57,58 +114,80 @@ impl Sums {
             | MetricValue::OutputBytes(_)
             | MetricValue::StartTimestamp(_)
             | MetricValue::EndTimestamp(_) => {}
-            MetricValue::ElapsedCompute(_) => self.put(&"elapsed_compute".into(), || "ns", amount()),
-            MetricValue::SpillCount(_) => self.put(&"spill_count".into(), || "spills", amount()),
-            MetricValue::SpilledBytes(_) => self.put(&"spilled_bytes".into(), || "bytes", amount()),
-            MetricValue::SpilledRows(_) => self.put(&"spilled_rows".into(), || "rows", amount()),
-            MetricValue::CurrentMemoryUsage(_) => self.put(&"memory".into(), || "bytes", amount()),
-            MetricValue::Time { name, .. } => {
-                let amount = amount();
-                if name == "repartition_time" {
-                    self.tasks_ns += amount;
-                }
-                self.put(name, || "ns", amount);
+            MetricValue::ElapsedCompute(time) => {
+                push(Number::Time(time.clone()), self.place(&"elapsed_compute".into(), || "ns"));
             }
-            MetricValue::PeakMemoryUsage { name, .. } => self.put(name, || "bytes", amount()),
-            MetricValue::Count { name, .. } | MetricValue::Gauge { name, .. } => {
-                self.put(name, || unit(name, metric.metric_category()), amount());
+            MetricValue::SpillCount(count) => {
+                push(Number::Count(count.clone()), self.place(&"spill_count".into(), || "spills"));
+            }
+            MetricValue::SpilledBytes(count) => {
+                push(Number::Count(count.clone()), self.place(&"spilled_bytes".into(), || "bytes"));
+            }
+            MetricValue::SpilledRows(count) => {
+                push(Number::Count(count.clone()), self.place(&"spilled_rows".into(), || "rows"));
+            }
+            MetricValue::CurrentMemoryUsage(gauge) => {
+                push(Number::Gauge(gauge.clone()), self.place(&"memory".into(), || "bytes"));
+            }
+            MetricValue::Time { name, time } => {
+                push(Number::Time(time.clone()), self.place(name, || "ns"));
+            }
+            MetricValue::PeakMemoryUsage { name, gauge } => {
+                push(Number::Gauge(gauge.clone()), self.place(name, || "bytes"));
+            }
+            MetricValue::Count { name, count } => {
+                let place = self.place(name, || unit(name, metric.metric_category()));
+                push(Number::Count(count.clone()), place);
+            }
+            MetricValue::Gauge { name, gauge } => {
+                let place = self.place(name, || unit(name, metric.metric_category()));
+                push(Number::Gauge(gauge.clone()), place);
             }
             MetricValue::PruningMetrics { name, pruning_metrics } => {
-                self.put(name, || unit(name, None), pruning_metrics.pruned() as u64);
+                let place = self.place(name, || unit(name, None));
+                push(Number::Pruned(pruning_metrics.clone()), place);
                 if let Some((before, after)) = name.split_once("pruned") {
-                    let matched = Joined([before, "matched", after]);
-                    self.put_joined(matched, || unit(name, None), pruning_metrics.matched() as u64);
+                    let place = self.place_joined(Joined([before, "matched", after]), || unit(name, None));
+                    push(Number::Matched(pruning_metrics.clone()), place);
                 }
             }
             MetricValue::Ratio { name, ratio_metrics } => {
-                self.put_joined(Joined([name, "_part", ""]), || "", ratio_metrics.part() as u64);
-                self.put_joined(Joined([name, "_total", ""]), || "", ratio_metrics.total() as u64);
+                let part = self.place_joined(Joined([name, "_part", ""]), || "");
+                push(Number::Part(ratio_metrics.clone()), part);
+                let total = self.place_joined(Joined([name, "_total", ""]), || "");
+                push(Number::Total(ratio_metrics.clone()), total);
             }
-            MetricValue::Custom { name, .. } => self.put(name, || "", amount()),
+            MetricValue::Custom { name, .. } => {
+                push(Number::Custom(Arc::clone(metric)), self.place(name, || ""));
+            }
         }
     }
 
     #[expect(clippy::ptr_arg, reason = "most names are borrowed: their clones allocate nothing")]
-    fn put(&mut self, name: &Cow<'static, str>, unit: impl FnOnce() -> &'static str, amount: u64) {
-        self.put_where(|known| known == name, || Sum { name: name.clone(), unit: unit(), value: 0 }, amount);
+    fn place(&mut self, name: &Cow<'static, str>, unit: impl FnOnce() -> &'static str) -> usize {
+        self.place_where(|known| known == name, || (name.clone(), unit()))
     }
 
-    fn put_joined(&mut self, name: Joined<'_>, unit: impl FnOnce() -> &'static str, amount: u64) {
-        let make = || Sum { name: name.0.concat().into(), unit: unit(), value: 0 };
-        self.put_where(|known| name.is(known), make, amount);
+    fn place_joined(&mut self, name: Joined<'_>, unit: impl FnOnce() -> &'static str) -> usize {
+        self.place_where(|known| name.is(known), || (name.0.concat().into(), unit()))
     }
 
-    /// Nothing is made for a name that is known: a sample reads as many metrics as there are partitions and files.
-    fn put_where(&mut self, is: impl Fn(&str) -> bool, make: impl FnOnce() -> Sum, amount: u64) {
+    /// Where a sum stands. Nothing is made for a name that is known.
+    fn place_where(
+        &mut self,
+        is: impl Fn(&str) -> bool,
+        make: impl FnOnce() -> (Cow<'static, str>, &'static str),
+    ) -> usize {
         let at = match self.all.get(self.next) {
             Some(sum) if is(&sum.name) => self.next,
             _ => self.all.iter().position(|sum| is(&sum.name)).unwrap_or_else(|| {
-                self.all.push(make());
+                let (name, unit) = make();
+                self.all.push(Sum { name, unit, value: 0, gone: 0 });
                 self.all.len() - 1
             }),
         };
-        self.all[at].value = self.all[at].value.saturating_add(amount);
         self.next = at + 1;
+        at
     }
 }
 
