@@ -23,6 +23,7 @@ use crate::stats::{median, median_interval};
 
 use account::{MOVED, Part, account};
 use median_plan::Medians;
+use per_row::PerRow;
 use words::{figure, ms_words};
 
 pub use pair::{Account, AccountPart};
@@ -91,7 +92,7 @@ pub(crate) fn explain(kind: Kind, sides: &Sides<'_>) -> Explained {
     }
     explained.harmless = chosen.harmless(sides);
     let mut causes = shares(parts, difference_ms);
-    dimension::carry(&mut causes, sides);
+    dimension::carry(&mut causes, sides, chosen.alike().filter(|alike| *alike == kind));
     settle(&mut causes, difference_ms);
     explained.examples = examples(sides, &chosen, [then, now], &causes);
     explained.causes = causes;
@@ -209,6 +210,18 @@ impl Chosen {
             other_plans,
             ran_before,
         }
+    }
+
+    /// Whether all nodes of one plan moved the same way, as a machine moves them as well, and which way.
+    fn alike(&self) -> Option<Kind> {
+        let Self { before, after, matching, .. } = self;
+        if before.plan.fingerprint != after.plan.fingerprint {
+            return None;
+        }
+        if PerRow::of(before, after, matching).are_all_slower() {
+            return Some(Kind::Slower);
+        }
+        PerRow::of(after, before, &matching.reversed()).are_all_slower().then_some(Kind::Faster)
     }
 
     /// Plans that came before the change and cost nothing.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{OtherHosts, Sides};
-use crate::change::{Cause, CauseKind, Dimension, Figure};
+use crate::change::{Cause, CauseKind, Dimension, Figure, Kind};
 use crate::features::RunFeatures;
 use crate::stats::median;
 use crate::two_levels::TwoLevels;
@@ -17,7 +17,8 @@ const CARRIES_MIN: f64 = 0.15;
 const NEAR_RUNS: usize = 30;
 const LAST_RUNS: usize = 10;
 
-pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
+/// `alike`: which way all nodes moved, where they did.
+pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>, alike: Option<Kind>) {
     let engine = turned(sides, |run| run.engine_version.as_ref());
     let program = turned(sides, |run| run.program_version.as_ref());
     let host = if sides.one_host.is_some() { None } else { turned(sides, |run| run.host.as_ref()) };
@@ -36,7 +37,7 @@ pub(super) fn carry(causes: &mut Vec<Cause>, sides: &Sides<'_>) {
         carry_host(causes, sides, other_hosts, &turned);
         return;
     }
-    carry_turned(causes, &turned);
+    carry_turned(causes, &turned, alike);
 }
 
 /// A version, or the host of all runs, that changed where the times did.
@@ -50,7 +51,7 @@ struct Turned {
 }
 
 /// Where two changed at once, nothing says which of them it is: each has its part of the share.
-fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
+fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned], alike: Option<Kind>) {
     let makes = |cause: &Cause| all.iter().any(|turned| carries(turned.kind, cause.cause, &cause.evidence));
     let share: f64 = causes.iter().filter(|cause| makes(cause)).map(|cause| cause.share).sum();
     if share < CARRIES_MIN {
@@ -73,7 +74,14 @@ fn carry_turned(causes: &mut Vec<Cause>, all: &[Turned]) {
         Some((what, _)) if first.is_some_and(|first| first.cause == CauseKind::StarvedCpu) => what.to_owned(),
         _ => what,
     };
-    let what = if what.is_empty() { what } else { format!(": {what}") };
+    let mut what = if what.is_empty() { what } else { format!(": {what}") };
+    let is_per_row = |cause: &Cause| cause.cause == CauseKind::SlowerPerRow;
+    if let Some(kind) = alike.filter(|_| first.is_some_and(is_per_row)) {
+        let how = if kind == Kind::Faster { "faster" } else { "slower" };
+        what += ". All larger nodes are ";
+        what += how;
+        what += ": whether the processor is why, is not known";
+    }
     let carried = all.iter().enumerate().map(|(at, turned)| {
         let Turned { kind, before, after, .. } = turned;
         let others = all.iter().enumerate().filter(|(other, _)| *other != at);
@@ -311,7 +319,7 @@ mod tests {
             cause(CauseKind::SlowerPerRow, 0.8, "a join is slower"),
             cause(CauseKind::MoreRows, 0.2, "rows"),
         ];
-        carry(&mut causes, sides);
+        carry(&mut causes, sides, None);
         let sentences =
             causes.iter().filter(|cause| cause.dimension.is_some()).map(|cause| cause.sentence.clone());
         (causes.iter().map(|cause| (cause.cause, cause.share)).collect(), sentences.collect())
@@ -372,7 +380,7 @@ mod tests {
             cause(CauseKind::Planning, 0.1, "Planning"),
             cause(CauseKind::MoreRows, 0.9, "A reads 6.0x the rows"),
         ];
-        carry(&mut causes, &sides);
+        carry(&mut causes, &sides, None);
         let sentences: Vec<&str> = causes.iter().map(|cause| cause.sentence.as_str()).collect();
         let told = "A reads 6.0x the rows. The program's version changed at the same run, from p 1 to p 2: whether \
                     that is why, is not known";

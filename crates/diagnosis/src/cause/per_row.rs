@@ -75,6 +75,11 @@ impl PerRow {
         quantile(&others, 0.5).map_or(least, |others| least.min(others))
     }
 
+    /// Whether each node that matters is slower, and not by the data it has more of.
+    pub(super) fn are_all_slower(&self) -> bool {
+        self.nodes.first().is_some_and(|(least, _)| *least >= SLOWER && *least > self.data_grown)
+    }
+
     /// By how much all nodes are slower, where they share most of what they are slower by.
     pub(super) fn alike(&self, slower_by: f64, busy_then: f64) -> Option<f64> {
         let least = self.least();

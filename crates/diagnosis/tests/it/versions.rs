@@ -53,6 +53,34 @@ fn a_version_that_came_with_the_change_is_named() {
     assert_eq!(named(&told).0, ["1 2"]);
 }
 
+/// A machine that is free again, or taken, moves all nodes: a version that came at that run may be chance.
+#[test]
+fn a_version_is_not_said_to_be_why_where_all_nodes_moved() {
+    let sentences = |before: (u64, u64), since: (u64, u64)| {
+        let mut told = Told::new();
+        for n in 0..50 {
+            let (version, (scan_ms, rest_ms)) = if n < 30 { ("1", before) } else { ("2", since) };
+            let mut run = made(&mut told, (scan_ms + rest_ms) as f64 * 1.1);
+            let noise = run.wall_ns as f64 / ((scan_ms + rest_ms) as f64 * 1.1);
+            run.nodes[0].busy_ns = Quantity::new((scan_ms as f64 * noise) as u64);
+            run.nodes[1].busy_ns = Quantity::new((rest_ms as f64 * noise) as u64);
+            run.sum_up();
+            told.take(RunFeatures { program_version: Some(version.into()), ..run });
+        }
+        let (versions, sentences) = named(&told);
+        assert_eq!(versions, ["1 2"], "{sentences}");
+        sentences
+    };
+    let unsure =
+        |word: &str| format!("All larger nodes are {word}: whether the processor is why, is not known");
+    let faster = sentences((30, 60), (24, 30));
+    assert!(faster.contains(&unsure("faster")), "{faster}");
+    let slower = sentences((24, 30), (30, 60));
+    assert!(slower.contains(&unsure("slower")), "{slower}");
+    let one_node = sentences((30, 30), (30, 60));
+    assert!(!one_node.contains("larger nodes"), "{one_node}");
+}
+
 /// Runs of the version before with which the slowdown ends are none of it.
 #[test]
 fn a_version_is_named_until_it_is_taken_back() {
