@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use queryscope_insights::{Fingerprint, Outline, columns_of};
 use queryscope_protocol::Role;
 
+/// Columns of a predicate that are named.
+const COLUMNS_TOLD: usize = 3;
+
 /// A physical plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -231,7 +234,7 @@ impl Matching {
         let mut found = Vec::new();
         for (here, node) in new.nodes.iter().enumerate() {
             let Some(there) = self.of_new[here] else {
-                let text = format!("{} was added", node.name());
+                let text = format!("{} was added", work(node));
                 found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
                 continue;
             };
@@ -244,7 +247,7 @@ impl Matching {
             }
         }
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
-            let text = format!("{} is gone", node.name());
+            let text = format!("{} is gone", work(node));
             // What now reads from where it stood.
             let node = Difference {
                 node: old.readers(there).next().and_then(|reader| self.of_old[reader]),
@@ -294,6 +297,26 @@ fn askers(plan: &Plan, predicate: &str) -> usize {
     asked.filter(|asked| columns.is_subset(&columns_of(asked))).count()
 }
 
+/// A node as a difference names it: a filter with its columns.
+fn work(node: &PlanNode) -> String {
+    let predicate = node.predicate.as_deref().filter(|_| node.role == Role::Selection);
+    node.name() + &predicate.map_or_else(String::new, on)
+}
+
+/// " on day, price and 2 more", of the columns that a predicate names but those that the engine made up.
+fn on(predicate: &str) -> String {
+    let mut columns = columns_of(predicate);
+    columns.retain(|name| !name.starts_with(['#', '_']));
+    let shown: Vec<&str> = columns.iter().take(COLUMNS_TOLD).map(String::as_str).collect();
+    match columns.len() {
+        0 => String::new(),
+        count if count > COLUMNS_TOLD => {
+            format!(" on {} and {} more", shown.join(", "), count - COLUMNS_TOLD)
+        }
+        _ => format!(" on {}", shown.join(", ")),
+    }
+}
+
 /// What is different about a matched node. A predicate that left a scan may be elsewhere in the new plan.
 fn difference(old: &PlanNode, new: &PlanNode, swapped: bool, is_elsewhere: bool) -> Difference {
     let at = new.name();
@@ -307,11 +330,13 @@ fn difference(old: &PlanNode, new: &PlanNode, swapped: bool, is_elsewhere: bool)
         return rows(format!("{at}: {then} join became {now} join"));
     }
     match (&old.predicate, &new.predicate) {
-        (Some(_), None) if new.role == Role::Scan && is_elsewhere => {
-            return rows(format!("the predicate no longer reaches {at}"));
+        (Some(then), None) if new.role == Role::Scan && is_elsewhere => {
+            return rows(format!("the predicate{} no longer reaches {at}", on(then)));
         }
-        (None, Some(_)) if new.role == Role::Scan => return rows(format!("the predicate reaches {at} now")),
-        (Some(_), None) => return rows(format!("{at} lost its predicate")),
+        (None, Some(now)) if new.role == Role::Scan => {
+            return rows(format!("the predicate{} reaches {at} now", on(now)));
+        }
+        (Some(then), None) => return rows(format!("{at} lost its predicate{}", on(then))),
         (None, Some(now)) => return rows(format!("{at} has the new predicate {now}")),
         (Some(then), Some(now)) if then != now => {
             return rows(format!("{at}: predicate {then} became {now}"));

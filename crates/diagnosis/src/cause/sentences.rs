@@ -10,6 +10,9 @@ use super::words::{
 };
 use crate::change::Figure;
 
+/// Differences of a plan that are told; the others are counted.
+const DIFFERENCES_TOLD: usize = 2;
+
 impl Accounts<'_> {
     pub(super) fn per_row_words(&self, here: usize) -> (String, Vec<Figure>) {
         let (node, planned) = (&self.now.nodes[here], &self.now.plan.nodes[here]);
@@ -107,8 +110,8 @@ impl Accounts<'_> {
             1 => text.to_owned(),
             times => format!("{text} ({times} times)"),
         };
-        let shown: Vec<String> = texts.iter().take(3).map(words).collect();
-        let more: usize = texts.iter().skip(3).map(|(_, times)| times).sum();
+        let shown: Vec<String> = texts.iter().take(DIFFERENCES_TOLD).map(words).collect();
+        let more: usize = texts.iter().skip(DIFFERENCES_TOLD).map(|(_, times)| times).sum();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let node = differences.iter().find_map(|difference| difference.node);
         (format!("{}: {}{more}", self.plan_changed(part), shown.join("; ")), node)

@@ -41,8 +41,8 @@ fn a_predicate_that_left_a_scan_is_elsewhere_where_another_node_asks_for_its_col
     let asked = r#"[(col("day")) > (dyn int: 5)]"#;
     let behind = |filter: &str| told(&plan(Some(asked), None), &plan(None, Some(filter)));
     let beside = |filter: &str| told(&plan(Some(asked), Some("price@2 < 9")), &plan(None, Some(filter)));
-    let no_longer = "the predicate no longer reaches Scan of orders".to_owned();
-    let lost = "Scan of orders lost its predicate".to_owned();
+    let no_longer = "the predicate on day no longer reaches Scan of orders".to_owned();
+    let lost = "Scan of orders lost its predicate on day".to_owned();
     assert!(behind("day@1 > Int64(5)").contains(&no_longer));
     assert!(behind("price@2 < 9").contains(&lost));
     assert!(beside("price@2 < 9 AND day@1 > 5").contains(&no_longer));

@@ -142,7 +142,11 @@ fn a_plan_that_works_more_is_told_with_a_node_that_does() {
     let first = &change.causes[0];
     assert_eq!((first.cause, first.share > 0.8), (CauseKind::PlanChange, true), "{change:#?}");
     assert!(first.sentence.contains("works more"), "{}", first.sentence);
-    assert!(first.sentence.contains("the predicate no longer reaches ScanOrders"), "{}", first.sentence);
+    assert!(
+        first.sentence.contains("the predicate on amount no longer reaches ScanOrders"),
+        "{}",
+        first.sentence
+    );
     assert_eq!(first.node.as_ref().map(|node| node.kind.as_str()), Some("Join"), "{change:#?}");
     let busy = &first.evidence[0];
     assert!(busy.after > busy.before, "{busy:?}");
