@@ -7,7 +7,7 @@ use axum::extract::State;
 use queryscope_diagnosis::{
     Change, Judged, Remaining as Forecast, RunFeatures, Running, counted, judged as judged_by,
 };
-use queryscope_insights::progress as judge;
+use queryscope_insights::{MIN_RUNS, progress as judge};
 use queryscope_protocol::{Event, EventKind};
 use queryscope_store::{ChunkInfo, Query, Status, lines_of, unpack};
 use serde::Serialize;
@@ -60,7 +60,8 @@ pub(crate) struct Progress {
     elapsed_ms: Option<f64>,
     /// The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running
     /// query: those since the open change of its query, of its plan where enough are. Of one that ended: those of its
-    /// plan in its service; while a change is open, those from before it, and before the changes that it followed.
+    /// plan in its service, or, where these are fewer, of its label; while a change is open, those from before it, and
+    /// before the changes that it followed.
     runs: usize,
     /// How many of them took no longer than this one has by now; null where too few are known.
     longer_than: Option<usize>,
@@ -171,7 +172,15 @@ pub(crate) async fn progress(
 async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Result<Judged, ApiError> {
     let (walls_ms, runs) = match change {
         Some(change) => (walls_before(app, query, change).await?, "runs before its change"),
-        None => (walls_of(&earlier(app, query, Alike::Plan).await?), "earlier runs of its plan"),
+        None => {
+            let of_plan = walls_of(&earlier(app, query, Alike::Plan).await?);
+            // How long a running query takes is not told by other plans.
+            if query.status == Status::Running || of_plan.len() >= MIN_RUNS {
+                (of_plan, "earlier runs of its plan")
+            } else {
+                (walls_of(&earlier(app, query, Alike::Label).await?), "earlier runs of its query")
+            }
+        }
     };
     let basis = format!("{} {runs}", walls_ms.len());
     Ok(Judged { walls_ms, basis, rows_read: None, remaining: None })

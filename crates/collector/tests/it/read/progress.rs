@@ -130,6 +130,27 @@ async fn a_query_that_ended_has_nothing_left() {
 }
 
 #[tokio::test]
+async fn the_first_runs_of_a_plan_are_judged_by_those_of_its_query() {
+    let app = world(10).await;
+    let of = |wall_ms: f64, plan: &str| {
+        let start = NOW_NS + SECOND_NS;
+        json!({"label": "daily", "fingerprint": plan, "wall_ms": wall_ms, "started_unix_ns": start})
+    };
+    let ended = finished(300, 70, of(165_000.0, "p3"));
+    app.store(batch(1, [ended, started(301, 71, of(0.0, "p4"))])).await;
+    let first = progress(&app, 70).await;
+    // The run of the plan p2 is one of them.
+    assert_eq!((&first["runs"], &first["basis"]), (&json!(11), &json!("11 earlier runs of its query")));
+    assert_eq!(first["usual_wall_ms"], json!(50_000.0));
+    let running = progress(&app, 71).await;
+    assert_eq!(
+        (&running["runs"], &running["basis"]),
+        (&json!(0), &Value::Null),
+        "how long it takes is not known"
+    );
+}
+
+#[tokio::test]
 async fn a_label_in_another_service_is_another_query() {
     let app = world(10).await;
     let told = |wall_ms: f64, ago: i64| {
