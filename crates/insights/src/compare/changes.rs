@@ -164,8 +164,8 @@ fn words(base: &Step<'_>, run: &Step<'_>, term: &Term, found: &mut Found) {
     if then.0 != now.0 {
         let (gone, come) = differences(&then.0, &now.0);
         let text = match (gone.is_empty(), come.is_empty()) {
-            (true, _) => format!("{}: {come} is new", term.name()),
-            (_, true) => format!("{}: {gone} is gone", term.name()),
+            (true, _) => format!("{}: also {come}", term.name()),
+            (_, true) => format!("{}: without {gone}", term.name()),
             _ => format!("{}: {come} instead of {gone}", term.name()),
         };
         found.shape(term.name(), text);

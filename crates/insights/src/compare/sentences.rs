@@ -52,9 +52,11 @@ pub(super) fn differences(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs) -> V
         telling.moved();
     }
     telling.filters_of_scans();
-    telling.changed();
+    telling.changed(is_told_alone);
     telling.came();
     telling.went();
+    // Projections follow from what reads from them.
+    telling.changed(|step| !is_told_alone(step));
     telling.machinery();
     telling.found.truncate(SENTENCES_MAX);
     telling.found
@@ -217,8 +219,8 @@ impl Telling<'_, '_> {
     }
 
     /// Nodes of both plans that do their work in another way.
-    fn changed(&mut self) {
-        for here in 0..self.run.steps.len() {
+    fn changed(&mut self, is_asked: fn(&Step<'_>) -> bool) {
+        for here in (0..self.run.steps.len()).filter(|&here| is_asked(&self.run.steps[here])) {
             let Some(there) = self.base_of(here) else { continue };
             let (was, is) = (&self.base.steps[there], &self.run.steps[here]);
             let what = sentence_name(is);
@@ -227,6 +229,7 @@ impl Telling<'_, '_> {
             let swapped = moved.as_deref() == Some(super::matching::SWAPPED);
             for change in changes::changes(was, is, None).into_iter().filter(|change| change.shape) {
                 let text = match change.what {
+                    "kind" if !is_told_alone(is) => format!("{what} stands where {} was", name(was)),
                     "kind" => format!("{what} is done by {} instead of {}", is.node.kind, was.node.kind),
                     "predicate" if is_scan_told => continue,
                     // Beside the columns, the functions are told apart.

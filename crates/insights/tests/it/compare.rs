@@ -60,7 +60,7 @@ fn another_query() {
           Sort: limit 5 instead of 25
         Added Select
         Changed TopK
-          TopK: order: customer_id is new
+          TopK: order: also customer_id
         Changed MultiScan
           MultiScan: projection of 2 columns instead of 8
           MultiScan: predicate on customer_id instead of amount

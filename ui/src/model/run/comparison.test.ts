@@ -137,18 +137,17 @@ test("a run that did not finish has no causes, and its time is not compared", ()
   expect(isComparable({ ...pair, base: { ...pair.base, status: "failed" } })).toBe(false);
 });
 
-test("causes come first, then nodes whose time moved most", () => {
+test("nodes whose time moved most come first, of those that moved as much the ones that changed", () => {
   const pair = (id: number, busy: number, delta: number | null) =>
     ({
       fate: delta === null ? "added" : "same",
       changes: [],
-      base: null,
+      base: delta === null ? null : { id },
       delta: delta === null ? null : { busy_ns: delta },
       run: { id, kind: "Scan", role: "scan", busy_ns: busy },
     }) as unknown as Comparison["nodes"][number];
-  expect(byInterest([pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60)]).map(({ run }) => run?.id)).toEqual([
-    2, 3, 1,
-  ]);
+  const pairs = [pair(1, 900, 10), pair(2, 50, null), pair(3, 70, -60), pair(4, 10, null)];
+  expect(byInterest(pairs).map(({ run }) => run?.id)).toEqual([3, 2, 4, 1]);
 });
 
 test("the node to blame is the one whose work moved most the way the time went", () => {

@@ -30,7 +30,7 @@ export function planLine(compared: Comparison): string {
   if (!compared.same_plan) return largest(compared)?.cause === "plan_change" ? "" : "The plan is another one.";
   const isOnePhysical = compared.base_physical_fingerprint === compared.run_physical_fingerprint;
   return isOnePhysical && compared.base.fingerprint !== compared.run.fingerprint
-    ? "The logical plan is another one; its nodes are the same, as far as the engine describes them."
+    ? "The logical plan is another one; its nodes are the same."
     : "Both ran the same plan, as far as the engine describes it.";
 }
 
@@ -139,12 +139,11 @@ export function comparisonLine(comparison: Comparison): string {
   return `${line}: ${signed(difference)}. Largest ${ns < 0 ? "decrease" : "increase"}: ${part}.${said}`;
 }
 
-/** Nodes that came, went or do something else first: they are causes; within each by how much their time moved. */
+/** By how much their time moved; of those as much, or where no time is known, what came, went or changed first. */
 export function byInterest(pairs: readonly NodePair[]): NodePair[] {
-  const moved = ({ base, run, delta }: NodePair): number =>
-    Math.abs(Number(delta?.busy_ns ?? run?.busy_ns ?? base?.busy_ns ?? 0));
+  const moved = (pair: NodePair): number => Math.abs(addedBusyMs(pair) ?? 0);
   const isCause = ({ fate }: NodePair): number => (fate === "same" ? 0 : 1);
-  return [...pairs].sort((a, b) => isCause(b) - isCause(a) || moved(b) - moved(a));
+  return [...pairs].sort((a, b) => moved(b) - moved(a) || isCause(b) - isCause(a));
 }
 
 /** Of the nodes whose work changed the way the wall time went, the one that changed most. */
