@@ -167,6 +167,19 @@ test("text is never smaller than 12 pixels", async () => {
   }
 });
 
+test("what a box says is within it", async () => {
+  await open(small, "");
+  const outside = await page.locator("[data-box]").evaluateAll((boxes) =>
+    boxes.flatMap((box) => {
+      const { right } = box.getBoundingClientRect();
+      const texts = [...box.querySelectorAll("text")];
+      return texts.filter((text) => text.getBoundingClientRect().right > right).map((text) => text.textContent);
+    }),
+  );
+  expect(outside).toEqual([]);
+  expect(await page.locator("[data-box] text").count()).toBeGreaterThan(50);
+});
+
 test("the table is sorted by a column, and a thousand rows are virtual", { tags: ["firefox"] }, async () => {
   await open(large, "?view=table");
   const grid = page.getByRole("treegrid", { name: "Plan" });

@@ -2,19 +2,17 @@
 
 import { cutText } from "../../units";
 
-/** Widths of letters as shares of the size of the font, of the widest common one, in bold. */
-const WIDE = 0.78;
-const NARROW = 0.62;
+const pen = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
 
-/** Pixels that a text takes at most. */
+/** Pixels that a text takes at most: in bold, which takes the most. */
 export function textPx(text: string, size: number): number {
-  const wide = text.match(/[A-Z0-9mw%…]/g)?.length ?? 0;
-  return size * (wide * WIDE + (text.length - wide) * NARROW);
+  pen.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
 }
 
 /** Cut to so many pixels. */
 export function fitText(text: string, px: number, size: number): string {
-  let length = text.length;
+  let length = Math.min(text.length, Math.ceil((text.length * px) / (textPx(text, size) || 1)));
   while (length > 1 && textPx(cutText(text, length), size) > px) length -= 1;
   return cutText(text, length);
 }
