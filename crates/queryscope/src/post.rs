@@ -49,6 +49,7 @@ pub(crate) struct Poster {
 impl Poster {
     pub(crate) fn new(url: &str, token: &str) -> Self {
         let agent = ureq::Agent::config_builder()
+            .user_agent(concat!("queryscope/", env!("CARGO_PKG_VERSION")))
             .timeout_global(Some(TIMEOUT))
             .http_status_as_error(false)
             .max_redirects(0)

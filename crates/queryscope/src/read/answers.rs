@@ -61,6 +61,11 @@ impl Query {
             && self.recent_failed == 0
             && self.recent_wall_ms.zip(self.usual_band_ms).is_some_and(is_within)
     }
+
+    /// Whether a change may not show yet: it may need `least` runs to be found.
+    pub(crate) fn is_few(&self, least: u64) -> bool {
+        if self.judged { self.recent_runs < least && !self.is_as_usual() } else { self.runs < least }
+    }
 }
 
 /// `/api/overview`.

@@ -111,7 +111,7 @@ fn listing(
         let query: Query = serde_json::from_str(entry.get())?;
         let change = open.get(&(query.label.clone(), query.service.clone()));
         if change.is_some() || !args.changed {
-            listing.push(cells(&query, change, overview.totals.total_wall_ms), entry);
+            listing.push(cells(&query, change, overview), entry);
         }
     }
     listing.sort(&args.sort, args.reverse);
@@ -119,14 +119,15 @@ fn listing(
     Ok(listing)
 }
 
-fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
+fn cells(query: &Query, change: Option<&Change>, overview: &Overview) -> Vec<Cell> {
+    let all_ms = overview.totals.total_wall_ms;
     let service = query.service.as_deref().map_or("–".into(), name);
     let share_of_all = (all_ms > 0.0).then(|| query.total_wall_ms / all_ms);
     let changed = match change {
         Some(change) => Cell::text(&how_much(change), Some(&change.kind))
             .ranked(Some(change.cost.wall_ms_a_day))
             .in_style(style_of(change)),
-        None => Cell::text("no change", None).in_style(SOFT),
+        None => Cell::text(without_change(query, overview.change_runs_min), None).in_style(SOFT),
     };
     let whole = |value: u64| Cell::whole(Some(value as i64), units::count);
     let (usual_ms, lately_ms) = match change.filter(|change| tells_time(change)) {
@@ -143,6 +144,17 @@ fn cells(query: &Query, change: Option<&Change>, all_ms: f64) -> Vec<Cell> {
         whole(query.failed).in_style(if query.failed > query.cancelled { FAIL } else { PLAIN }),
         Cell::figure(share(share_of_all), Figure::Number(query.total_wall_ms)),
     ]
+}
+
+/// How a query without an open change stands, in the words of the dashboard.
+fn without_change(query: &Query, runs_min: Option<u64>) -> &'static str {
+    if query.is_as_usual() {
+        "as usual"
+    } else if runs_min.is_some_and(|least| query.is_few(least)) {
+        "few runs"
+    } else {
+        "no change"
+    }
 }
 
 /// Whether a change says what the query took before it and takes since: it is of time, and not of one host alone.
@@ -168,4 +180,39 @@ fn text<E>(listing: &Listing<E>, overview: &Overview, args: &ListArgs, screen: S
     let part = if shown < overview.totals.labels { format!("; {shown} shown") } else { String::new() };
     let line = format!("{all}, {} in {days}{part}", runs_text(overview.totals.runs));
     format!("{}\n{}", screen.paragraph(&line, ""), listing.to_table(screen.columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(query: Value) -> &'static str {
+        without_change(&serde_json::from_value(query).expect("a query"), Some(8))
+    }
+
+    #[test]
+    fn a_query_without_a_change_stands_as_on_the_dashboard() {
+        let of = |recent_runs: u64, recent_wall_ms: f64| {
+            json!({
+                "label": "daily", "service": null, "runs": 40, "judged": true, "usual_wall_ms": 100.0,
+                "usual_band_ms": [90.0, 110.0], "recent_runs": recent_runs, "recent_wall_ms": recent_wall_ms
+            })
+        };
+        assert_eq!(
+            [said(of(3, 100.0)), said(of(3, 150.0)), said(of(9, 150.0))],
+            ["as usual", "few runs", "no change"]
+        );
+        let new = json!({
+            "label": "daily", "service": null, "runs": 3, "usual_wall_ms": null, "usual_band_ms": null,
+            "recent_wall_ms": 5.0
+        });
+        assert_eq!(said(new), "few runs");
+        let failing = json!({
+            "label": "daily", "service": null, "runs": 40, "judged": true, "usual_wall_ms": 100.0,
+            "usual_band_ms": [90.0, 110.0], "recent_runs": 9, "recent_failed": 2, "recent_wall_ms": 100.0
+        });
+        assert_eq!(said(failing), "no change");
+    }
 }

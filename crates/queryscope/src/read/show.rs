@@ -255,7 +255,7 @@ fn state_line(run: &Run, known: &Known, screen: Screen) -> String {
         "unfinished" => {
             let heard = progress.and_then(|progress| progress.elapsed_ms).map(duration);
             let after = heard.map(|time| format!(" after {time}")).unwrap_or_default();
-            format!("Lost contact{after}: whether it finished is not known.")
+            format!("Unfinished: lost contact{after}, whether it finished is not known.")
         }
         other => format!("{}.", capital(&line(other))),
     }

@@ -263,7 +263,7 @@ fn plan_state(plan: &PlanView, running: Option<&Running>, times: Times) -> Strin
                 let reason = run.failed.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
                 format!("Failed after {time}: {}", line(reason))
             }
-            "unfinished" => "Lost contact with it: whether it finished is not known.".into(),
+            "unfinished" => "Unfinished: lost contact, whether it finished is not known.".into(),
             other => capital(&line(other)),
         };
     }

@@ -122,5 +122,5 @@ fn a_cancelled_run_did_not_fail() {
     let cancelled = printed(json!({"status": "failed", "failed": "cancelled"}), &known(Ok(events())));
     assert!(cancelled.contains("Cancelled after 1 s.") && !cancelled.contains("Failed"), "{cancelled}");
     let lost = printed(json!({"status": "unfinished", "wall_ms": null}), &known(Ok(events())));
-    assert!(lost.contains("Lost contact after 1 s: whether it finished is not known."), "{lost}");
+    assert!(lost.contains("Unfinished: lost contact after 1 s, whether it finished is not known."), "{lost}");
 }
