@@ -18,6 +18,9 @@ use crate::stats::median;
 /// By how much, in logarithms, runs take longer before they are said to: 1.05 times the time.
 const LEAST_LONGER: f64 = 0.049;
 
+/// An open change is explained anew whenever it has this part more runs: what it says of its runs is at most as old.
+const REFRESHED_PART: u64 = 20;
+
 impl Detector {
     /// Start of the last run in the window before a change that finished, of those the change is about; in Unix
     /// nanoseconds.
@@ -217,7 +220,7 @@ impl Detector {
             }
         }
         layer.settle_cost(newest.unwrap_or(layer.since.0), &self.series);
-        layer.next_refresh = layer.runs + 1 + layer.runs / 5;
+        layer.next_refresh = layer.runs + 1 + layer.runs / REFRESHED_PART;
     }
 
     /// A change that was found on one host may be one of all: then the runs before are those of all hosts.
