@@ -94,13 +94,13 @@ pub struct Issue {
     pub findings: Vec<String>,
     /// Its mute. A mute outlives a resolution by the service: what comes back is muted again.
     pub mute: Option<Mute>,
-    /// The version of the engine of the last run that named one.
+    /// The version of the engine of the last run it is about that named one.
     pub engine_version: Option<String>,
-    /// The version of the program of the last run that named one.
+    /// The version of the program of the last run it is about that named one.
     pub program_version: Option<String>,
     /// Runs as before in a row, of the five that resolve it.
     pub calm_runs: u64,
-    /// The file that ran the query last, where a run said it.
+    /// The file of the last run it is about that named one.
     pub call_site: Option<String>,
     /// The owner of the query by the settings of the service; null where there is none.
     pub owner: Option<String>,

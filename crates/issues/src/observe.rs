@@ -147,9 +147,12 @@ impl Issue {
         self.leave_mute(format!("a run of another version of the {} ended", of.name()), unix_ns)
     }
 
-    /// Notes a run as the last, where it is one of those that changed, its versions, and the file that ran it.
+    /// Notes a run as the last, where it is one of those that changed, with its versions and the file that ran it.
     pub(crate) fn note(&mut self, run: &SeenRun) {
-        if self.is_new(run) && self.is_about(run) {
+        if !self.is_about(run) {
+            return;
+        }
+        if self.is_new(run) {
             self.watch.seen_until = (run.started_unix_ns, run.id.clone());
         }
         for (known, named) in [

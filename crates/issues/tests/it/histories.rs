@@ -60,6 +60,21 @@ fn five_runs_within_a_tenth_of_before_resolve_it() {
 }
 
 #[test]
+fn runs_of_another_environment_name_no_version() {
+    let mut history = slow();
+    let staged = |number| SeenRun {
+        environment: Some("staging".into()),
+        program_version: Some("0.9".into()),
+        call_site: Some("staging.py".into()),
+        ..run(number, 100.0)
+    };
+    let named = |number| SeenRun { program_version: Some("1.1".into()), ..run(number, 300.0) };
+    history.see(vec![named(50), staged(51)], Some(change(11, 3.0)));
+    let issue = history.issue.as_ref().expect("one");
+    assert_eq!((issue.program_version.as_deref(), issue.call_site.as_deref()), (Some("1.1"), None));
+}
+
+#[test]
 fn of_several_environments_the_one_with_the_most_at_stake_counts() {
     let of = |environment: &str, number, wall_ms_a_day| SeenChange {
         environment: Some(environment.to_owned()),
