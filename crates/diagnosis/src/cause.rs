@@ -393,11 +393,7 @@ fn settle(causes: &mut Vec<Cause>, difference_ms: f64) {
         largest.wall_ms += rest.wall_ms;
         return;
     }
-    rest.sentence = format!(
-        "Where {} ({} %) went is not known",
-        ms_words(rest.wall_ms.abs()),
-        (rest.share * 100.0).round()
-    );
+    rest.sentence = format!("Where {} went is not known", ms_words(rest.wall_ms.abs()));
     let place = causes.partition_point(|cause| cause.share >= rest.share);
     causes.insert(place, rest);
 }

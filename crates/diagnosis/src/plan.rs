@@ -234,7 +234,8 @@ impl Matching {
         let mut found = Vec::new();
         for (here, node) in new.nodes.iter().enumerate() {
             let Some(there) = self.of_new[here] else {
-                let text = format!("{} was added", work(node));
+                let is_one_more = old.nodes.iter().any(|other| other.name() == node.name());
+                let text = format!("{}{} was added", if is_one_more { "one more " } else { "" }, work(node));
                 found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
                 continue;
             };
@@ -247,7 +248,11 @@ impl Matching {
             }
         }
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
-            let text = format!("{} is gone", work(node));
+            let alike = |plan: &Plan| plan.nodes.iter().filter(|other| other.name() == node.name()).count();
+            let text = match (alike(old), alike(new)) {
+                (count @ 2.., 1..) => format!("one {} of {count} is gone", work(node)),
+                _ => format!("{} is gone", work(node)),
+            };
             // What now reads from where it stood.
             let node = Difference {
                 node: old.readers(there).next().and_then(|reader| self.of_old[reader]),

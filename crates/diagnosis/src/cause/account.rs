@@ -411,7 +411,10 @@ impl Accounts<'_> {
         let (cause, sentence) = if by.contended {
             (
                 CauseKind::Contention,
-                format!("The nodes together take {} as long on this host", factor_words(by.slower)),
+                format!(
+                    "The nodes together take {} as long for the same work on this host",
+                    factor_words(by.slower)
+                ),
             )
         } else {
             (CauseKind::StarvedCpu, self.starved_words(by.slower))

@@ -9,7 +9,7 @@ use crate::features::RunFeatures;
 use crate::stats::median;
 use crate::two_levels::TwoLevels;
 
-use super::words::{BUSY_PER_ROW, ROWS, ms_words};
+use super::words::{BUSY_PER_ROW, ROWS_PASSED, ms_words};
 
 /// A dimension that makes up less than this share carries nothing.
 const CARRIES_MIN: f64 = 0.15;
@@ -158,7 +158,7 @@ fn goes_with_rows(cause: CauseKind, evidence: &[Figure]) -> bool {
         figure.before.zip(figure.after).map(|(then, now)| now / then)
     };
     cause == CauseKind::SlowerPerRow
-        && grown(ROWS)
+        && grown(ROWS_PASSED)
             .zip(grown(BUSY_PER_ROW))
             .is_some_and(|(rows, per_row)| per_row > 1.0 && per_row <= rows)
 }

@@ -6,7 +6,7 @@ use queryscope_protocol::Role;
 use super::account::{Accounts, MOVED, ms};
 use super::median_plan::{Medians, NodeMedians};
 use super::words::{
-    BUSY_PER_ROW, ROWS, bytes_words, count_words, factor_words, figure, longer_words, ms_words,
+    BUSY_PER_ROW, ROWS_PASSED, bytes_words, count_words, factor_words, figure, longer_words, ms_words,
 };
 use crate::change::Figure;
 
@@ -34,7 +34,7 @@ impl Accounts<'_> {
             }
             _ => format!("{} works longer", planned.name()),
         };
-        let rows = grown.map(|(then, now)| figure(ROWS, Some(then), Some(now), "rows"));
+        let rows = grown.map(|(then, now)| figure(ROWS_PASSED, Some(then), Some(now), "rows"));
         let evidence = std::iter::once(figure(BUSY_PER_ROW, then, now, "ns")).chain(rows);
         (sentence, evidence.collect())
     }
@@ -154,7 +154,10 @@ impl Accounts<'_> {
                 } else {
                     "a faster processor, or one shared less"
                 };
-                format!("The nodes together take {} as long, as on {why}", factor_words(slower))
+                format!(
+                    "The nodes together take {} as long for the same work, as on {why}",
+                    factor_words(slower)
+                )
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::change::Figure;
 
 /// Names of figures that causes are told apart by.
 pub(super) const ROWS: &str = "rows";
+pub(super) const ROWS_PASSED: &str = "rows_in_and_out";
 pub(super) const BUSY_PER_ROW: &str = "busy_per_row";
 
 pub(super) fn figure(name: &str, before: Option<f64>, after: Option<f64>, unit: &str) -> Figure {

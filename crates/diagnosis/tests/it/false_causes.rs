@@ -406,7 +406,10 @@ fn a_version_that_makes_all_nodes_slower_is_no_processor() {
     let (cause, sentence, _) =
         told(|told, _| of(told, "polars 2.1.0", 1.0), |told| of(told, "polars 2.2.0", 2.5));
     assert_eq!(cause, CauseKind::EngineVersion);
-    assert_eq!(sentence, "Since polars 2.2.0 (was polars 2.1.0): The nodes together take 2.5x as long");
+    assert_eq!(
+        sentence,
+        "Since polars 2.2.0 (was polars 2.1.0): The nodes together take 2.5x as long for the same work"
+    );
 }
 
 #[test]

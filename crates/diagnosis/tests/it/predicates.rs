@@ -37,6 +37,24 @@ fn told(old: &Plan, new: &Plan) -> Vec<String> {
 }
 
 #[test]
+fn one_of_several_that_is_gone_is_not_told_as_all() {
+    let filter = "day > 5";
+    let (one, two) = (plan(None, Some(filter)), {
+        let mut two = plan(None, Some(filter));
+        let mut nodes = two.nodes.to_vec();
+        let again =
+            PlanNode { id: 9, own_shape: 77, predicate: Some("price < 9".into()), ..nodes[1].clone() };
+        nodes.insert(2, PlanNode { inputs: [1].into(), shape: nodes[1].shape + 77, ..again });
+        nodes[3].inputs = [2].into();
+        nodes[3].shape += 77;
+        two.nodes = nodes.into();
+        two
+    });
+    assert_eq!(told(&two, &one), ["one Filter on price of 2 is gone"]);
+    assert_eq!(told(&one, &two), ["one more Filter on price was added"]);
+}
+
+#[test]
 fn a_predicate_that_left_a_scan_is_elsewhere_where_another_node_asks_for_its_columns() {
     let asked = r#"[(col("day")) > (dyn int: 5)]"#;
     let behind = |filter: &str| told(&plan(Some(asked), None), &plan(None, Some(filter)));
