@@ -57,7 +57,10 @@ impl Pairs {
             now.iter().filter(|input| !then.contains(input)).map(|&input| name(&run.steps[input])).collect();
         let gone: Vec<String> =
             then.iter().filter(|input| !now.contains(input)).map(|&input| name(&run.steps[input])).collect();
-        if !come.is_empty() && !gone.is_empty() {
+        if come == gone && !come.is_empty() {
+            // Of one kind: their names tell nothing.
+            None
+        } else if !come.is_empty() && !gone.is_empty() {
             Some(format!("reads from {} instead of {}", come.join(", "), gone.join(", ")))
         } else if come.is_empty() && gone.is_empty() && now != then {
             Some(SWAPPED.into())

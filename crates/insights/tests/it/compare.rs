@@ -90,12 +90,8 @@ fn another_join_order() {
     let comparison = compare(&base, &run);
     assert!(!comparison.same_plan);
     insta::assert_snapshot!(told(&comparison), @r#"
-        Changed SimpleProjection
-          SimpleProjection: reads from EquiJoin instead of EquiJoin
         Changed EquiJoin
           EquiJoin: reads from EquiJoin instead of MultiScan of orders.parquet
-        Changed SimpleProjection
-          SimpleProjection: reads from EquiJoin instead of EquiJoin
         Changed EquiJoin
           EquiJoin: reads from MultiScan of orders.parquet instead of EquiJoin
         "#);
