@@ -170,16 +170,15 @@ pub(crate) async fn progress(
 
 /// The runs that a query which ended is judged by.
 async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Result<Judged, ApiError> {
-    let (walls_ms, runs) = match change {
-        Some(change) => (walls_before(app, query, change).await?, "runs before its change"),
-        None => {
-            let of_plan = walls_of(&earlier(app, query, Alike::Plan).await?);
-            // How long a running query takes is not told by other plans.
-            if query.status == Status::Running || of_plan.len() >= MIN_RUNS {
-                (of_plan, "earlier runs of its plan")
-            } else {
-                (walls_of(&earlier(app, query, Alike::Label).await?), "earlier runs of its query")
-            }
+    let (walls_ms, runs) = if let Some(change) = change {
+        (walls_before(app, query, change).await?, "runs before its change")
+    } else {
+        let of_plan = walls_of(&earlier(app, query, Alike::Plan).await?);
+        // How long a running query takes is not told by other plans.
+        if query.status == Status::Running || of_plan.len() >= MIN_RUNS {
+            (of_plan, "earlier runs of its plan")
+        } else {
+            (walls_of(&earlier(app, query, Alike::Label).await?), "earlier runs of its query")
         }
     };
     let basis = format!("{} {runs}", walls_ms.len());
